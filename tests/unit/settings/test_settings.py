@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import math
+from urllib.parse import parse_qs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultr_core.errors import InputError
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
+
+
+def valid_settings() -> st.SearchStrategy[Settings]:
+    values = {
+        name: st.integers(int(p.low), int(p.high))
+        if p.decimals == 0
+        else st.floats(p.low, p.high, allow_nan=False)
+        for name, p in PARAMETERS.items()
+    }
+
+    def build(drawn: dict[str, float]) -> Settings:
+        if round(drawn["eps_plus"], 2) <= round(drawn["eps_minus"], 2):
+            drawn["eps_plus"], drawn["eps_minus"] = 1.0, drawn["eps_minus"] / 2
+        return Settings(**drawn)
+
+    return st.fixed_dictionaries(values).map(build)
+
+
+@given(valid_settings())
+def test_url_and_back_is_identity(settings: Settings) -> None:
+    assert Settings.from_query(parse_qs(settings.to_query())) == (settings, ())
+
+
+@given(valid_settings())
+def test_constructing_again_changes_nothing(settings: Settings) -> None:
+    assert Settings(**settings.as_dict()) == settings
+
+
+def test_defaults_have_an_empty_query() -> None:
+    assert Settings().to_query() == ""
+
+
+def test_every_preset_survives_its_own_link() -> None:
+    assert len(PRESETS) >= 6
+    for preset in PRESETS:
+        assert Settings.from_query(parse_qs(preset.settings.to_query()), on_stops=True) == (
+            preset.settings,
+            (),
+        )
+
+
+def test_presets_differ() -> None:
+    assert len({preset.settings for preset in PRESETS}) == len(PRESETS)
+
+
+def test_every_default_and_stop_is_in_range_and_quantised() -> None:
+    for parameter in PARAMETERS.values():
+        for value in (parameter.default, parameter.low, parameter.high, *parameter.stops):
+            assert parameter.quantise(value) == value
+
+
+@given(st.dictionaries(st.sampled_from(sorted(PARAMETERS)), st.text(max_size=12)))
+def test_no_query_raises_and_every_correction_is_said(query: dict[str, str]) -> None:
+    settings, notices = Settings.from_query(query)
+    for name, text in query.items():
+        try:
+            same = float(text) == getattr(settings, name)
+        except ValueError:
+            same = False
+        assert same or notices
+        assert math.isfinite(getattr(settings, name))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "abc", "nan", "inf", "-inf", "1e400", "-0.1", "2.01", "0x10", "1,5", "None"]
+)
+def test_hostile_eta_falls_back_to_the_default_with_one_sentence(text: str) -> None:
+    settings, notices = Settings.from_query({"eta": text})
+    assert settings == Settings()
+    assert len(notices) == 1
+    assert "Bias severity" in notices[0]
+
+
+def test_in_between_values_are_rounded_and_said() -> None:
+    settings, notices = Settings.from_query({"eta": ["1.234"]})
+    assert settings.eta == 1.23
+    assert len(notices) == 1
+
+
+def test_off_stop_clicks_move_to_the_nearest_slider_position_only_on_request() -> None:
+    assert Settings.from_query({"clicks": "30000"})[0].clicks == 30_000
+    settings, notices = Settings.from_query({"clicks": "30000"}, on_stops=True)
+    assert settings.clicks == 20_000 or settings.clicks == 45_000
+    assert len(notices) == 1
+
+
+def test_a_repeated_key_takes_its_last_value() -> None:
+    assert Settings.from_query({"eta": ["0.5", "0.7"]})[0].eta == 0.7
+    assert Settings.from_query({"eta": []})[0].eta == 1.0
+
+
+def test_noise_above_click_probability_is_refused_and_corrected_in_links() -> None:
+    with pytest.raises(InputError, match=r"--eps-plus is 0\.4 and --eps-minus is 0\.5"):
+        Settings(eps_plus=0.4, eps_minus=0.5)
+    settings, notices = Settings.from_query({"eps_plus": "0.4", "eps_minus": "0.5", "eta": "0.5"})
+    assert (settings.eps_plus, settings.eps_minus, settings.eta) == (1.0, 0.1, 0.5)
+    assert len(notices) == 1
+
+
+@pytest.mark.parametrize("value", [True, None, "x", float("nan"), float("inf"), [1], -0.01, 3])
+def test_constructor_refuses_what_is_no_number_in_range(value: object) -> None:
+    with pytest.raises(InputError, match="--eta"):
+        Settings(eta=value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [1.5, "1.5", 9, 6_000_000])
+def test_clicks_are_whole_numbers_in_range(value: object) -> None:
+    with pytest.raises(InputError, match="--clicks"):
+        Settings(clicks=value)  # type: ignore[arg-type]
+
+
+def test_options_are_validated_and_rounding_is_said() -> None:
+    settings, notices = Settings.from_options({"eta": "0.701", "clicks": "45000"})
+    assert settings == Settings(eta=0.7, clicks=45_000)
+    assert notices == ("--eta 0.701 was rounded to 0.7.",)
+    with pytest.raises(InputError, match="no setting"):
+        Settings.from_options({"etta": "1"})
+
+
+def test_negative_zero_is_zero() -> None:
+    assert Settings(eta=-0.0).to_query() == Settings(eta=0.0).to_query() == "eta=0"

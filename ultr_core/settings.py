@@ -1,0 +1,317 @@
+"""Every parameter of a world, once: name, symbol, range, step, default, help and URL key.
+
+Sliders, command-line options, URL queries, presets and exports all read :data:`PARAMETERS`
+and :class:`Settings`; nothing else may repeat a range or a default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+
+from ultr_core.errors import InputError
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One adjustable quantity of a world.
+
+    ``name`` is the field of :class:`Settings`, the URL key and, with dashes, the command-line
+    option. ``decimals`` is the precision that is kept (0 makes it a whole number), ``step`` the
+    distance between two slider positions, ``stops`` the slider positions where they are not
+    evenly spaced.
+    """
+
+    name: str
+    symbol: str
+    label: str
+    help: str
+    default: Number
+    low: Number
+    high: Number
+    step: Number
+    decimals: int
+    stops: tuple[int, ...] = ()
+
+    @property
+    def option(self) -> str:
+        """The command-line option, for example ``--eps-minus``."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def range_text(self) -> str:
+        """The permitted values in words, for messages and help."""
+        kind = "a whole number" if self.decimals == 0 else "a number"
+        return f"{kind} from {self.low:,} to {self.high:,}"
+
+    def quantise(self, value: Any) -> Number:
+        """Return ``value`` rounded to ``decimals`` places.
+
+        Raises :class:`InputError` when it is no number, not finite or outside the range.
+        """
+        number = self._number(value)
+        if not self.low <= number <= self.high:
+            raise InputError(f"{self.option} is {_short(value)}; it must be {self.range_text}.")
+        return int(number) if self.decimals == 0 else round(number, self.decimals) + 0.0
+
+    def _number(self, value: Any) -> float:
+        wrong = InputError(f"{self.option} is {_short(value)}; it must be {self.range_text}.")
+        if isinstance(value, bool):
+            raise wrong
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise wrong from None
+        if not math.isfinite(number) or (self.decimals == 0 and number != int(number)):
+            raise wrong
+        return number
+
+    def nearest_stop(self, value: Number) -> Number:
+        """The slider position closest to ``value`` on a logarithmic scale, or ``value`` itself."""
+        if not self.stops:
+            return value
+        return min(self.stops, key=lambda stop: abs(math.log(stop / value)))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+CLICK_STOPS = (
+    100, 250, 500, 1_000, 2_000, 5_000, 9_000, 20_000,
+    45_000, 100_000, 170_000, 225_000, 450_000, 850_000,
+)  # fmt: skip
+
+_ALL = (
+    Parameter(
+        "eta", "η", "Bias severity η",
+        "How quickly users stop looking: the document at rank r is examined with probability "
+        "p_r = (1/r)^η. At 0 everybody reads the whole list; the paper uses 1.",
+        default=1.0, low=0.0, high=2.0, step=0.05, decimals=2,
+    ),
+    Parameter(
+        "eps_minus", "ε₋", "Click noise ε₋",
+        "Probability that an examined document is clicked although it is irrelevant.",
+        default=0.1, low=0.0, high=0.99, step=0.01, decimals=2,
+    ),
+    Parameter(
+        "eps_plus", "ε₊", "Click probability ε₊",
+        "Probability that an examined relevant document is clicked. It must be above ε₋, or "
+        "clicks say nothing about relevance.",
+        default=1.0, low=0.01, high=1.0, step=0.01, decimals=2,
+    ),
+    Parameter(
+        "assumed_eta", "η′", "Assumed bias η′",
+        "The severity that the learner believes in: each click is weighted by 1/p with "
+        "p = (1/r)^η′. Equal to η the weights are right; 0 is the naive learner.",
+        default=1.0, low=0.0, high=2.0, step=0.05, decimals=2,
+    ),
+    Parameter(
+        "clicks", "n", "Number of clicks n",
+        "Expected number of training clicks. Queries are drawn at random until about this many "
+        "clicks have come; validation clicks are 15 % of it.",
+        default=170_000, low=10, high=5_000_000, step=1, decimals=0, stops=CLICK_STOPS,
+    ),
+    Parameter(
+        "seed", "seed", "Seed of the users",
+        "Which simulated users come. The same seed gives the same clicks everywhere: on the "
+        "page, on the command line and in Python.",
+        default=0, low=0, high=9_999, step=1, decimals=0,
+    ),
+    Parameter(
+        "draws", "draws", "Click logs per interval",
+        "How many independent click logs are drawn; the risk of a trained ranker is their mean "
+        "and its 95 % interval comes from their spread. The paper uses 5.",
+        default=5, low=1, high=20, step=1, decimals=0,
+    ),
+    Parameter(
+        "corpus_seed", "corpus", "Corpus",
+        "Which of the built-in synthetic corpora is used. With a corpus read from files it only "
+        "chooses the 1 % of queries that the production ranker is trained on.",
+        default=0, low=0, high=9, step=1, decimals=0,
+    ),
+    Parameter(
+        "relevant_grade", "grade", "Relevant from grade",
+        "A document counts as relevant when its grade is at least this. The paper takes grades "
+        "3 and 4 of 0 to 4.",
+        default=3, low=1, high=4, step=1, decimals=0,
+    ),
+)  # fmt: skip
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType({p.name: p for p in _ALL})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All parameters of one world, quantised and validated on construction.
+
+    Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
+    paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
+    """
+
+    eta: float = float(PARAMETERS["eta"].default)
+    eps_minus: float = float(PARAMETERS["eps_minus"].default)
+    eps_plus: float = float(PARAMETERS["eps_plus"].default)
+    assumed_eta: float = float(PARAMETERS["assumed_eta"].default)
+    clicks: int = int(PARAMETERS["clicks"].default)
+    seed: int = int(PARAMETERS["seed"].default)
+    draws: int = int(PARAMETERS["draws"].default)
+    corpus_seed: int = int(PARAMETERS["corpus_seed"].default)
+    relevant_grade: int = int(PARAMETERS["relevant_grade"].default)
+
+    def __post_init__(self) -> None:
+        for name, parameter in PARAMETERS.items():
+            object.__setattr__(self, name, parameter.quantise(getattr(self, name)))
+        if self.eps_plus <= self.eps_minus:
+            raise InputError(
+                f"{PARAMETERS['eps_plus'].option} is {self.eps_plus:g} and "
+                f"{PARAMETERS['eps_minus'].option} is {self.eps_minus:g}; a relevant document must "
+                "be clicked more often than an irrelevant one, so ε₊ must be above ε₋."
+            )
+
+    def with_values(self, **changes: Any) -> Settings:
+        """A copy with some values changed, validated anew."""
+        return replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Number]:
+        """Name to value, in the order of the sliders."""
+        return asdict(self)
+
+    def to_query(self) -> str:
+        """URL query string of the values that differ from their defaults."""
+        changed = {
+            name: _plain(value)
+            for name, value in self.as_dict().items()
+            if value != PARAMETERS[name].default
+        }
+        return urlencode(changed)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+        """Settings from named values, with a sentence for each value that was rounded.
+
+        Raises :class:`InputError` for an unknown name or a value that cannot be used.
+        """
+        unknown = sorted(set(options) - set(PARAMETERS))
+        if unknown:
+            raise InputError(
+                f"{unknown[0]!r} is no setting; the settings are {', '.join(PARAMETERS)}."
+            )
+        settings = cls(**options)
+        return settings, tuple(
+            f"{PARAMETERS[name].option} {value} was rounded to {_plain(getattr(settings, name))}."
+            for name, value in options.items()
+            if float(value) != getattr(settings, name)
+        )
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str | Iterable[str]], *, on_stops: bool = False
+    ) -> tuple[Settings, tuple[str, ...]]:
+        """Settings from the values of a URL, with a sentence for each value that was corrected.
+
+        Nothing in ``query`` can raise. Unusable values fall back to their default, in-between
+        values are rounded, keys that are no parameter are left alone. ``on_stops`` moves values
+        to the nearest slider position where a slider has unevenly spaced ones.
+        """
+        values: dict[str, Number] = {}
+        notices: list[str] = []
+        for name, parameter in PARAMETERS.items():
+            if name in query:
+                text = _last(query[name])
+                values[name], notice = _from_text(parameter, text, on_stops)
+                notices += notice
+        try:
+            return cls(**values), tuple(notices)  # type: ignore[arg-type]
+        except InputError as error:
+            for name in ("eps_plus", "eps_minus"):
+                values.pop(name, None)
+            notices.append(f"The link could not be used as it was: {error} Defaults are shown.")
+            return cls(**values), tuple(notices)  # type: ignore[arg-type]
+
+
+def _last(value: str | Iterable[str]) -> str:
+    if isinstance(value, str):
+        return value
+    return next(reversed([str(item) for item in value]), "")
+
+
+def _from_text(parameter: Parameter, text: str, on_stops: bool) -> tuple[Number, list[str]]:
+    try:
+        value = parameter.quantise(text)
+    except InputError:
+        return parameter.default, [
+            f"The link asks for {parameter.label} = {_short(text)}; it must be "
+            f"{parameter.range_text}. {parameter.default:g} is shown."
+        ]
+    used = parameter.nearest_stop(value) if on_stops else value
+    if float(used) != float(text):
+        return used, [
+            f"The link asks for {parameter.label} = {_short(text)}; "
+            f"the nearest possible value, {_plain(used)}, is shown."
+        ]
+    return used, []
+
+
+def _plain(value: Number) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named starting point: what it is called, what to watch for, and its settings."""
+
+    name: str
+    watch: str
+    settings: Settings
+
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        "Paper: default world",
+        "Section 7.2's setting: η = 1, ε₋ = 0.1. Weighting closes most of the gap to the skyline.",
+        Settings(),
+    ),
+    Preset(
+        "Paper: few clicks",
+        "The left end of figure 1: with few clicks the naive ranker beats the weighted one.",
+        Settings(clicks=1_000),
+    ),
+    Preset(
+        "Paper: bias without noise",
+        "Figure 2: ε₋ = 0 and 225K clicks. More bias hurts only the naive ranker.",
+        Settings(eps_minus=0.0, clicks=225_000),
+    ),
+    Preset(
+        "Paper: most noise",
+        "The right end of figure 3: ε₋ = 0.3, six clicks in ten are on irrelevant documents.",
+        Settings(eps_minus=0.3),
+    ),
+    Preset(
+        "Paper: propensities too small",
+        "Figure 4: users have η = 1 but the learner believes 1.5.",
+        Settings(assumed_eta=1.5),
+    ),
+    Preset(
+        "Paper: propensities too large",
+        "Figure 4: users have η = 1 but the learner believes 0.5.",
+        Settings(assumed_eta=0.5),
+    ),
+    Preset(
+        "Live engine's curve",
+        "The milder bias measured in section 7.6: p is about 0.12 at rank 21, as for η = 0.70.",
+        Settings(eta=0.7, assumed_eta=0.7),
+    ),
+    Preset(
+        "No position bias",
+        "Everybody reads the whole list: naive and weighted are the same ranker, click by click.",
+        Settings(eta=0.0, assumed_eta=0.0),
+    ),
+)
