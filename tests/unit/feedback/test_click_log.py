@@ -1,0 +1,72 @@
+"""The click log refuses contradictions and adds up documents that moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ultr_core.errors import InputError
+from ultr_core.feedback import ClickLog
+
+
+def make(**changes):
+    columns = {
+        "document": [0, 1, 1, 0, 2],
+        "rank": [1, 2, 1, 2, 1],
+        "impressions": [3, 3, 2, 2, 4],
+        "clicks": [1, 0, 2, 1, 4],
+        "query_draws": 10,
+        "query_offsets": [0, 2, 3],
+    }
+    return ClickLog(**{**columns, **changes})
+
+
+def test_a_moved_document_is_one_document():
+    log = make()
+    assert log.clicks_per_document.tolist() == [2, 2, 4]
+    assert log.impressions_per_document.tolist() == [5, 5, 4]
+    assert log.draws_per_query.tolist() == [5, 4]
+    assert log.total_clicks == 8
+    assert log.query_draws == 10
+    assert not log.covers_corpus
+    by_document = log.sum_by_document(np.array([0.5, 1, 1, 0.25, 0.125]))
+    assert by_document.tolist() == [0.75, 2.0, 0.125]
+
+
+def test_types_are_fixed_and_nothing_can_be_changed():
+    given = np.array([1, 0, 2, 1, 4], dtype=np.int64)
+    log = make(clicks=given)
+    given[0] = 0
+    assert log.clicks[0] == 1
+    assert (log.rank.dtype, log.document.dtype, log.clicks.dtype) == (np.int32, np.int64, np.int64)
+    with pytest.raises(ValueError, match="read-only"):
+        log.clicks[0] = 5
+    with pytest.raises(AttributeError):
+        log.query_draws = 3
+
+
+def test_rows_of_the_whole_corpus_in_order_are_recognised():
+    log = make(document=[0, 1, 2], rank=[1, 2, 1], impressions=[5, 5, 4], clicks=[1, 2, 3])
+    assert log.covers_corpus
+    assert log.clicks_per_document.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"clicks": [4, 0, 2, 1, 4]}, "Row 0 .* at most one click for each impression"),
+        ({"clicks": [1, -1, 2, 1, 4]}, "Row 1 .* 0 or more"),
+        ({"rank": [1, 2, 0, 2, 1]}, "Row 2 .* a rank from 1"),
+        ({"document": [0, 1, 1, 0, 3]}, "Row 4 .* a document below 3"),
+        ({"document": [0, 1, 1, 0, -1]}, "Row 4 .* a document below 3"),
+        ({"rank": [1, 1, 1, 2, 1]}, "document 1 at rank 1 twice"),
+        ({"query_draws": 0}, "1 query draw or more"),
+        ({"query_draws": 8}, "at least 9 query draws"),
+        ({"clicks": [1, 0, 2]}, "equally long"),
+        ({"query_offsets": [0, 2, 2, 3]}, "query 1 has no document"),
+        ({"query_offsets": []}, "query_offsets"),
+    ],
+)
+def test_contradictions_are_named(changes, words):
+    with pytest.raises(InputError, match=words):
+        make(**changes)

@@ -1,0 +1,30 @@
+"""Who clicks and why: examination curves, click models and click logs."""
+
+from __future__ import annotations
+
+from ultr_core.feedback.binomial import binomial_quantile
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.click_models import PositionModel
+from ultr_core.feedback.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
+from ultr_core.feedback.simulation import (
+    Sessions,
+    draw_queries,
+    query_draws_for,
+    simulate_counts,
+    simulate_sessions,
+)
+
+__all__ = [
+    "ClickLog",
+    "Cutoff",
+    "ExaminationCurve",
+    "PositionModel",
+    "PowerLaw",
+    "Sessions",
+    "TableCurve",
+    "binomial_quantile",
+    "draw_queries",
+    "query_draws_for",
+    "simulate_counts",
+    "simulate_sessions",
+]

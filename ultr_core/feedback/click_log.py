@@ -1,0 +1,136 @@
+"""The click log: what was shown where, how often, and how often it was clicked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.ranking import RankArray, checked_offsets
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClickLog:
+    """Clicks counted by document and presented rank, one row for each such pair.
+
+    document: int64 [rows], the document's row in the corpus.
+    rank: int32 [rows], where it was presented, from 1.
+    impressions: int64 [rows], how often it was presented there.
+    clicks: int64 [rows], how often it was clicked there, at most once an impression.
+    query_draws: N, the number of query draws, those without any click included.
+    query_offsets: int64 [queries + 1], as in the corpus.
+
+    N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
+    the number of clicks n (`total_clicks`) to the C/n of their Section 6. Repeated clicks are a
+    count, never rows, so that later costs depend on the corpus and not on n.
+
+    Arrays are made read-only. Raises InputError if the numbers contradict each other.
+    """
+
+    document: IntArray
+    rank: RankArray
+    impressions: IntArray
+    clicks: IntArray
+    query_draws: int
+    query_offsets: IntArray
+
+    def __post_init__(self) -> None:
+        """Bring the arrays to their types, check them and make them read-only."""
+        for name in ("document", "rank", "impressions", "clicks", "query_offsets"):
+            dtype = np.int32 if name == "rank" else np.int64
+            array = np.array(getattr(self, name), dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        last = int(self.query_offsets[-1]) if self.query_offsets.size else 0
+        checked_offsets(self.query_offsets, last)
+        shapes = {a.shape for a in (self.document, self.rank, self.impressions, self.clicks)}
+        if len(shapes) > 1 or self.document.ndim != 1:
+            raise InputError("The columns of a click log must be equally long lists of numbers.")
+        if self.query_draws < 1:
+            raise InputError(f"A click log needs 1 query draw or more, not {self.query_draws}.")
+        self._check_rows()
+        if int(self.draws_per_query.sum()) > self.query_draws:
+            raise InputError(
+                f"The impressions need at least {int(self.draws_per_query.sum())} query draws, "
+                f"but the log says {self.query_draws}."
+            )
+
+    def _check_rows(self) -> None:
+        """Raise InputError naming the first row that cannot be right."""
+        documents = int(self.query_offsets[-1])
+        rules = (
+            ((self.document >= 0) & (self.document < documents), f"a document below {documents}"),
+            (self.rank >= 1, "a rank from 1"),
+            (self.clicks >= 0, "a number of clicks of 0 or more"),
+            (self.clicks <= self.impressions, "at most one click for each impression"),
+        )
+        for holds, wanted in rules:
+            if not holds.all():
+                row = int(np.argmin(holds))
+                raise InputError(
+                    f"Row {row} of the click log (document {self.document[row]}, rank "
+                    f"{self.rank[row]}, {self.impressions[row]} impressions, {self.clicks[row]} "
+                    f"clicks) is wrong: it needs {wanted}."
+                )
+        if not np.all(np.diff(self.document) > 0):
+            order = np.lexsort((self.rank, self.document))
+            repeated = (np.diff(self.document[order]) == 0) & (np.diff(self.rank[order]) == 0)
+            if repeated.any():
+                row = int(order[np.argmax(repeated)])
+                raise InputError(
+                    f"The click log has document {self.document[row]} at rank {self.rank[row]} "
+                    f"twice; rows must be counts of one document and rank each."
+                )
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents of the corpus the log belongs to."""
+        return int(self.query_offsets[-1])
+
+    @cached_property
+    def total_clicks(self) -> int:
+        """Number of clicks n, over all rows."""
+        return int(self.clicks.sum())
+
+    @cached_property
+    def covers_corpus(self) -> bool:
+        """Whether the rows are exactly the corpus' documents, in their order."""
+        return self.document.size == self.n_documents and bool(
+            np.array_equal(self.document, np.arange(self.n_documents))
+        )
+
+    @cached_property
+    def clicks_per_document(self) -> IntArray:
+        """Clicks of each document over all ranks, int64 [documents]."""
+        return self.sum_by_document(self.clicks)
+
+    @cached_property
+    def impressions_per_document(self) -> IntArray:
+        """Impressions of each document over all ranks, int64 [documents]."""
+        return self.sum_by_document(self.impressions)
+
+    @cached_property
+    def draws_per_query(self) -> IntArray:
+        """How often each query was drawn, int64 [queries].
+
+        Taken as the impressions of its most presented document; exact when some document of the
+        query is presented at every draw, as whenever whole candidate lists are shown.
+        """
+        shown = self.impressions_per_document
+        most: IntArray = np.maximum.reduceat(shown, self.query_offsets[:-1])
+        return most
+
+    def sum_by_document(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum numbers of the rows by document, [rows] to [documents], whole numbers as int64."""
+        dtype = np.float64 if values.dtype.kind == "f" else np.int64
+        if self.covers_corpus:
+            return values.astype(dtype)
+        sums = np.zeros(self.n_documents, dtype=dtype)
+        np.add.at(sums, self.document, values)
+        return sums

@@ -1,0 +1,146 @@
+"""Examination curves: the probability p_r that a user looks at rank r.
+
+Section 5.1 of Joachims, Swaminathan and Schnabel (2017). Curves are normalised to p_1 = 1,
+because only ratios p_r / p_1 can be told from clicks (Section 5.3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+
+class ExaminationCurve(Protocol):
+    """Anything that gives an examination probability in [0, 1] at every rank from 1."""
+
+    def at(self, ranks: ArrayLike) -> FloatArray:
+        """Examination probability of each rank, float64 of the shape of ``ranks``."""
+
+    def describe(self) -> str:
+        """Name the curve with its parameters in a few words."""
+
+
+def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
+    """Return the ranks as int64; raises InputError unless all are whole numbers from 1."""
+    array = np.asarray(ranks)
+    if array.dtype.kind not in "iu":
+        whole = array.astype(np.int64)
+        if not np.array_equal(whole, array):
+            raise InputError("Ranks must be whole numbers counted from 1.")
+        array = whole
+    if array.size and array.min() < 1:
+        raise InputError(f"Ranks are counted from 1, but there is a rank {array.min()}.")
+    return array.astype(np.int64, copy=False)
+
+
+def _look_up(values: FloatArray, ranks: ArrayLike) -> FloatArray:
+    """Value at each rank; the last one is carried on beyond the end."""
+    places = np.minimum(checked_ranks(ranks), values.size) - 1
+    found: FloatArray = values[places]
+    return found
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """p_r = (1 / r)^eta, equation (7) of the paper.
+
+    eta = 0 means no position bias; eta = 1 is the paper's default. Raises InputError for a
+    negative or infinite eta.
+    """
+
+    eta: float
+
+    def __post_init__(self) -> None:
+        """Check the exponent."""
+        if not (math.isfinite(self.eta) and self.eta >= 0):
+            raise InputError(f"eta must be a number of 0 or more, not {self.eta}.")
+
+    def at(self, ranks: ArrayLike) -> FloatArray:
+        """Examination probability (1 / rank)^eta of each rank, float64, shape of ``ranks``."""
+        array = checked_ranks(ranks)
+        # One power per rank that exists, not one per document.
+        longest = int(array.max()) if array.size else 1
+        if longest > max(array.size, 1000):
+            return np.power(array.astype(np.float64), -float(self.eta))
+        powers = np.power(np.arange(1.0, longest + 1.0), -float(self.eta))
+        return _look_up(powers, array)
+
+    def describe(self) -> str:
+        """Name the curve with its exponent."""
+        return f"power law, p_r = (1/r)^{self.eta:g}"
+
+
+@dataclass(frozen=True)
+class TableCurve:
+    """One number a rank, divided by the first, the last one carried on beyond the end.
+
+    Section 7.6 of the paper uses p_r = p_21 for r > 21. ``values`` are the numbers for ranks
+    1, 2, ... as given, e.g. click-through rates or ratios; they are normalised to p_1 = 1.
+    Raises InputError if they are empty, negative, not finite, if the first is 0, or if a later
+    one exceeds the first (a probability above 1).
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the numbers and divide them by the first."""
+        given = tuple(float(value) for value in self.values)
+        if not given:
+            raise InputError("An examination table needs at least one number, that of rank 1.")
+        for rank, value in enumerate(given, start=1):
+            if not (math.isfinite(value) and value >= 0):
+                raise InputError(
+                    f"The examination table has {value} at rank {rank}; "
+                    f"numbers must be finite and not negative."
+                )
+            if value > given[0]:
+                raise InputError(
+                    f"The examination table has {value:g} at rank {rank}, more than the "
+                    f"{given[0]:g} at rank 1, so p_{rank} would exceed 1."
+                )
+        if given[0] == 0:
+            raise InputError("The examination table has 0 at rank 1; it must be above 0.")
+        normalised = tuple(value / given[0] for value in given)
+        object.__setattr__(self, "values", normalised)
+
+    def at(self, ranks: ArrayLike) -> FloatArray:
+        """Examination probability of each rank, float64, shape of ``ranks``."""
+        return _look_up(np.array(self.values), ranks)
+
+    def describe(self) -> str:
+        """Name the curve with its length and its last value."""
+        return f"table of {len(self.values)} ranks, {self.values[-1]:.3g} from the last on"
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """A curve that ends: p_r = curve(r) up to rank k and 0 below it.
+
+    Documents below rank k have propensity 0, which no weighting can repair (Section 4 of the
+    paper asks for positive propensities). Raises InputError for k below 1.
+    """
+
+    curve: ExaminationCurve
+    k: int
+
+    def __post_init__(self) -> None:
+        """Check the last rank."""
+        if self.k < 1:
+            raise InputError(f"The last examined rank must be 1 or more, not {self.k}.")
+
+    def at(self, ranks: ArrayLike) -> FloatArray:
+        """Examination probability of each rank, float64, shape of ``ranks``."""
+        array = checked_ranks(ranks)
+        return np.where(array <= self.k, self.curve.at(array), 0.0)
+
+    def describe(self) -> str:
+        """Name the curve and its last rank."""
+        return f"{self.curve.describe()}, nothing below rank {self.k}"

@@ -1,0 +1,183 @@
+"""Simulated click logs: directly as counts, or session by session; the same law.
+
+Both samplers share one sequence of independent, uniformly drawn queries that depends on the
+seed alone, so that the first N draws are a prefix of the first N + 1 whatever the click model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.binomial import binomial_quantile
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.ranking import checked_offsets
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+Seed = SeedSequence | int
+
+# Query draws made at once; a fixed number, so that longer sequences begin with the shorter ones.
+_DRAWS_AT_ONCE = 1 << 18
+# Documents presented at once by the session sampler, which bounds its memory.
+_PRESENTED_AT_ONCE = 1 << 21
+
+
+def query_draws_for(clicks: float, rate: float) -> int:
+    """Number of query draws N after which ``clicks`` clicks are expected.
+
+    N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
+    (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive.
+    """
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError(f"Clicks per query draw must be above 0, not {rate}.")
+    if not (math.isfinite(clicks) and clicks > 0):
+        raise InputError(f"The number of clicks must be above 0, not {clicks}.")
+    return max(1, round(clicks / rate))
+
+
+def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
+    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all."""
+    rng = np.random.default_rng(_child(seed, 0))
+    for start in range(0, query_draws, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, query_draws - start)
+        yield rng.integers(queries, size=size, dtype=np.int32)
+
+
+def simulate_counts(
+    click_probability: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    query_draws: int,
+    seed: Seed,
+) -> ClickLog:
+    """Draw a click log directly as counts, in time that hardly depends on the number of clicks.
+
+    N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
+    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
+    the quantile at u_d, one fixed uniform number a document. So the law is exact at every
+    setting, counts never fall as N or pi_d grows, and changing pi moves no other random number.
+    The price: logs of one seed at several N share their luck more than a growing log would, so
+    an interval over N needs several seeds.
+
+    click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
+    The same seed gives the same log. Raises InputError for probabilities outside [0, 1], fewer
+    than one draw, or arrays that do not fit.
+    """
+    probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
+    queries = offsets.size - 1
+    draws = np.zeros(queries, dtype=np.int64)
+    for drawn in draw_queries(queries, query_draws, seed):
+        draws += np.bincount(drawn, minlength=queries)
+    impressions = np.repeat(draws, np.diff(offsets))
+    uniform = np.random.default_rng(_child(seed, 1)).random(probability.size)
+    return ClickLog(
+        document=np.arange(probability.size),
+        rank=np.asarray(ranks, dtype=np.int32),
+        impressions=impressions,
+        clicks=binomial_quantile(uniform, impressions, probability),
+        query_draws=query_draws,
+        query_offsets=offsets,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """Every event of a simulated log, in the order in which it happened.
+
+    query: int32 [N], the query of each draw.
+    click_draw: int64 [n], the draw (0 to N - 1) in which each click happened, rising.
+    click_document: int64 [n], the corpus row that was clicked.
+    """
+
+    query: NDArray[np.int32]
+    click_draw: IntArray
+    click_document: IntArray
+
+
+def simulate_sessions(
+    click_probability: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    query_draws: int,
+    seed: Seed,
+) -> tuple[ClickLog, Sessions]:
+    """Draw a click log event by event: each presented document is clicked or not.
+
+    The law of the log is that of `simulate_counts`, which is far faster; the queries drawn are
+    the same for the same seed, the clicks are not. The first N draws of a longer simulation are
+    the simulation of N draws.
+
+    Arguments and errors as in `simulate_counts`. Returns the log and its events.
+    """
+    probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
+    sizes = np.diff(offsets)
+    query = np.concatenate(list(draw_queries(sizes.size, query_draws, seed)))
+    rng = np.random.default_rng(_child(seed, 2))
+    ends = np.cumsum(sizes[query])
+    click_draw, click_document = [], []
+    for start, stop in _pieces(ends):
+        shown = sizes[query[start:stop]]
+        first = np.cumsum(shown) - shown
+        draw = np.repeat(np.arange(start, stop), shown)
+        place = np.arange(draw.size) - np.repeat(first, shown)
+        document = offsets[query[draw]] + place
+        clicked = rng.random(draw.size) < probability[document]
+        click_draw.append(draw[clicked])
+        click_document.append(document[clicked])
+    sessions = Sessions(query, np.concatenate(click_draw), np.concatenate(click_document))
+    log = ClickLog(
+        document=np.arange(probability.size),
+        rank=np.asarray(ranks, dtype=np.int32),
+        impressions=np.repeat(np.bincount(query, minlength=sizes.size), sizes),
+        clicks=np.bincount(sessions.click_document, minlength=probability.size),
+        query_draws=query_draws,
+        query_offsets=offsets,
+    )
+    return log, sessions
+
+
+def _pieces(ends: IntArray) -> Iterator[tuple[int, int]]:
+    """Ranges of draws that present about as many documents as fit into memory at once."""
+    start = 0
+    while start < ends.size:
+        done = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, done + _PRESENTED_AT_ONCE, side="right"))
+        stop = max(stop, start + 1)
+        yield start, stop
+        start = stop
+
+
+def _child(seed: Seed, key: int) -> SeedSequence:
+    """Child number ``key`` of a seed; unlike spawn, it leaves no trace on the parent."""
+    parent = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
+
+
+def _checked(
+    click_probability: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, query_draws: int
+) -> tuple[FloatArray, IntArray]:
+    """Probabilities and offsets in their types; raises InputError if something cannot be used."""
+    probability = np.asarray(click_probability, dtype=np.float64)
+    offsets = checked_offsets(query_offsets, probability.size)
+    if np.shape(ranks) != probability.shape:
+        raise InputError(
+            f"There are {np.size(ranks)} ranks for {probability.size} click probabilities; "
+            f"each document needs one of both."
+        )
+    outside = np.flatnonzero(~((probability >= 0) & (probability <= 1)))
+    if outside.size:
+        raise InputError(
+            f"The click probability of document {outside[0]} (counted from 0) is "
+            f"{probability[outside[0]]}; it must lie in [0, 1]."
+        )
+    if query_draws < 1:
+        raise InputError(f"A click log needs 1 query draw or more, not {query_draws}.")
+    return probability, offsets

@@ -1,0 +1,217 @@
+"""What the learner sees: one non-negative number for each document.
+
+Naive, propensity-weighted, clipped and full-information learning differ in these numbers
+and in nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.examination import ExaminationCurve
+
+FloatArray = NDArray[np.float64]
+
+# Below this the squares of inverses no longer add up to a finite number.
+LEAST_PROPENSITY = 1e-100
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of the training examples, gathered by document.
+
+    values: float64 [documents], finite and not negative; the summed weight of the training
+        examples (clicks, or judgments) on that document; made read-only.
+    clicks: n, the number of training examples that the sum stands for, as in the C/n of
+        Section 6 of Joachims, Swaminathan and Schnabel (2017).
+
+    Raises InputError if a value or n cannot be used.
+    """
+
+    values: FloatArray
+    clicks: float
+
+    def __post_init__(self) -> None:
+        """Check the values and make them read-only."""
+        values = np.array(self.values, dtype=np.float64)
+        if values.ndim != 1:
+            raise InputError(f"Weights must have one axis [documents], not shape {values.shape}.")
+        unusable = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+        if unusable.size:
+            document = int(unusable[0])
+            raise InputError(
+                f"The weight of document {document} (counted from 0) is {values[document]}, "
+                f"but weights must be finite and not negative."
+            )
+        if not (math.isfinite(self.clicks) and self.clicks > 0):
+            raise InputError(
+                f"The number of training examples must be above 0, but it is {self.clicks}."
+            )
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "clicks", float(self.clicks))
+
+
+def naive_weights(log: ClickLog) -> Weights:
+    """Weights of a learner that takes every click at face value: the clicks of each document.
+
+    This is equation (5) with all propensities 1. Raises InputError for a log without clicks.
+    """
+    return _weights_of_clicks(log, np.ones(log.clicks.size))
+
+
+def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) -> Weights:
+    """Inverse propensity weights: for each document the sum over its clicks of 1 / max(clip, p).
+
+    p is the examination probability of the rank at which the click happened, normalised to
+    p_1 = 1 before clipping. Section 6 of Joachims, Swaminathan and Schnabel (2017); the clipped
+    form is that of Section 7.2, restricted to clicks.
+
+    Raises InputError for a log without clicks, a clip outside [0, 1], or clicks at a rank whose
+    propensity is 0 while clip is 0.
+    """
+    propensity = clipped_propensities(curve.at(log.rank), clip)
+    return _weights_of_clicks(log, inverse_propensities(log, propensity))
+
+
+def full_information_weights(relevance: ArrayLike) -> Weights:
+    """Weights of the skyline: the relevance of each document, as if all labels were known.
+
+    Section 3 of the paper. relevance [documents], bool or a degree of 0 or more; n is the number
+    of relevant documents. Raises InputError if no document is relevant.
+    """
+    values = np.asarray(relevance, dtype=np.float64)
+    relevant = int(np.count_nonzero(values))
+    if relevant == 0:
+        raise InputError("No document is relevant, so there is nothing to learn from.")
+    return Weights(values, relevant)
+
+
+def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
+    """max(clip, p), float64 of the shape of ``propensities``; clip = 0 changes nothing.
+
+    Raises InputError for a clip outside [0, 1].
+    """
+    if not 0 <= clip <= 1:
+        raise InputError(f"The clipping threshold must lie in [0, 1], not {clip}.")
+    clipped: FloatArray = np.maximum(np.asarray(propensities, dtype=np.float64), clip)
+    return clipped
+
+
+def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
+    """1 / q for each row of the log with clicks, and 0 for rows without.
+
+    propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns
+    float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
+    that its inverse is infinite, or no propensity at all.
+    """
+    q = np.asarray(propensities, dtype=np.float64)
+    if q.shape != log.clicks.shape:
+        raise InputError(f"There are {q.size} propensities for {log.clicks.size} rows of the log.")
+    clicked = log.clicks > 0
+    wrong = clicked & ~((q > LEAST_PROPENSITY) & (q <= 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        rank = int(log.rank[row])
+        affected = int(log.clicks[wrong & (log.rank == rank)].sum())
+        raise InputError(
+            f"Rank {rank} has {affected} click{'' if affected == 1 else 's'} but propensity "
+            f"{q[row]:g}; propensities of clicked ranks must be above 0 and at most 1, "
+            f"or be clipped at a threshold above 0."
+        )
+    inverse = np.zeros(q.size)
+    np.divide(1.0, q, out=inverse, where=clicked)
+    return inverse
+
+
+def _weights_of_clicks(log: ClickLog, weight_of_click: FloatArray) -> Weights:
+    """Sum the weight of every click by document."""
+    if log.total_clicks == 0:
+        raise InputError(
+            f"There is no click in {log.query_draws} query draws; learning needs at least one."
+        )
+    return Weights(log.sum_by_document(log.clicks * weight_of_click), log.total_clicks)
+
+
+@dataclass(frozen=True)
+class ClickWeightDiagnostics:
+    """How evenly the weight is spread over the clicks.
+
+    clicks: n.
+    effective_sample_size: (sum of w)^2 / sum of w^2 over clicks, from 1 to n; n if all equal.
+    largest_weight: the largest weight of one click.
+    heaviest_share: share of the whole weight on the five heaviest documents (of a query).
+    """
+
+    clicks: int
+    effective_sample_size: float
+    largest_weight: float
+    heaviest_share: float
+
+
+def click_weight_diagnostics(log: ClickLog, propensities: ArrayLike) -> ClickWeightDiagnostics:
+    """Effective sample size and concentration of the weights w = 1 / q of the clicks.
+
+    propensities q [rows]; the effective size is that of Kish (1965). A log without clicks gives
+    zeros. Raises InputError if a clicked row has propensity 0.
+    """
+    weight = inverse_propensities(log, propensities)
+    by_row = log.clicks * weight
+    total = float(by_row.sum())
+    if total == 0:
+        return ClickWeightDiagnostics(0, 0.0, 0.0, 0.0)
+    by_document = log.sum_by_document(by_row)
+    heaviest = np.partition(by_document, -5)[-5:] if by_document.size > 5 else by_document
+    return ClickWeightDiagnostics(
+        clicks=log.total_clicks,
+        effective_sample_size=total**2 / float(by_row @ weight),
+        largest_weight=float(weight.max()),
+        heaviest_share=float(heaviest.sum()) / total,
+    )
+
+
+@dataclass(frozen=True)
+class ClippingEffect:
+    """What a clipping threshold changed.
+
+    threshold: tau.
+    clicks: n; clicks_changed: clicks whose propensity was below tau.
+    clicks_without_propensity: those of them whose propensity was 0, an infinite weight.
+    weight_after: sum of 1 / max(tau, q) over all clicks.
+    weight_removed: what the others of the changed clicks lost, sum of 1 / q - 1 / tau.
+    """
+
+    threshold: float
+    clicks: int
+    clicks_changed: int
+    clicks_without_propensity: int
+    weight_after: float
+    weight_removed: float
+
+
+def clipping_effect(log: ClickLog, propensities: ArrayLike, clip: float) -> ClippingEffect:
+    """Count the clicks and the weight that clipping at ``clip`` changes.
+
+    propensities q [rows]. Raises InputError for a clip outside [0, 1], or if it is 0 and a
+    clicked row has propensity 0.
+    """
+    q = np.asarray(propensities, dtype=np.float64)
+    after = log.clicks * inverse_propensities(log, clipped_propensities(q, clip))
+    unseen = q <= LEAST_PROPENSITY
+    changed = q < clip
+    before = log.clicks * np.divide(1.0, q, out=np.zeros(q.size), where=~unseen)
+    lost = changed & ~unseen
+    return ClippingEffect(
+        threshold=float(clip),
+        clicks=log.total_clicks,
+        clicks_changed=int(log.clicks[changed].sum()),
+        clicks_without_propensity=int(log.clicks[changed & unseen].sum()),
+        weight_after=float(after.sum()),
+        weight_removed=float((before[lost] - after[lost]).sum()),
+    )

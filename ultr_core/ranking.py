@@ -1,0 +1,264 @@
+"""Ranks of documents from scores, and the losses of a ranking.
+
+Documents of a query lie next to each other: query q owns the documents
+``query_offsets[q]:query_offsets[q + 1]``. Ranks start at 1. Order and rank are inverse
+permutations. Ties are broken by document index, or at random on request; labels are
+never looked at, so a constant ranker cannot profit from the order of its labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+RankArray = NDArray[np.int32]
+
+EmptyRule = Literal["skip", "zero", "one"]
+Gain = Literal["exponential", "linear"]
+
+
+def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
+    """Return the query offsets as int64 [queries + 1] after checking that they fit.
+
+    Offsets start at 0, rise strictly (no query is empty) and end at ``documents``.
+    Raises InputError otherwise.
+    """
+    offsets = np.asarray(query_offsets, dtype=np.int64)
+    if offsets.ndim != 1 or offsets.size < 2 or offsets[0] != 0 or offsets[-1] != documents:
+        raise InputError(
+            f"query_offsets must run from 0 to the number of documents ({documents}) "
+            f"and describe at least one query."
+        )
+    falls = np.flatnonzero(np.diff(offsets) <= 0)
+    if falls.size:
+        raise InputError(
+            f"query_offsets must rise strictly, but query {falls[0]} has no document "
+            f"(offsets {offsets[falls[0]]} and {offsets[falls[0] + 1]})."
+        )
+    return offsets
+
+
+def query_of_document(query_offsets: ArrayLike) -> IntArray:
+    """Query index of each document, int64 [documents], from offsets [queries + 1]."""
+    offsets = np.asarray(query_offsets, dtype=np.int64)
+    return np.repeat(np.arange(offsets.size - 1, dtype=np.int64), np.diff(offsets))
+
+
+def query_sums(values: ArrayLike, query_offsets: ArrayLike) -> NDArray[Any]:
+    """Sum over the documents of each query: values [..., documents] to [..., queries].
+
+    Booleans and integers are summed as int64, floats as float64.
+    Raises InputError when the offsets do not fit the last axis.
+    """
+    array = np.asarray(values)
+    offsets = checked_offsets(query_offsets, array.shape[-1])
+    dtype = np.float64 if array.dtype.kind == "f" else np.int64
+    return np.add.reduceat(array, offsets[:-1], axis=-1, dtype=dtype)
+
+
+def rank_documents(
+    scores: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    tie_rng: np.random.Generator | None = None,
+) -> RankArray:
+    """Rank of each document within its query, best score first.
+
+    rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' before d : s(d') = s(d)}.
+    With ``tie_rng`` every order of tied documents is equally likely instead.
+
+    scores [documents], query_offsets [queries + 1]; returns int32 [documents].
+    Raises InputError for a NaN score or offsets that do not fit.
+    """
+    array = np.asarray(scores)
+    if array.ndim != 1:
+        raise InputError(f"scores must have one axis [documents], not shape {array.shape}.")
+    offsets = checked_offsets(query_offsets, array.size)
+    keys = _descending_keys(array[None, :])
+    ranks = np.empty(array.size, dtype=np.int32)
+    if tie_rng is None:
+        ranks[:] = _rank_keys(keys, offsets)[0]
+    else:
+        # Shuffled within queries first, stable ranking makes all orders of ties equally likely.
+        shuffled = order_from_ranks(rank_documents(tie_rng.random(array.size), offsets), offsets)
+        ranks[shuffled] = _rank_keys(keys[:, shuffled], offsets)[0]
+    return ranks
+
+
+def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray:
+    """`rank_documents` for several rankers at once, ties by document index.
+
+    scores [rankers, documents], query_offsets [queries + 1]; returns int32 [rankers, documents].
+    Raises InputError for a NaN score or offsets that do not fit.
+    """
+    array = np.asarray(scores)
+    if array.ndim != 2:
+        raise InputError(f"scores must have axes [rankers, documents], not shape {array.shape}.")
+    offsets = checked_offsets(query_offsets, array.shape[1])
+    return _rank_keys(_descending_keys(array), offsets)
+
+
+def _descending_keys(scores: NDArray[Any]) -> NDArray[Any]:
+    """Negated scores as floats, so that an ascending stable sort puts the best first."""
+    keys = -scores if scores.dtype.kind == "f" else -scores.astype(np.float64)
+    # The maximum is NaN exactly if some key is; much cheaper than a mask of all keys.
+    if keys.size and np.isnan(keys.max()):
+        document = int(np.argwhere(np.isnan(keys))[0][-1])
+        raise InputError(f"The score of document {document} (counted from 0) is not a number.")
+    return keys
+
+
+def _rank_keys(keys: NDArray[Any], offsets: IntArray) -> RankArray:
+    """Ranks [rankers, documents] by ascending key; one sort for all queries of equal size."""
+    ranks = np.empty(keys.shape, dtype=np.int32)
+    places = np.arange(1, int(np.diff(offsets).max()) + 1, dtype=np.int32)
+    for first, size in _equal_sizes(offsets):
+        documents = first[:, None] + np.arange(size)
+        for ranker_keys, ranker_ranks in zip(keys, ranks, strict=True):
+            order = ranker_keys[documents].argsort(axis=1, kind="stable")
+            order += first[:, None]
+            ranker_ranks[order] = places[:size]
+    return ranks
+
+
+def _equal_sizes(offsets: IntArray) -> Iterator[tuple[IntArray, int]]:
+    """First documents of all queries of one size, and that size, for every size."""
+    sizes = np.diff(offsets)
+    by_size = np.argsort(sizes, kind="stable")
+    sorted_sizes = sizes[by_size]
+    starts = np.flatnonzero(np.diff(sorted_sizes, prepend=0))
+    ends = np.append(starts[1:], sizes.size)
+    for start, end in zip(starts, ends, strict=True):
+        yield offsets[by_size[start:end]], int(sorted_sizes[start])
+
+
+def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
+    """Document index at each presented place: the inverse permutation of the ranks.
+
+    ranks [documents]; returns int64 [documents], where entry ``query_offsets[q] + r - 1`` is the
+    document at rank r of query q. Raises InputError if a query's ranks are no permutation of 1..m.
+    """
+    array = np.asarray(ranks)
+    offsets = checked_offsets(query_offsets, array.size)
+    sizes = np.diff(offsets)
+    order = np.full(array.size, -1, dtype=np.int64)
+    if np.all(array >= 1) and np.all(array <= np.repeat(sizes, sizes)):
+        order[np.repeat(offsets[:-1], sizes) + array - 1] = np.arange(array.size)
+    if np.any(order < 0):
+        raise InputError("The ranks of a query of m documents must be the numbers 1 to m, once.")
+    return order
+
+
+def sum_of_ranks(ranks: ArrayLike, relevance: ArrayLike, query_offsets: ArrayLike) -> FloatArray:
+    """Sum of the ranks of relevant documents, per query.
+
+    Delta(y | x, r) = sum_d rank(d | y) r(d), equation (2), Section 3 and 4 of
+    Joachims, Swaminathan and Schnabel (2017). Lower is better.
+
+    ranks [..., documents], relevance [documents]; returns float64 [..., queries].
+    """
+    product = np.multiply(ranks, np.asarray(relevance), dtype=np.float64)
+    sums: FloatArray = query_sums(product, query_offsets)
+    return sums
+
+
+def dcg(
+    ranks: ArrayLike,
+    grades: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "exponential",
+) -> FloatArray:
+    """Discounted cumulative gain per query.
+
+    DCG@k = sum over rank(d) <= k of gain(grade) / log2(1 + rank(d)), with gain 2^grade - 1
+    ("exponential", Burges et al. 2005) or grade ("linear", Järvelin and Kekäläinen 2002).
+
+    ranks and grades [documents]; returns float64 [queries].
+    Raises InputError for negative grades or a cutoff below 1.
+    """
+    places = np.asarray(ranks)
+    labels = np.asarray(grades, dtype=np.float64)
+    if labels.size and not labels.min() >= 0:
+        raise InputError("Grades must be 0 or more for a discounted cumulative gain.")
+    if cutoff is not None and cutoff < 1:
+        raise InputError(f"The cutoff of a DCG must be 1 or more, not {cutoff}.")
+    gains = np.exp2(labels) - 1.0 if gain == "exponential" else labels
+    terms = gains / np.log2(1.0 + places)
+    if cutoff is not None:
+        terms[places > cutoff] = 0.0
+    sums: FloatArray = query_sums(terms, query_offsets)
+    return sums
+
+
+@dataclass(frozen=True)
+class NdcgSummary:
+    """Mean NDCG and the rule that it depends on.
+
+    value: mean over the counted queries.
+    per_query: float64 [counted queries], in corpus order.
+    queries_without_relevant: how many queries have no document with a grade above 0.
+    empty: what was done with them ("skip": left out, "zero" or "one": counted as that).
+    """
+
+    value: float
+    per_query: FloatArray
+    queries_without_relevant: int
+    empty: EmptyRule
+
+    def describe(self) -> str:
+        """Say in one sentence which rule the mean follows and how many queries it concerns."""
+        treatment = {"skip": "left out", "zero": "counted as 0", "one": "counted as 1"}[self.empty]
+        total = self.per_query.size
+        if self.empty == "skip":
+            total += self.queries_without_relevant
+        return (
+            f"{self.queries_without_relevant} of {total} queries have no relevant document "
+            f"and are {treatment}."
+        )
+
+
+def ndcg(
+    ranks: ArrayLike,
+    grades: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "exponential",
+    empty: EmptyRule = "skip",
+) -> NdcgSummary:
+    """Mean of DCG / ideal DCG over queries, with one stated rule for queries without relevance.
+
+    The ideal ranking sorts by grade. A query whose ideal DCG is 0 has no NDCG; ``empty`` says
+    whether it is left out ("skip"), counted as 0 ("zero") or as 1 ("one").
+
+    ranks and grades [documents]. Raises InputError if nothing is left to average.
+    """
+    ideal_ranks = rank_documents(grades, query_offsets)
+    ideal = dcg(ideal_ranks, grades, query_offsets, cutoff=cutoff, gain=gain)
+    reached = dcg(ranks, grades, query_offsets, cutoff=cutoff, gain=gain)
+    has_relevant = ideal > 0
+    if empty not in ("skip", "zero", "one"):
+        raise InputError(f"The rule for empty queries is skip, zero or one, not {empty!r}.")
+    if empty == "skip":
+        per_query = reached[has_relevant] / ideal[has_relevant]
+    else:
+        per_query = np.full(ideal.size, 0.0 if empty == "zero" else 1.0)
+        per_query[has_relevant] = reached[has_relevant] / ideal[has_relevant]
+    if per_query.size == 0:
+        raise InputError("No query has a relevant document, so there is no NDCG to average.")
+    return NdcgSummary(
+        value=float(per_query.mean()),
+        per_query=per_query,
+        queries_without_relevant=int(np.count_nonzero(~has_relevant)),
+        empty=empty,
+    )

@@ -1,0 +1,40 @@
+"""The risk of a ranker: true, estimated from clicks, and the estimates' exact moments."""
+
+from __future__ import annotations
+
+from ultr_core.risk.agreement import kendall_tau
+from ultr_core.risk.estimate import Estimate, interval_over_draws
+from ultr_core.risk.estimators import RiskEstimates, estimate_risk, estimate_risks
+from ultr_core.risk.moments import (
+    AffineLaw,
+    affine_law,
+    clipping_bias,
+    expected_delta,
+    expected_risk,
+    misspecified_expectation,
+    noise_share,
+    variance_of_delta,
+    variance_of_risk,
+)
+from ultr_core.risk.true_risk import mean_rank_of_relevant, true_risk, true_risks
+
+__all__ = [
+    "AffineLaw",
+    "Estimate",
+    "RiskEstimates",
+    "affine_law",
+    "clipping_bias",
+    "estimate_risk",
+    "estimate_risks",
+    "expected_delta",
+    "expected_risk",
+    "interval_over_draws",
+    "kendall_tau",
+    "mean_rank_of_relevant",
+    "misspecified_expectation",
+    "noise_share",
+    "true_risk",
+    "true_risks",
+    "variance_of_delta",
+    "variance_of_risk",
+]

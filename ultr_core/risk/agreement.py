@@ -1,0 +1,29 @@
+"""Do two ways of judging rankers put them in the same order?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import kendalltau
+
+from ultr_core.errors import InputError
+
+
+def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
+    """Kendall's tau-b of two lists of numbers, from -1 (reversed) to 1 (same order).
+
+    (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
+    a and b [items]. Raises InputError if they differ in length, have fewer than two items, hold a
+    number that is not finite, or if all numbers of one list are equal (tau is not defined then).
+    """
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape or first.size < 2:
+        raise InputError(
+            f"Kendall's tau needs two equally long lists of two numbers or more, "
+            f"not shapes {first.shape} and {second.shape}."
+        )
+    if not (np.all(np.isfinite(first)) and np.all(np.isfinite(second))):
+        raise InputError("Kendall's tau needs finite numbers.")
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
+    return float(kendalltau(first, second).statistic)

@@ -1,0 +1,209 @@
+"""Exact expectation and variance of the estimated risks, in closed form.
+
+Throughout: pi [documents] is the probability of a click on each document in one presentation,
+q [documents] the propensity by which the estimator divides, ranks [..., documents] the ranks
+under the ranker to be judged (any leading axes), query_offsets [queries + 1]. Queries are drawn
+uniformly; given the query, clicks are independent (position model).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.click_models import PositionModel
+from ultr_core.feedback.examination import ExaminationCurve
+from ultr_core.propensity.weights import LEAST_PROPENSITY, clipped_propensities
+from ultr_core.ranking import query_sums
+
+FloatArray = NDArray[np.float64]
+
+
+def _per_propensity(numerator: FloatArray, propensities: ArrayLike) -> FloatArray:
+    """Numerator / q, 0 where the numerator is 0; raises InputError for a zero q elsewhere."""
+    q = np.asarray(propensities, dtype=np.float64)
+    if q.shape != numerator.shape:
+        raise InputError(f"There are {q.size} propensities for {numerator.size} documents.")
+    possible = numerator > 0
+    wrong = possible & ~(q > LEAST_PROPENSITY)
+    if wrong.any():
+        document = int(np.argmax(wrong))
+        raise InputError(
+            f"Document {document} (counted from 0) can be clicked but has propensity "
+            f"{q[document]:g}; it must be above 0 or be clipped at a threshold above 0."
+        )
+    return np.divide(numerator, q, out=np.zeros(q.size), where=possible)
+
+
+def expected_delta(
+    click_probability: ArrayLike,
+    propensities: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+) -> FloatArray:
+    """Expected contribution of one draw of each query, float64 [..., queries].
+
+    E[Delta_hat | x] = sum_d rank(d | S) pi_d / q_d. With q the true propensities and no noise it
+    is Delta of equation (2): the unbiasedness proved in Section 4. Raises InputError where a
+    document with pi > 0 has q = 0.
+    """
+    pi = np.asarray(click_probability, dtype=np.float64)
+    contribution = np.multiply(ranks, _per_propensity(pi, propensities), dtype=np.float64)
+    sums: FloatArray = query_sums(contribution, query_offsets)
+    return sums
+
+
+def variance_of_delta(
+    click_probability: ArrayLike,
+    propensities: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+) -> FloatArray:
+    """Variance of the contribution of one draw of each query, float64 [..., queries].
+
+    Var[Delta_hat | x] = sum_d rank(d | S)^2 pi_d (1 - pi_d) / q_d^2; noise-free with the true
+    propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
+    """
+    squares = np.square(ranks, dtype=np.float64)
+    sums: FloatArray = query_sums(squares * _spread(click_probability, propensities), query_offsets)
+    return sums
+
+
+def expected_risk(
+    click_probability: ArrayLike,
+    propensities: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+) -> FloatArray:
+    """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
+
+    Naive: q = 1; IPS: q = p; clipped: max(tau, p); wrong model: q = the assumed propensities.
+    """
+    means: FloatArray = expected_delta(click_probability, propensities, ranks, query_offsets).mean(
+        axis=-1
+    )
+    return means
+
+
+def variance_of_risk(
+    click_probability: ArrayLike,
+    propensities: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    query_draws: int,
+) -> FloatArray:
+    """Variance of the estimated risk after N query draws, shape [...].
+
+    Var[R_hat] = (1 / N) ((1 / Q) sum_q (E[Delta_hat | q]^2 + Var[Delta_hat | q]) - E[R_hat]^2):
+    queries and clicks are both random. Raises InputError for fewer than one draw.
+    """
+    if query_draws < 1:
+        raise InputError(f"The number of query draws must be 1 or more, not {query_draws}.")
+    mean = expected_delta(click_probability, propensities, ranks, query_offsets)
+    spread = _spread(click_probability, propensities)
+    # Summed over all documents at once, the sums by query not being needed one by one.
+    within = np.square(ranks, dtype=np.float64) @ spread / mean.shape[-1]
+    total: FloatArray = (within + mean.var(axis=-1)) / query_draws
+    return total
+
+
+def _spread(click_probability: ArrayLike, propensities: ArrayLike) -> FloatArray:
+    """pi (1 - pi) / q^2 of each document, 0 where pi is 0."""
+    pi = np.asarray(click_probability, dtype=np.float64)
+    inverse = _per_propensity((pi > 0).astype(np.float64), propensities)
+    return pi * (1.0 - pi) * inverse**2
+
+
+class AffineLaw(NamedTuple):
+    """What click noise makes of the risk: E[R_IPS(S)] = slope R(S) + intercept, for every S."""
+
+    slope: float
+    intercept: float
+
+    def expected(self, risk: ArrayLike) -> FloatArray:
+        """Expected IPS estimate for a true risk, shape of ``risk``."""
+        return self.slope * np.asarray(risk, dtype=np.float64) + self.intercept
+
+    def invert(self, estimate: ArrayLike) -> FloatArray:
+        """Risk without the bias of the noise, from IPS estimates, shape of ``estimate``."""
+        return (np.asarray(estimate, dtype=np.float64) - self.intercept) / self.slope
+
+
+def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw:
+    """Slope and intercept of the expected IPS risk under click noise, Section 5.2.
+
+    E[R_IPS(S)] = (eps_plus - eps_minus) R(S) + eps_minus mean_q m_q (m_q + 1) / 2, because the
+    ranks of all m documents always add up to m (m + 1) / 2. So order is preserved. It needs the
+    true propensities, positive for irrelevant documents also, and constant noise.
+
+    sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
+    """
+    if not 1 >= eps_plus > eps_minus >= 0:
+        raise InputError(
+            f"Click noise needs 1 >= eps_plus > eps_minus >= 0, "
+            f"but eps_plus is {eps_plus} and eps_minus is {eps_minus}."
+        )
+    m = np.asarray(sizes, dtype=np.float64)
+    if m.size == 0 or m.min() < 1:
+        raise InputError("Every query needs at least one document, and there must be a query.")
+    return AffineLaw(eps_plus - eps_minus, eps_minus * float((m * (m + 1.0) / 2.0).mean()))
+
+
+def misspecified_expectation(
+    model: PositionModel,
+    assumed: ExaminationCurve,
+    relevance: ArrayLike,
+    presented_ranks: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+) -> FloatArray:
+    """Expected IPS risk when the assumed curve is not the true one, shape [...].
+
+    (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)); for power laws
+    p / p' = rank(d | presented)^(eta' - eta). Section 7.5 of the paper studies it by experiment;
+    eta' = 0 is the naive estimate.
+
+    relevance and presented_ranks [documents]. Raises InputError where p' is 0 but p is not.
+    """
+    pi = model.click_probability(relevance, presented_ranks)
+    return expected_risk(pi, assumed.at(presented_ranks), ranks, query_offsets)
+
+
+def clipping_bias(
+    model: PositionModel,
+    clip: float,
+    relevance: ArrayLike,
+    presented_ranks: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+) -> FloatArray:
+    """Bias of the clipped estimate against the unclipped one, never positive, shape [...].
+
+    (1 / Q) sum_q sum_d rank(d | S) (eps_plus r + eps_minus (1 - r)) (p / max(tau, p) - 1).
+    Documents that are never examined (p = 0) count with what they lack without noise.
+
+    relevance and presented_ranks [documents]. Raises InputError for tau outside [0, 1].
+    """
+    p = model.curve.at(presented_ranks)
+    kept = _per_propensity(p, clipped_propensities(p, clip))
+    factor = model.click_given_examined(relevance) * (kept - 1.0)
+    means: FloatArray = query_sums(np.multiply(ranks, factor), query_offsets).mean(axis=-1)
+    return means
+
+
+def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float) -> float:
+    """Expected share of clicks on irrelevant documents, eps_minus A / (eps_plus B + eps_minus A).
+
+    ``irrelevant_to_relevant`` is A / B, the ratio of expected examined irrelevant to relevant
+    documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError
+    for a negative ratio or if no click can happen.
+    """
+    if irrelevant_to_relevant < 0:
+        raise InputError(f"The ratio A / B must be 0 or more, not {irrelevant_to_relevant}.")
+    noise = eps_minus * irrelevant_to_relevant
+    if eps_plus + noise <= 0:
+        raise InputError("No document can be clicked, so there is no share of noise clicks.")
+    return noise / (eps_plus + noise)
