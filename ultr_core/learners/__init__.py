@@ -1,0 +1,26 @@
+"""Rankers from weighted clicks: Propensity SVM-Rank with a certificate.
+
+    ranker = fit_ranker(corpus, weights, cost=10)
+    ranker.certificate.gap, ranker.score(test_corpus)
+
+``objective`` and ``pair_sums`` know scores only, ``newton``, ``augmented_lagrangian`` and
+``solver`` know neither corpora nor clicks, ``ranker`` joins them.
+"""
+
+from __future__ import annotations
+
+from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.objective import weighted_hinge
+from ultr_core.learners.problem import Callback, Progress
+from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, objective_value
+
+__all__ = [
+    "Callback",
+    "Certificate",
+    "LinearRanker",
+    "Progress",
+    "fit_path",
+    "fit_ranker",
+    "objective_value",
+    "weighted_hinge",
+]

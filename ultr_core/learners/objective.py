@@ -1,0 +1,35 @@
+"""The objective of Propensity SVM-Rank, evaluated in float64 without a solver.
+
+Section 6 of the paper, with one weight a document in place of one training example a click:
+
+    P(w) = 1/2 w.w + (C / n) sum_i values_i sum_{j != i, same query} max(0, 1 - s_i + s_j)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.learners.pair_sums import DensePairs
+
+
+def weighted_hinge(
+    scores: ArrayLike, weights_values: ArrayLike, query_offsets: NDArray[np.int64]
+) -> float:
+    """``sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)`` over the documents j of i's query.
+
+    ``scores``, ``weights_values`` [documents], ``query_offsets`` [queries + 1]. With values 1/q
+    summed over clicks, and s the ranker's scores, it bounds ``sum over clicks (rank - 1) / q``
+    (Section 6). Raises InputError if the lengths differ or a score is not finite.
+    """
+    s, values = np.asarray(scores, np.float64), np.asarray(weights_values, np.float64)
+    if not len(s) == len(values) == query_offsets[-1]:
+        raise InputError(
+            f"Scores ({len(s)}) and weights ({len(values)}) must have one entry for each of the "
+            f"{query_offsets[-1]} documents."
+        )
+    if not np.isfinite(s).all():
+        first = int(np.flatnonzero(~np.isfinite(s))[0])
+        raise InputError(f"The score of document {first} is {s[first]}; it must be finite.")
+    return DensePairs(values, query_offsets).evaluate(s, 1.0).hinge

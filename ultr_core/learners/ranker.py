@@ -1,0 +1,169 @@
+"""Linear rankers from weighted clicks: the face of the room.
+
+The learner sees one non-negative weight a document and nothing else: naive, propensity-weighted,
+clipped and full-information training differ in no line of this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.objective import weighted_hinge
+from ultr_core.learners.problem import Callback
+from ultr_core.learners.products import FeatureProducts
+from ultr_core.learners.solver import Data, Solution, prepare, solve
+
+if TYPE_CHECKING:
+    from ultr_core.corpus import Corpus
+    from ultr_core.propensity.weights import Weights
+
+Method = Literal["newton", "cutting-plane"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRanker:
+    """Scores are ``X w``; ``cost`` is the paper's C that the ranker was trained with."""
+
+    coefficients: NDArray[np.float64]
+    feature_ids: NDArray[np.int64]
+    cost: float
+    certificate: Certificate
+
+    def score(self, corpus: Corpus) -> NDArray[np.float64]:
+        """Scores [documents] of a corpus with the same features.
+
+        Raises InputError if the corpus has other features than the ranker was trained on.
+        """
+        if not np.array_equal(corpus.feature_ids, self.feature_ids):
+            raise InputError(
+                f"The ranker was trained on features {_span(self.feature_ids)} but the corpus has "
+                f"features {_span(corpus.feature_ids)}; load both with the same feature columns."
+            )
+        products = FeatureProducts(corpus.features, np.float64)
+        return np.asarray(products.scores(self.coefficients))
+
+
+def fit_ranker(
+    corpus: Corpus,
+    weights: Weights,
+    *,
+    cost: float,
+    tolerance: float = 1e-3,
+    initial: LinearRanker | None = None,
+    seed: int = 0,
+    max_iterations: int = 500,
+    callback: Callback | None = None,
+) -> LinearRanker:
+    """Train Propensity SVM-Rank (Section 6) to a certified relative duality gap.
+
+    Minimises ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)`` with
+    n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. The
+    same C as svm_rank's option -c if every click is a ranking of its own.
+
+    ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
+    if it returns True, the best ranker so far is returned with its gap. The result depends on
+    ``seed`` only within the tolerance, and never on the number of threads.
+
+    Raises InputError for weights of another corpus, a cost or tolerance that is not positive, an
+    initial ranker with other features, or weights that give no pair.
+    """
+    start = _coefficients_of(initial, corpus)
+    data = _data(corpus, weights, [cost], tolerance)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        solution = solve(
+            data,
+            cost,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            seed=seed,
+            callback=callback,
+            coefficients=start,
+        )
+    return _ranker(corpus, solution)
+
+
+def fit_path(
+    corpus: Corpus,
+    weights: Weights,
+    costs: Sequence[float],
+    *,
+    tolerance: float = 1e-2,
+    seed: int = 0,
+    max_iterations: int = 500,
+    callback: Callback | None = None,
+) -> tuple[LinearRanker, ...]:
+    """One ranker for each value of C, in the order given, each with its own certificate.
+
+    Solves from the smallest C upwards, every fit starting from the one before: its weights, its
+    scores and its dual points, which stay feasible at another C once multiplied by the ratio of
+    the two. Raises InputError as ``fit_ranker`` does.
+    """
+    data = _data(corpus, weights, costs, tolerance)
+    rankers: dict[float, LinearRanker] = {}
+    near: Solution | None = None
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        for cost in sorted(set(costs)):
+            near = solve(
+                data,
+                cost,
+                tolerance=tolerance,
+                max_iterations=max_iterations,
+                seed=seed,
+                callback=callback,
+                near=near,
+            )
+            rankers[cost] = _ranker(corpus, near)
+    return tuple(rankers[cost] for cost in costs)
+
+
+def objective_value(
+    corpus: Corpus, weights: Weights, cost: float, coefficients: NDArray[np.float64]
+) -> float:
+    """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``."""
+    scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
+    hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
+    return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
+
+
+def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: float) -> Data:
+    if len(weights.values) != corpus.n_documents:
+        raise InputError(
+            f"The weights are for {len(weights.values)} documents but the corpus has "
+            f"{corpus.n_documents}; make them from a click log of this corpus."
+        )
+    for cost in costs:
+        if not (np.isfinite(cost) and cost > 0):
+            raise InputError(f"The cost C is {cost}; it must be a positive number.")
+    if not (np.isfinite(tolerance) and tolerance > 0):
+        raise InputError(f"The tolerance is {tolerance}; it must be a positive number.")
+    per_click = weights.values / max(weights.clicks, np.finfo(float).tiny)
+    return prepare(corpus.features, corpus.query_offsets, per_click)
+
+
+def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np.float64] | None:
+    if initial is None:
+        return None
+    if not np.array_equal(initial.feature_ids, corpus.feature_ids):
+        raise InputError(
+            f"The initial ranker has features {_span(initial.feature_ids)} but the corpus has "
+            f"features {_span(corpus.feature_ids)}; start from a ranker of the same features."
+        )
+    return initial.coefficients
+
+
+def _ranker(corpus: Corpus, solution: Solution) -> LinearRanker:
+    coefficients = solution.coefficients.copy()
+    coefficients.setflags(write=False)
+    return LinearRanker(coefficients, corpus.feature_ids, solution.cost, solution.certificate)
+
+
+def _span(ids: NDArray[np.int64]) -> str:
+    return f"{ids.min()} to {ids.max()} ({len(ids)} in all)" if len(ids) else "(none)"

@@ -1,0 +1,143 @@
+"""Choosing C, and the clipping threshold, on held-out clicks (sections 7.1 and 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.feedback import ClickLog
+from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker
+from ultr_core.propensity import Weights
+from ultr_core.ranking import rank_many
+from ultr_core.risk import estimate_risks, true_risks
+
+COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Values of C that validation chooses from; the paper does not print its own."""
+
+COST_WITHOUT_VALIDATION = 1.0
+"""C when validation has nothing to say, as with no click on a validation query."""
+
+PATH_TOLERANCE = 1e-2
+"""Duality gap of the fits that are only compared with each other."""
+
+FINAL_TOLERANCE = 1e-3
+"""Duality gap of the ranker that is kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Training weights that compete on the validation clicks, and the threshold behind them."""
+
+    weights: Weights
+    clip: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The ranker that validation chose.
+
+    ``estimates`` [candidates, costs] are the validation risks that the choice was made from.
+    """
+
+    ranker: LinearRanker
+    clip: float
+    estimates: NDArray[np.float64]
+
+
+def validation_risks(
+    rankers: Sequence[LinearRanker],
+    validation: Corpus,
+    log: ClickLog,
+    propensity: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Estimated risk of each ranker on the validation clicks, float64 [rankers].
+
+    Args:
+        rankers: the candidates.
+        validation: the validation queries.
+        log: their clicks.
+        propensity: float64 [rows of the log]; ones give the naive estimate (section 7.1).
+    """
+    scores = np.stack([ranker.score(validation) for ranker in rankers])
+    return estimate_risks(log, rank_many(scores, validation.query_offsets), propensity).value
+
+
+def select_by_clicks(
+    train: Corpus,
+    candidates: Sequence[Candidate],
+    validation: Corpus,
+    log: ClickLog,
+    propensity: NDArray[np.float64],
+    *,
+    costs: Sequence[float] = COST_GRID,
+    tolerance: float = FINAL_TOLERANCE,
+) -> Selection:
+    """Fit every candidate along a grid of C and keep the lowest estimated validation risk.
+
+    Ties go to the first candidate and the smallest C. Without a validation click the first
+    candidate is fitted with ``COST_WITHOUT_VALIDATION``.
+
+    Args:
+        train: the training queries.
+        candidates: training weights to choose from, each with its clipping threshold.
+        validation: the validation queries.
+        log: clicks on them.
+        propensity: float64 [rows of the log], what the validation estimate divides by: the
+            unclipped assumed propensities, or ones for the naive learner.
+        costs: values of C.
+        tolerance: relative duality gap of the ranker that is returned.
+
+    Raises:
+        InputError: no click gives a pair to learn from.
+
+    Source: sections 7.1 and 7.2; hold-out validation.
+    """
+    if log.total_clicks == 0:
+        first = candidates[0]
+        ranker = fit_ranker(train, first.weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+        return Selection(ranker, first.clip, np.full((len(candidates), len(costs)), np.nan))
+    paths = [
+        fit_path(train, candidate.weights, costs, tolerance=PATH_TOLERANCE)
+        for candidate in candidates
+    ]
+    estimates = np.stack([validation_risks(path, validation, log, propensity) for path in paths])
+    best, cost = divmod(int(np.argmin(estimates)), len(costs))
+    ranker = fit_ranker(
+        train,
+        candidates[best].weights,
+        cost=costs[cost],
+        tolerance=tolerance,
+        initial=paths[best][cost],
+    )
+    return Selection(ranker, candidates[best].clip, estimates)
+
+
+def select_by_labels(
+    train: Corpus,
+    weights: Weights,
+    validation: Corpus,
+    relevance: NDArray[np.bool_],
+    *,
+    costs: Sequence[float] = COST_GRID,
+    tolerance: float = FINAL_TOLERANCE,
+) -> LinearRanker:
+    """Fit along a grid of C and keep the lowest true risk on the validation queries.
+
+    This is how the skyline is chosen: it sees all labels. ``relevance`` is bool [documents of
+    ``validation``]; where nothing is relevant, ``COST_WITHOUT_VALIDATION`` is taken.
+
+    Raises:
+        InputError: no query has a pair to learn from.
+    """
+    if not relevance.any():
+        return fit_ranker(train, weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+    path = fit_path(train, weights, costs, tolerance=PATH_TOLERANCE)
+    ranks = rank_many(
+        np.stack([ranker.score(validation) for ranker in path]), validation.query_offsets
+    )
+    best = int(np.argmin(true_risks(ranks, relevance, validation.query_offsets)))
+    return fit_ranker(train, weights, cost=costs[best], tolerance=tolerance, initial=path[best])
