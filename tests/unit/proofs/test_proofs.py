@@ -1,0 +1,184 @@
+"""Every proof holds where it should, and fails when what it claims is broken on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultr_core.errors import InputError
+from ultr_core.feedback import Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
+from ultr_core.proofs import PROOFS, Check, Evidence, run_checks
+from ultr_core.proofs.concentration import bernstein_radius
+from ultr_core.proofs.enumeration import (
+    LARGEST_ENUMERATION,
+    click_probabilities,
+    curve_fractions,
+    moments_by_enumeration,
+    moments_by_formula,
+)
+from ultr_core.ranking import rank_documents, rank_many
+from ultr_core.risk import true_risks
+
+USERS = PositionModel(PowerLaw(1.0), 1.0, 0.1)
+NEED_THE_CURVE = {
+    "ips-unbiased",
+    "affine-law",
+    "corpus-affine-law",
+    "order-preserved",
+    "risk-recovered",
+}
+
+
+def make_evidence(
+    users: PositionModel = USERS,
+    assumed: PowerLaw | TableCurve | Cutoff = USERS.curve,  # type: ignore[assignment]
+    draws: int = 20_000,
+) -> Evidence:
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(2, 15, size=40)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    relevance = rng.random(offsets[-1]) < 0.25
+    presented = rank_documents(rng.random(offsets[-1]) + 0.4 * relevance, offsets)
+    # Half of the rankers agree with the presented ranking, which naive estimates reward.
+    quality = np.linspace(1.0, -1.0, 24)[:, None]
+    agreement = np.tile([0.0, 0.2], 12)[:, None]
+    family = rank_many(
+        quality * relevance - agreement * presented + rng.random((24, offsets[-1])), offsets
+    )
+    log = simulate_counts(
+        users.click_probability(relevance, presented), presented, offsets, draws, 11
+    )
+    return Evidence(
+        users=users,
+        assumed_curve=assumed,
+        query_offsets=offsets,
+        relevance=relevance,
+        presented_ranks=presented,
+        family_ranks=family,
+        true_risk=true_risks(family, relevance, offsets),
+        log=log,
+        scores={"random": rng.normal(size=offsets[-1]), "zero": np.zeros(offsets[-1])},
+        gap=5e-4,
+        gap_tolerance=1e-3,
+    )
+
+
+def by_name(evidence: Evidence) -> dict[str, Check]:
+    return {check.name: check for check in run_checks(evidence)}
+
+
+def test_with_the_right_curve_everything_holds_but_the_naive_order() -> None:
+    checks = by_name(make_evidence())
+    assert set(checks) == set(PROOFS)
+    assert {name for name, check in checks.items() if not check.holds} == {"naive-order"}
+    assert all(check.acceptable for check in checks.values())
+
+
+def test_without_bias_the_naive_order_holds_too() -> None:
+    users = PositionModel(PowerLaw(0.0), 1.0, 0.1)
+    checks = by_name(make_evidence(users, users.curve))  # type: ignore[arg-type]
+    assert all(check.holds and check.finding.should_hold for check in checks.values())
+
+
+def test_with_the_wrong_curve_exactly_the_claims_that_need_it_fail() -> None:
+    checks = by_name(make_evidence(assumed=PowerLaw(2.0)))
+    failing = {name for name, check in checks.items() if not check.holds}
+    assert failing == NEED_THE_CURVE | {"naive-order"}
+    assert all(
+        check.status == "fails, as predicted" for check in checks.values() if not check.holds
+    )
+
+
+def test_exact_checks_are_exact() -> None:
+    checks = by_name(make_evidence(PositionModel(PowerLaw(0.73), 0.9, 0.17), PowerLaw(0.73)))
+    for name in ("ips-unbiased", "affine-law", "misspecified-expectation", "variance"):
+        assert checks[name].finding.measured == 0.0
+        assert checks[name].finding.tolerance == 0.0
+
+
+def test_a_log_of_other_users_is_noticed() -> None:
+    evidence = make_evidence()
+    others = make_evidence(PositionModel(PowerLaw(0.8), 1.0, 0.1))
+    checks = by_name(replace(evidence, log=others.log))
+    assert checks["simulation-agrees"].status == "FAILS"
+    assert checks["risk-recovered"].status == "FAILS"
+
+
+def test_a_wrong_true_risk_is_noticed() -> None:
+    evidence = make_evidence()
+    checks = by_name(replace(evidence, true_risk=evidence.true_risk[::-1].copy()))
+    assert {"corpus-affine-law", "order-preserved"} <= {
+        name for name, check in checks.items() if check.status == "FAILS"
+    }
+
+
+def test_an_unfinished_fit_is_noticed() -> None:
+    assert by_name(replace(make_evidence(), gap=0.02))["duality-gap"].status == "FAILS"
+
+
+def test_a_rank_nobody_reaches_is_noticed() -> None:
+    users = PositionModel(Cutoff(PowerLaw(1.0), 5), 1.0, 0.1)
+    evidence = make_evidence(users)
+    assert PROOFS["positivity"].check(evidence).status == "FAILS"
+    assert PROOFS["ips-unbiased"].check(replace(evidence, assumed_curve=users.curve)).holds is False
+
+
+def test_checks_become_plain_values() -> None:
+    for check in run_checks(make_evidence()):
+        content = check.as_dict()
+        assert content["holds"] == check.holds
+        assert content["sentence"].endswith(".")
+        assert "nan" not in content["sentence"]
+        assert content["statement"].endswith(".")
+
+
+fractions = st.fractions(min_value=0, max_value=1, max_denominator=50)
+
+
+@given(
+    st.lists(st.tuples(fractions, st.integers(0, 1), st.integers(1, 9)), min_size=1, max_size=7),
+    fractions,
+    fractions,
+)
+@settings(max_examples=150, deadline=None)
+def test_enumeration_equals_closed_form_in_rationals(
+    candidates: list[tuple[Fraction, int, int]], one: Fraction, other: Fraction
+) -> None:
+    examination = [p for p, _, _ in candidates]
+    relevance = [r for _, r, _ in candidates]
+    contribution = [Fraction(rank) / (p or 1) for p, _, rank in candidates]
+    probability = click_probabilities(examination, relevance, max(one, other), min(one, other))
+    assert moments_by_enumeration(probability, contribution) == moments_by_formula(
+        probability, contribution
+    )
+
+
+def test_unbiased_to_the_last_fraction() -> None:
+    examination = curve_fractions(PowerLaw(1.0), range(1, 9))
+    relevance = [1, 0, 0, 1, 0, 1, 1, 0]
+    new_ranks = [8, 3, 1, 2, 7, 5, 4, 6]
+    probability = click_probabilities(examination, relevance, Fraction(1), Fraction(0))
+    mean, _ = moments_by_enumeration(
+        probability, [Fraction(r) / p for r, p in zip(new_ranks, examination, strict=True)]
+    )
+    assert mean == sum(r for r, relevant in zip(new_ranks, relevance, strict=True) if relevant)
+
+
+def test_enumeration_says_where_it_stops() -> None:
+    many = [Fraction(1, 2)] * (LARGEST_ENUMERATION + 1)
+    with pytest.raises(InputError, match="closed form"):
+        moments_by_enumeration(many, many)
+
+
+def test_bernstein_radius_covers() -> None:
+    """20,000 means of 30 skewed terms; with rate 1e-6 the chance of one excess is below 2 %."""
+    rng = np.random.default_rng(7)
+    terms = 20.0 * (rng.random((20_000, 30)) < 0.05)
+    radius = bernstein_radius(20.0**2 * 0.05 * 0.95, 19.0, 30)
+    assert np.abs(terms.mean(axis=1) - 1.0).max() < radius
+    assert radius < bernstein_radius(20.0**2 * 0.05 * 0.95, 19.0, 10)

@@ -1,0 +1,55 @@
+"""Worlds put together: corpus, users, rankers, and what comes out of them."""
+
+from ultr_core.experiments.comparison import (
+    Comparison,
+    RankerSummary,
+    compare,
+    summarise,
+    training_plan,
+)
+from ultr_core.experiments.evidence import proof_checks
+from ultr_core.experiments.family import RankerFamily, ranker_family
+from ultr_core.experiments.logs import Logs, simulate_logs, user_model
+from ultr_core.experiments.methods import (
+    CLICK_METHODS,
+    LOG_FIELDS,
+    METHODS,
+    WEIGHTED_FIELDS,
+    WORLD_FIELDS,
+    Method,
+    stage,
+)
+from ultr_core.experiments.picture import EstimatedRisks, RiskPicture, risk_picture
+from ultr_core.experiments.training import TestRisk, TrainedMethod, baselines, train_method
+from ultr_core.experiments.world import LoggedQueries, World, build_world
+
+__all__ = [
+    "CLICK_METHODS",
+    "LOG_FIELDS",
+    "METHODS",
+    "WEIGHTED_FIELDS",
+    "WORLD_FIELDS",
+    "Comparison",
+    "EstimatedRisks",
+    "LoggedQueries",
+    "Logs",
+    "Method",
+    "RankerFamily",
+    "RankerSummary",
+    "RiskPicture",
+    "TestRisk",
+    "TrainedMethod",
+    "World",
+    "baselines",
+    "build_world",
+    "compare",
+    "proof_checks",
+    "ranker_family",
+    "risk_picture",
+    "simulate_logs",
+    "stage",
+    "summarise",
+    "train_method",
+    "training_plan",
+    "user_model",
+]

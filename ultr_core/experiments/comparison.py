@@ -1,0 +1,231 @@
+"""The comparison of rankers over several draws of clicks, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.experiments.logs import simulate_logs
+from ultr_core.experiments.methods import CLICK_METHODS, METHODS
+from ultr_core.experiments.training import TestRisk, TrainedMethod, baselines, train_method
+from ultr_core.experiments.world import World
+from ultr_core.risk import Estimate, interval_over_draws
+from ultr_core.settings import Settings
+
+Trained = Mapping[str, Sequence[TrainedMethod]]
+
+
+@dataclass(frozen=True)
+class RankerSummary:
+    """Test risk of one method over the draws, with 95 % intervals from their spread.
+
+    A method that does not learn from clicks has no spread: its interval is its value.
+    ``costs`` and ``clips`` are what validation chose, one a draw.
+    """
+
+    key: str
+    label: str
+    risk: Estimate
+    mean_rank: Estimate
+    costs: tuple[float, ...] = ()
+    clips: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of one world: every ranker's test risk and what it says.
+
+    Attributes:
+        settings: the world's parameters.
+        corpus: sizes of the corpus.
+        rankers: summaries by key, in the order of ``METHODS``.
+        draws: number of click logs that went in.
+        clicks: clicks in the first training log, and ``query_draws`` behind them.
+        naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
+        closed_gap: share of the way from production to skyline that the propensity-weighted
+            ranker goes; None where the skyline is no better than production.
+        notices: sentences on the corpus that a reader should see.
+    """
+
+    settings: Settings
+    corpus: Mapping[str, Any]
+    rankers: Mapping[str, RankerSummary]
+    draws: int
+    clicks: int
+    query_draws: int
+    naive_excess: Estimate | None
+    closed_gap: Estimate | None
+    notices: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers say, in words."""
+        return " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as plain values, as the command line prints it with ``--json``."""
+        return {
+            "settings": self.settings.as_dict(),
+            "seed": self.settings.seed,
+            "corpus": dict(self.corpus),
+            "draws": self.draws,
+            "clicks": self.clicks,
+            "query_draws": self.query_draws,
+            "rankers": {key: _ranker_dict(summary) for key, summary in self.rankers.items()},
+            "naive_minus_propensity": _interval(self.naive_excess),
+            "closed_gap": _interval(self.closed_gap),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }
+
+
+def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
+    """Summarise whatever has been trained so far; the page calls it after every draw.
+
+    ``trained`` holds the draws done for each of the methods that learn from clicks; methods
+    without a draw are left out.
+    """
+    fixed = baselines(world)
+    done = {key: runs for key, runs in trained.items() if len(runs)}
+    rankers = {}
+    for key, method in METHODS.items():
+        if key in fixed:
+            rankers[key] = _summary(key, method.label, [fixed[key]])
+        elif key in done:
+            runs = done[key]
+            rankers[key] = _summary(
+                key,
+                method.label,
+                [run.test for run in runs],
+                tuple(run.cost for run in runs),
+                tuple(run.clip for run in runs),
+            )
+    first = next((runs[0] for runs in done.values()), None)
+    return Comparison(
+        settings,
+        world.counts(),
+        rankers,
+        max((len(runs) for runs in done.values()), default=0),
+        first.clicks if first else 0,
+        first.query_draws if first else 0,
+        _naive_excess(done),
+        _closed_gap(fixed, done.get("propensity", ())),
+        world.notices,
+    )
+
+
+def compare(
+    world: World, settings: Settings, *, progress: Callable[[str], None] | None = None
+) -> Comparison:
+    """Simulate, train and evaluate all methods on ``settings.draws`` draws of clicks.
+
+    ``progress`` is told what is about to run.
+    """
+    trained: dict[str, list[TrainedMethod]] = {key: [] for key in CLICK_METHODS}
+    for draw, method in training_plan(settings.draws):
+        if progress is not None:
+            progress(f"draw {draw + 1} of {settings.draws}: {METHODS[method].label}")
+        if method == CLICK_METHODS[0]:
+            logs = simulate_logs(world, settings, draw)
+        trained[method].append(train_method(world, settings, draw, method, logs))
+    return summarise(world, settings, trained)
+
+
+def training_plan(draws: int) -> Iterator[tuple[int, str]]:
+    """The cells (draw, method) of a comparison, in the order in which they are best run."""
+    for draw in range(draws):
+        for method in CLICK_METHODS:
+            yield draw, method
+
+
+def _summary(
+    key: str,
+    label: str,
+    tests: Sequence[TestRisk],
+    costs: tuple[float, ...] = (),
+    clips: tuple[float, ...] = (),
+) -> RankerSummary:
+    return RankerSummary(
+        key,
+        label,
+        interval_over_draws(_array([test.risk for test in tests])),
+        interval_over_draws(_array([test.mean_rank for test in tests])),
+        costs,
+        clips,
+    )
+
+
+def _naive_excess(done: Trained) -> Estimate | None:
+    pairs = list(zip(done.get("naive", ()), done.get("propensity", ()), strict=False))
+    if not pairs:
+        return None
+    return interval_over_draws(
+        _array([naive.test.risk - weighted.test.risk for naive, weighted in pairs])
+    )
+
+
+def _closed_gap(fixed: Mapping[str, TestRisk], runs: Sequence[TrainedMethod]) -> Estimate | None:
+    production, skyline = fixed["production"].risk, fixed["skyline"].risk
+    if not runs or production <= skyline:
+        return None
+    return interval_over_draws(
+        _array([(production - run.test.risk) / (production - skyline) for run in runs])
+    )
+
+
+def _array(values: Sequence[float]) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _read_excess(comparison: Comparison) -> str:
+    excess = comparison.naive_excess
+    if excess is None:
+        return ""
+    naive = comparison.rankers["naive"].risk.value
+    weighted = comparison.rankers["propensity"].risk.value
+    numbers = f"(test risk {weighted:.2f} against {naive:.2f})"
+    if comparison.draws < 2:
+        return (
+            f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
+            f"the naive one {naive:.2f}."
+        )
+    margin = f"{abs(excess.value):.2f} ± {(excess.high - excess.low) / 2:.2f}"
+    if excess.low == excess.high == 0:
+        return f"Naive and propensity-weighted are the same ranker {numbers}."
+    if excess.low > 0:
+        return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
+    if excess.high < 0:
+        return f"The naive ranker beats propensity weighting by {margin} {numbers}."
+    return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
+
+
+def _read_gap(comparison: Comparison) -> str:
+    gap = comparison.closed_gap
+    if gap is None:
+        return ""
+    production = comparison.rankers["production"].risk.value
+    skyline = comparison.rankers["skyline"].risk.value
+    way = f"from production ({production:.2f}) to full information ({skyline:.2f})"
+    if gap.value < 0:
+        return f"The weighted ranker is worse than the production ranker ({production:.2f})."
+    return f"The weighted ranker goes {gap.value:.0%} of the way {way}."
+
+
+def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:
+    return {
+        "label": summary.label,
+        "risk": _interval(summary.risk),
+        "mean_rank": _interval(summary.mean_rank),
+        "costs": list(summary.costs),
+        "clips": list(summary.clips),
+    }
+
+
+def _interval(estimate: Estimate | None) -> dict[str, float] | None:
+    if estimate is None:
+        return None
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}

@@ -1,0 +1,62 @@
+"""Simulated click logs of a world, one pair (training, validation) for each draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ultr_core.experiments.world import LoggedQueries, World
+from ultr_core.feedback import (
+    ClickLog,
+    PositionModel,
+    PowerLaw,
+    query_draws_for,
+    simulate_counts,
+)
+from ultr_core.settings import Settings
+
+VALIDATION_SHARE = 0.15
+"""Validation clicks as a share of the training clicks (section 7.1)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Logs:
+    """Clicks on the training and on the validation queries."""
+
+    train: ClickLog
+    validation: ClickLog
+
+
+def user_model(settings: Settings) -> PositionModel:
+    """The position model with click noise that the simulated users follow (section 5)."""
+    return PositionModel(PowerLaw(settings.eta), settings.eps_plus, settings.eps_minus)
+
+
+def simulate_logs(world: World, settings: Settings, draw: int = 0) -> Logs:
+    """Let users click: the logs number ``draw`` of this seed.
+
+    The number of query draws is fixed so that ``settings.clicks`` clicks are expected on the
+    training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and
+    part has a random stream of its own, so that no draw depends on how many are made.
+    """
+    return Logs(
+        _simulate(world.train, settings, settings.clicks, (draw, 0)),
+        _simulate(world.validation, settings, settings.clicks * VALIDATION_SHARE, (draw, 1)),
+    )
+
+
+def _simulate(
+    queries: LoggedQueries, settings: Settings, clicks: float, stream: tuple[int, int]
+) -> ClickLog:
+    model = user_model(settings)
+    ranks = queries.presented_ranks
+    offsets = queries.corpus.query_offsets
+    rate = model.expected_clicks_per_query_draw(queries.relevance, ranks, offsets)
+    return simulate_counts(
+        model.click_probability(queries.relevance, ranks),
+        ranks,
+        offsets,
+        query_draws_for(clicks, rate),
+        np.random.SeedSequence(settings.seed, spawn_key=stream),
+    )

@@ -1,0 +1,94 @@
+"""The production ranker S_0, which presents the results that users click on.
+
+Section 7.1 of the paper (Joachims, Swaminathan and Schnabel, 2017): a ranking SVM on the full
+information of about 1 % of the training queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.learners import LinearRanker, fit_ranker
+from ultr_core.propensity import full_information_weights
+from ultr_core.ranking import query_sums
+
+QUERIES_PER_PRODUCTION_QUERY = 100
+"""One training query in so many trains the production ranker: 1 % of them."""
+
+PRODUCTION_COST = 1.0
+"""C of the production ranker, fixed so that it does not depend on a validation set."""
+
+PRODUCTION_TOLERANCE = 1e-6
+"""Duality gap: tight, since every click depends on the ranking that users see."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProductionRanker:
+    """The ranker that users see, and how it came about.
+
+    Attributes:
+        ranker: the ranking SVM.
+        queries: int64 [chosen] numbers of the training queries it learned from, rising.
+        notices: sentences on where it departs from 1 % of the queries.
+
+    """
+
+    ranker: LinearRanker
+    queries: NDArray[np.int64]
+    notices: tuple[str, ...] = ()
+
+
+def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) -> ProductionRanker:
+    """Train a ranking SVM on the relevance labels of 1 % of the training queries.
+
+    The queries are the first of a random order that ``seed`` fixes. Where 1 % is less than one
+    query, one is taken; where those taken hold no relevant beside an irrelevant document, the next
+    ones are added until one does. The objective is the one of ``fit_ranker`` with relevance as
+    weights and C = 1.
+
+    Raises:
+        InputError: no training query has both a relevant and an irrelevant document, or the
+            threshold is below 1.
+
+    """
+    relevance = train.relevance(relevance_threshold)
+    order = np.random.default_rng(np.random.SeedSequence(seed)).permutation(train.n_queries)
+    wanted = max(1, round(train.n_queries / QUERIES_PER_PRODUCTION_QUERY))
+    relevant = query_sums(relevance, train.query_offsets)
+    usable = np.flatnonzero(((relevant > 0) & (relevant < train.sizes))[order])
+    if not usable.size:
+        raise InputError(
+            f"No training query has both a document of grade {relevance_threshold} or more and one "
+            "below it, so there is no preference to learn; choose another --relevant-grade or add "
+            "such queries."
+        )
+    taken = max(wanted, int(usable[0]) + 1)
+    queries = np.sort(order[:taken]).astype(np.int64)
+    sample = train.subset(queries)
+    ranker = fit_ranker(
+        sample,
+        full_information_weights(sample.relevance(relevance_threshold)),
+        cost=PRODUCTION_COST,
+        tolerance=PRODUCTION_TOLERANCE,
+    )
+    return ProductionRanker(ranker, queries, _notices(train.n_queries, wanted, taken))
+
+
+def _notices(n_queries: int, wanted: int, taken: int) -> tuple[str, ...]:
+    """Say where more than 1 % of the queries were taken, and why."""
+    few = n_queries < QUERIES_PER_PRODUCTION_QUERY
+    if not few and taken == wanted:
+        return ()
+    share = f"1 % of the {n_queries} training queries is "
+    share += "less than one query" if few else f"{wanted} queries"
+    if taken == wanted:
+        return (f"{share}; the production ranker learned from one query instead.",)
+    return (
+        f"{share}; the production ranker learned from {taken} queries instead, as few of a random "
+        "order as hold both a relevant and an irrelevant document of one query.",
+    )

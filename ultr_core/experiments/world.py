@@ -1,0 +1,129 @@
+"""One world: a corpus, its production ranker and what perfect feedback would reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold, synthetic_splits
+from ultr_core.errors import InputError
+from ultr_core.experiments.production import ProductionRanker, train_production_ranker
+from ultr_core.learners import LinearRanker
+from ultr_core.learners.selection import select_by_labels
+from ultr_core.propensity import full_information_weights
+from ultr_core.ranking import rank_documents
+from ultr_core.settings import Settings
+
+REFERENCE_TOLERANCE = 1e-4
+"""Duality gap of the skyline, which every comparison refers to."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedQueries:
+    """Queries that users see: their corpus, relevance and presented ranking.
+
+    ``relevance`` is bool [documents], ``presented_ranks`` int32 [documents] under the
+    production ranker.
+    """
+
+    corpus: Corpus
+    relevance: NDArray[np.bool_]
+    presented_ranks: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Everything that does not depend on users: corpus, production ranker, skyline.
+
+    It is built once for a corpus and a relevance threshold and shared by all sessions.
+    """
+
+    name: str
+    splits: CorpusSplits
+    relevant_grade: int
+    production: ProductionRanker
+    skyline: LinearRanker
+    train: LoggedQueries
+    validation: LoggedQueries
+    test_relevance: NDArray[np.bool_]
+    notices: tuple[str, ...]
+
+    def counts(self) -> dict[str, Any]:
+        """Sizes of the corpus as plain values, for captions and exports."""
+        parts = {
+            "train": (self.splits.train, self.train.relevance),
+            "validation": (self.splits.validation, self.validation.relevance),
+            "test": (self.splits.test, self.test_relevance),
+        }
+        counts: dict[str, Any] = {
+            "name": self.name,
+            "source": self.splits.source,
+            "features": self.splits.train.n_features,
+            "relevant_grade": self.relevant_grade,
+            "production_queries": len(self.production.queries),
+        }
+        for part, (corpus, relevance) in parts.items():
+            counts[part] = {
+                "queries": corpus.n_queries,
+                "documents": corpus.n_documents,
+                "relevant": int(relevance.sum()),
+            }
+        return counts
+
+
+def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:
+    """Build the world of ``settings``, on ``splits`` or on the built-in corpus.
+
+    Only the settings in ``WORLD_FIELDS`` matter. The production ranker and the skyline are
+    trained here (section 7.1 of the paper).
+
+    Raises:
+        InputError: nothing is relevant in the training or test queries, or no query has a
+            pair of documents to learn from.
+    """
+    corpus = splits if splits is not None else synthetic_splits(settings.corpus_seed)
+    threshold, notices = _threshold(corpus, settings.relevant_grade)
+    seed = settings.corpus_seed
+    production = train_production_ranker(corpus.train, threshold, seed)
+    train = _logged(corpus.train, threshold, production.ranker)
+    if train.relevance.all():
+        raise InputError(
+            f"Every one of the {corpus.train.n_documents} training documents has grade "
+            f"{threshold} or more, so there is nothing to rank below a relevant document; raise "
+            "--relevant-grade."
+        )
+    validation = _logged(corpus.validation, threshold, production.ranker)
+    skyline = select_by_labels(
+        corpus.train,
+        full_information_weights(train.relevance),
+        corpus.validation,
+        validation.relevance,
+        tolerance=REFERENCE_TOLERANCE,
+    )
+    return World(
+        corpus.name,
+        corpus,
+        threshold,
+        production,
+        skyline,
+        train,
+        validation,
+        corpus.test.relevance(threshold),
+        (*corpus.notices, *notices, *production.notices),
+    )
+
+
+def _threshold(corpus: CorpusSplits, wanted: int) -> tuple[int, tuple[str, ...]]:
+    threshold, notice = propose_relevance_threshold(
+        (corpus.train, corpus.validation, corpus.test), wanted
+    )
+    return threshold, () if notice is None else (notice,)
+
+
+def _logged(corpus: Corpus, threshold: int, production: LinearRanker) -> LoggedQueries:
+    relevance = corpus.relevance(threshold)
+    ranks = rank_documents(production.score(corpus), corpus.query_offsets)
+    return LoggedQueries(corpus, relevance, ranks)

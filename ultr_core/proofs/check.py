@@ -1,0 +1,114 @@
+"""What a proof check is: a claim of the paper, a measured number, and a verdict."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ultr_core.proofs.evidence import Evidence
+
+Relation = Literal["=", "≥", ">"]
+Status = Literal["holds", "holds, though not guaranteed", "fails, as predicted", "FAILS"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one evaluation of a proof found.
+
+    ``relation`` says how ``measured`` must stand to ``expected``, within ``tolerance``.
+    ``should_hold`` is False when the world breaks an assumption of the claim.
+    ``sentence`` reads the numbers; ``details`` are further labelled numbers.
+    """
+
+    measured: float
+    expected: float
+    tolerance: float
+    should_hold: bool
+    sentence: str
+    relation: Relation = "="
+    details: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A claim with its statement, its place in the paper, what it assumes and how to test it."""
+
+    name: str
+    title: str
+    section: str
+    statement: str
+    formula: str
+    assumes: tuple[str, ...]
+    evaluate: Callable[[Evidence], Finding]
+
+    def check(self, evidence: Evidence) -> Check:
+        """Evaluate the claim on ``evidence``."""
+        return Check(self, self.evaluate(evidence))
+
+
+@dataclass(frozen=True)
+class Check:
+    """A proof together with what was found for one world."""
+
+    proof: Proof
+    finding: Finding
+
+    @property
+    def name(self) -> str:
+        """Short name that the command line prints."""
+        return self.proof.name
+
+    @property
+    def holds(self) -> bool:
+        """Whether ``measured`` stands to ``expected`` as claimed, within the tolerance."""
+        found = self.finding
+        difference = found.measured - found.expected
+        if found.relation == "=":
+            return abs(difference) <= found.tolerance
+        compare = operator.ge if found.relation == "≥" else operator.gt
+        return bool(compare(difference, -found.tolerance))
+
+    @property
+    def status(self) -> Status:
+        """The verdict in words."""
+        if self.holds:
+            return "holds" if self.finding.should_hold else "holds, though not guaranteed"
+        return "FAILS" if self.finding.should_hold else "fails, as predicted"
+
+    @property
+    def acceptable(self) -> bool:
+        """False only for a claim that should hold and does not."""
+        return self.holds or not self.finding.should_hold
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check as plain values, as the command line prints it with ``--json``."""
+        found = self.finding
+        return {
+            "name": self.proof.name,
+            "title": self.proof.title,
+            "statement": self.proof.statement,
+            "section": self.proof.section,
+            "assumes": list(self.proof.assumes),
+            "relation": found.relation,
+            "measured": found.measured,
+            "expected": found.expected,
+            "tolerance": found.tolerance,
+            "holds": self.holds,
+            "should_hold": found.should_hold,
+            "status": self.status,
+            "sentence": found.sentence,
+            "details": dict(found.details),
+        }
+
+
+def proof(
+    *, name: str, title: str, section: str, statement: str, formula: str, assumes: tuple[str, ...]
+) -> Callable[[Callable[[Evidence], Finding]], Proof]:
+    """Make a :class:`Proof` of the decorated evaluation."""
+
+    def make(evaluate: Callable[[Evidence], Finding]) -> Proof:
+        return Proof(name, title, section, statement, formula, assumes, evaluate)
+
+    return make

@@ -1,0 +1,276 @@
+"""Claims about the risk on all logged queries: closed form, simulated clicks, order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.proofs.check import Finding, proof
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, bernstein_radius
+from ultr_core.proofs.evidence import Evidence
+from ultr_core.ranking import query_sums
+from ultr_core.risk import (
+    AffineLaw,
+    affine_law,
+    estimate_risks,
+    expected_risk,
+    kendall_tau,
+    variance_of_risk,
+)
+
+ROUNDING = 1e-10
+"""Relative difference that float64 sums over a whole corpus may show."""
+
+
+def _law(evidence: Evidence) -> AffineLaw:
+    """E[R_IPS] = (eps+ - eps-) R + eps- E[m(m+1)/2] for the logged queries."""
+    users = evidence.users
+    return affine_law(users.eps_plus, users.eps_minus, np.diff(evidence.query_offsets))
+
+
+def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(
+        expected_risk(
+            evidence.click_probability, propensity, evidence.family_ranks, evidence.query_offsets
+        )
+    )
+
+
+@proof(
+    name="corpus-affine-law",
+    title="On the whole corpus the weighted risk is a straight line in the true risk",
+    section="5.2",
+    statement="For every ranker of the family the expected weighted risk on all logged queries "
+    "is (ε₊ − ε₋) times its true risk plus ε₋ times the mean of m(m+1)/2.",
+    formula=r"\mathbb{E}[\hat R_{IPS}(S)] = (\epsilon_+-\epsilon_-)R(S)"
+    r" + \epsilon_-\,\mathbb{E}\big[\tfrac{m(m+1)}{2}\big]",
+    assumes=("correct propensities", "constant noise"),
+)
+def corpus_affine_law(evidence: Evidence) -> Finding:
+    """Largest relative distance of the exact expectation from the line, over the family."""
+    predicted = _law(evidence).expected(evidence.true_risk)
+    expected = _expected(evidence, evidence.assumed_propensity)
+    worst = float(np.max(np.abs(expected - predicted) / predicted))
+    if evidence.curve_is_right:
+        sentence = (
+            f"All {len(predicted)} rankers lie on the line; the largest relative distance is "
+            f"{worst:.1e}, which is rounding."
+        )
+    else:
+        sentence = (
+            f"With the wrong curve the line bends: the farthest of {len(predicted)} rankers is "
+            f"{worst:.1%} away from it."
+        )
+    return Finding(worst, 0.0, ROUNDING, evidence.curve_is_right, sentence)
+
+
+def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) -> Finding:
+    """How many pairs of rankers ``expected`` puts in another order than the true risk."""
+    risk = evidence.true_risk
+    first, second = np.triu_indices(len(risk), k=1)
+    risk_difference = risk[first] - risk[second]
+    expected_difference = expected[first] - expected[second]
+    # Rankers of equal risk have no order; rounding must not give them one.
+    ordered = np.abs(risk_difference) > ROUNDING * risk.max()
+    swapped = ordered & (risk_difference * expected_difference <= 0)
+    count, pairs = int(swapped.sum()), int(ordered.sum())
+    tau = kendall_tau(expected, risk)
+    sentence = (
+        f"{count:,} of {pairs:,} pairs of rankers are in the wrong order; Kendall's τ of the "
+        f"expectation with the true risk is {tau:.3f}."
+    )
+    details = (("Kendall's τ", f"{tau:.4f}"), ("pairs of rankers", f"{pairs:,}"))
+    return Finding(float(count), 0.0, 0.0, guaranteed, sentence, details=details)
+
+
+@proof(
+    name="order-preserved",
+    title="Weighting keeps the order of rankers",
+    section="5.2",
+    statement="If one ranker has a smaller true risk than another, its expected weighted risk is "
+    "smaller too, in spite of the click noise.",
+    formula=r"R(S_1) < R(S_2) \Leftrightarrow "
+    r"\mathbb{E}[\hat R_{IPS}(S_1)] < \mathbb{E}[\hat R_{IPS}(S_2)]",
+    assumes=("correct propensities", "ε₊ > ε₋", "constant noise"),
+)
+def order_preserved(evidence: Evidence) -> Finding:
+    """Pairs of the family whose expected weighted risks are in the wrong order."""
+    expected = _expected(evidence, evidence.assumed_propensity)
+    return _order(evidence, expected, evidence.curve_is_right)
+
+
+@proof(
+    name="naive-order",
+    title="Counting clicks as they come keeps the order only without position bias",
+    section="1, 4",
+    statement="The naive risk gives every click the same weight. Its expectation rewards rankers "
+    "that agree with the presented ranking, so with η > 0 nothing guarantees the right order.",
+    formula=r"\mathbb{E}[\hat R_{naive}(S)] = \mathbb{E}\Big[\sum_d \mathrm{rank}(d|S)\,p_d"
+    r"\,(\epsilon_+ r_d + \epsilon_-(1-r_d))\Big]",
+    assumes=("no position bias (η = 0)",),
+)
+def naive_order(evidence: Evidence) -> Finding:
+    """Pairs of the family whose expected naive risks are in the wrong order."""
+    expected = _expected(evidence, np.ones_like(evidence.assumed_propensity))
+    return _order(evidence, expected, evidence.is_unbiased_by_position)
+
+
+def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
+    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius."""
+    best = int(np.argmin(evidence.true_risk))
+    ranks = evidence.family_ranks[best : best + 1]
+    propensity = evidence.assumed_propensity
+    value = estimate_risks(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank)).value[
+        0
+    ]
+    mean = float(_expected_one(evidence, ranks))
+    draws = evidence.log.query_draws
+    variance = float(
+        np.asarray(
+            variance_of_risk(
+                evidence.click_probability, propensity, ranks, evidence.query_offsets, draws
+            )
+        )[0]
+    )
+    largest = float(query_sums(ranks[0] / propensity, evidence.query_offsets).max())
+    radius = bernstein_radius(variance * draws, max(largest, mean), draws)
+    return best, float(value), mean, variance**0.5, radius
+
+
+def _expected_one(evidence: Evidence, ranks: NDArray[np.int32]) -> float:
+    return float(
+        np.asarray(
+            expected_risk(
+                evidence.click_probability,
+                evidence.assumed_propensity,
+                ranks,
+                evidence.query_offsets,
+            )
+        )[0]
+    )
+
+
+@proof(
+    name="simulation-agrees",
+    title="The simulated clicks follow the closed form",
+    section="4, 5.1",
+    statement="The weighted risk computed from the simulated log lies within the reach of chance "
+    "of its exact expectation, whatever the assumed curve.",
+    formula=r"\hat R(S) = \frac1N\sum_i\sum_{d:c_i(d)=1}\frac{\mathrm{rank}(d|S(x_i))}{q_d}"
+    r"\;\to\;\mathbb{E}[\hat R(S)]",
+    assumes=("independent queries and examinations",),
+)
+def simulation_agrees(evidence: Evidence) -> Finding:
+    """Estimate of the best ranker against its exact expectation, by Bernstein's inequality."""
+    _, value, mean, deviation, radius = _reach(evidence)
+    z = (value - mean) / deviation
+    sentence = (
+        f"{evidence.log.total_clicks:,} clicks of {evidence.log.query_draws:,} query draws give "
+        f"{value:.4f}; the expectation is {mean:.4f}, a distance of {z:+.2f} standard errors."
+    )
+    return Finding(
+        value,
+        mean,
+        radius,
+        True,
+        sentence,
+        details=(
+            ("z-score", f"{z:+.3f}"),
+            ("standard error", f"{deviation:.4g}"),
+            ("false alarm rate", f"{FALSE_ALARM_RATE:g}"),
+        ),
+    )
+
+
+@proof(
+    name="risk-recovered",
+    title="From clicks back to the true risk",
+    section="4, 5.2",
+    statement="Undoing slope and intercept of the affine law turns the weighted risk of the "
+    "simulated log into an estimate of the true risk.",
+    formula=r"\frac{\hat R_{IPS}(S) - \epsilon_-\mathbb{E}[m(m+1)/2]}"
+    r"{\epsilon_+-\epsilon_-} \approx R(S)",
+    assumes=("correct propensities", "known constant noise"),
+)
+def risk_recovered(evidence: Evidence) -> Finding:
+    """The corrected estimate of the best ranker against its true risk."""
+    best, value, _, deviation, radius = _reach(evidence)
+    law = _law(evidence)
+    slope = law.slope
+    recovered = float(law.invert(value))
+    truth = float(evidence.true_risk[best])
+    z = (recovered - truth) * slope / deviation
+    sentence = (
+        f"The best ranker's clicks say {recovered:.3f} ± {1.96 * deviation / slope:.3f}; its true "
+        f"risk is {truth:.3f}, a distance of {z:+.1f} standard errors."
+    )
+    return Finding(
+        recovered,
+        truth,
+        radius / slope,
+        evidence.curve_is_right,
+        sentence,
+        details=(("z-score", f"{z:+.3f}"), ("false alarm rate", f"{FALSE_ALARM_RATE:g}")),
+    )
+
+
+@proof(
+    name="positivity",
+    title="Every shown document can be examined",
+    section="4, 5.2",
+    statement="Unbiasedness needs a positive propensity for every relevant document; with noise "
+    "it needs one for every shown document, because clicks on irrelevant ones count too.",
+    formula=r"p_{\mathrm{rank}(d|\bar y)} > 0",
+    assumes=("the whole list is shown",),
+)
+def positivity(evidence: Evidence) -> Finding:
+    """Smallest true propensity of any shown document."""
+    propensity = evidence.users.curve.at(evidence.presented_ranks)
+    rarest = int(np.argmin(propensity))
+    smallest, rank = float(propensity[rarest]), int(evidence.presented_ranks[rarest])
+    if smallest > 0:
+        sentence = (
+            f"The least seen rank is {rank}: it is examined with probability {smallest:.3g}, so a "
+            f"click there weighs {1.0 / smallest:,.4g} with the true curve."
+        )
+    else:
+        sentence = f"Nobody examines rank {rank}; no number of clicks tells what is there."
+    return Finding(smallest, 0.0, 0.0, True, sentence, relation=">")
+
+
+@proof(
+    name="scale-free",
+    title="Only ratios of propensities matter",
+    section="5.3",
+    statement="Multiplying all propensities by a constant divides the weighted risk of every "
+    "ranker by it and leaves their order as it is.",
+    formula=r"\hat R_{IPS}^{\,sq}(S) = \tfrac1s\,\hat R_{IPS}^{\,q}(S)",
+    assumes=(),
+)
+def scale_free(evidence: Evidence) -> Finding:
+    """Largest relative difference between the two sides for s = 1/3, over the family."""
+    scale = 1.0 / 3.0
+    propensity = evidence.assumed_curve.at(evidence.log.rank)
+    plain = estimate_risks(evidence.log, evidence.family_ranks, propensity).value
+    scaled = estimate_risks(evidence.log, evidence.family_ranks, scale * propensity).value
+    worst = float(np.max(np.abs(scaled * scale - plain) / np.maximum(plain, np.finfo(float).tiny)))
+    return Finding(
+        worst,
+        0.0,
+        ROUNDING,
+        True,
+        f"With all propensities divided by 3 the {len(plain)} estimates are 3 times as large, to "
+        f"{worst:.1e}.",
+    )
+
+
+PROOFS = (
+    corpus_affine_law,
+    order_preserved,
+    naive_order,
+    simulation_agrees,
+    risk_recovered,
+    positivity,
+    scale_free,
+)
+"""The proofs of this module, in the order in which they are shown."""
