@@ -1,0 +1,358 @@
+"""Rows of a LETOR file: a fast reader of whole blocks, and a careful one that names faults.
+
+A row is ``grade qid:ID id:value id:value ... # comment``. The fast reader works on all bytes of a
+block at once and gives up (returns None) on anything out of the ordinary; the careful reader then
+reads that block line by line, and either accepts it or names line, column and what is right.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
+from ultr_core.errors import InputError
+
+_PATTERN = "'grade qid:ID id:value id:value ...'"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FEATURE_ID = re.compile(r"\d{1,18}", re.ASCII)
+_TOKEN = re.compile(r"[^ \t]+")
+_COMMENT = re.compile(rb"#[^\n]*")
+_DOCUMENT_ID = re.compile(r"docid\s*=\s*(\S+)")
+
+_BLANK, _INSIDE = b"\0", b"\1"
+_IS_INSIDE = bytes(_BLANK[0] if byte in b" \t\n" else _INSIDE[0] for byte in range(256))
+_USUAL = b" \t\n" + bytes(range(33, 127))
+_MOST_DIGITS = 9  # of a feature id, so that it fits int32
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Documents of a block of lines.
+
+    Attributes:
+        grades: int16 [rows].
+        queries: query id of each row, or None when no row has one.
+        documents: document id of each row, None where its comment gives none.
+        lengths: int64 [rows] number of features given in each row.
+        ids: int64 or int32 [entries] feature ids, rising within a row.
+        values: float32 [entries].
+
+    """
+
+    grades: NDArray[np.int16]
+    queries: list[str] | None
+    documents: list[str | None]
+    lengths: NDArray[np.int64]
+    ids: NDArray[np.integer]
+    values: NDArray[np.float32]
+
+
+def read_rows(path: Path, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
+    r"""Read the rows of a block of whole lines.
+
+    Args:
+        path: named in messages.
+        first_line: number of the block's first line.
+        block: lines that end in ``\n``.
+        with_queries: whether rows have ``qid:``; None when no row was seen before.
+
+    Returns:
+        The rows, or None if the block has blank lines and comments only.
+
+    Raises:
+        InputError: the first fault of the block, with file, line and column.
+
+    """
+    rows = _read_fast(block)
+    if rows is None or (with_queries is not None and (rows.queries is not None) != with_queries):
+        rows = _read_carefully(path, first_line, block, with_queries)
+    return rows if len(rows.grades) else None
+
+
+def _read_fast(block: bytes) -> Rows | None:
+    """Read a block with array operations; None if anything in it is unusual."""
+    data = b"\n" + (_COMMENT.sub(b"", block) if b"#" in block else block)
+    if data.translate(None, _USUAL):
+        return None
+    text = np.frombuffer(data, np.uint8)
+    inside = np.frombuffer(data.translate(_IS_INSIDE), np.uint8)
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    starts, ends = edges[0::2], edges[1::2]
+    # The first token of each line; a line without tokens has the same one as the next line.
+    first = np.searchsorted(starts, np.flatnonzero(text == ord("\n")))
+    lines = np.flatnonzero(np.diff(first))
+    tokens, first = np.diff(first)[lines], first[lines]
+
+    grades = _fast_grades(data, starts[first], ends[first])
+    found = _fast_queries(data, text, starts, ends, first, tokens)
+    if grades is None or found is None:
+        return None
+    queries, is_feature, colons = found
+    starts, ends = starts[is_feature], ends[is_feature]
+    # One colon in each token, neither first nor last, is all that the layout asks for.
+    if len(colons) != len(starts) or not (starts < colons).all() or not (colons < ends - 1).all():
+        return None
+    ids = _fast_ids(text, starts, colons)
+    values = _fast_values(text, colons + 1, ends)
+    if ids is None or values is None:
+        return None
+    lengths = tokens - (1 if queries is None else 2)
+    ordered = _in_rising_order(ids, values, lengths)
+    if ordered is None:
+        return None
+    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered)
+
+
+def _fast_grades(
+    data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.int16] | None:
+    """Read the first tokens as grades; few different ones occur, so each is read once."""
+    known: dict[bytes, int] = {}
+    grades = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        token = data[start:end]
+        grade = known.get(token)
+        if grade is None:
+            grade = _whole_grade(token.decode("ascii"))
+            if grade is None:
+                return None
+            known[token] = grade
+        grades.append(grade)
+    return np.array(grades, np.int16)
+
+
+def _fast_queries(
+    data: bytes,
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    first: NDArray[np.int64],
+    tokens: NDArray[np.int64],
+) -> tuple[list[str] | None, NDArray[np.bool_], NDArray[np.int64]] | None:
+    """Find query ids; return them with the mask of feature tokens and the colons in these."""
+    is_feature = np.ones(len(starts), np.bool_)
+    is_feature[first] = False
+    colons = np.flatnonzero(text == ord(":"))
+    if b"qid:" not in data:
+        return None, is_feature, colons
+    if (tokens < 2).any():
+        return None
+    second = first + 1
+    begin, end = starts[second], ends[second]
+    if (end - begin < 5).any():
+        return None
+    if not all((text[begin + k] == byte).all() for k, byte in enumerate(b"qid:")):
+        return None
+    own = np.searchsorted(colons, begin)
+    if (np.searchsorted(colons, end) - own != 1).any():
+        return None
+    is_feature[second] = False
+    queries = [
+        data[a:b].decode("ascii") for a, b in zip((begin + 4).tolist(), end.tolist(), strict=True)
+    ]
+    return queries, is_feature, np.delete(colons, own)
+
+
+def _fast_ids(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], colons: NDArray[np.int64]
+) -> NDArray[np.int32] | None:
+    """Read the digits from each start to its colon; None if there are others or too many."""
+    digits = colons - starts
+    ids = np.zeros(len(starts), np.int32)
+    most = int(digits.max(initial=0))
+    if most > _MOST_DIGITS:
+        return None
+    fewest = int(digits.min(initial=0))
+    for place in range(most):
+        digit = text[colons - (1 + place)] - np.uint8(ord("0"))
+        if place >= fewest:
+            digit[digits <= place] = 0
+        if (digit > 9).any():
+            return None
+        ids += digit * np.int32(10**place)
+    return ids
+
+
+def _fast_values(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """Read the numbers between starts and ends; None if one is none, or not within float32."""
+    change = np.zeros(len(text), np.int8)
+    change[starts] = 1
+    change[ends] = -1
+    characters = text[np.cumsum(change, dtype=np.int8).view(np.bool_)]
+    offsets = np.zeros(len(starts) + 1, np.int32)
+    np.cumsum(ends - starts, out=offsets[1:])
+    strings = pa.StringArray.from_buffers(
+        len(starts), pa.py_buffer(offsets), pa.py_buffer(characters)
+    )
+    try:
+        numbers = strings.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    # A number beyond float32 becomes infinite here.
+    with np.errstate(over="ignore"):
+        values: NDArray[np.float32] = numbers.astype(np.float32)
+    return values if np.isfinite(values).all() else None
+
+
+def _in_rising_order(
+    ids: NDArray[np.integer], values: NDArray[np.float32], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.integer], NDArray[np.float32]] | None:
+    """Sort the entries of each row by feature id; None if a row has an id twice."""
+    rises = np.diff(ids) > 0
+    starts = np.cumsum(lengths)[:-1]
+    starts = starts[(starts > 0) & (starts < len(ids))]
+    rises[starts - 1] = True
+    if rises.all():
+        return ids, values
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((ids, row))
+    ids, values = ids[order], values[order]
+    if ((np.diff(ids) == 0) & (np.diff(row) == 0)).any():
+        return None
+    return ids, values
+
+
+def _document_ids(block: bytes, lines: NDArray[np.int64]) -> list[str | None]:
+    """Find ``docid = X`` in the comment of each of the given lines of a block."""
+    if b"#" not in block:
+        return [None] * len(lines)
+    texts = block.split(b"\n")
+    return [_document_id(texts[line].partition(b"#")[2]) for line in lines.tolist()]
+
+
+def _document_id(comment: bytes) -> str | None:
+    """Read ``docid = X`` from a comment."""
+    match = _DOCUMENT_ID.search(comment.decode("utf-8", errors="replace"))
+    return match[1] if match else None
+
+
+def _whole_grade(token: str) -> int | None:
+    """Read a grade, a whole number from 0 to the largest int16, also written as 2.0."""
+    if not _NUMBER.fullmatch(token):
+        return None
+    number = float(token)
+    return int(number) if 0 <= number <= LARGEST_GRADE and number.is_integer() else None
+
+
+def _read_carefully(path: Path, first_line: int, block: bytes, with_queries: bool | None) -> Rows:
+    """Read a block line by line; refuse the first fault, naming its place."""
+    grades: list[int] = []
+    queries: list[str] = []
+    documents: list[str | None] = []
+    lengths: list[int] = []
+    ids: list[int] = []
+    values: list[float] = []
+    for number, line in enumerate(block.split(b"\n")[:-1], first_line):
+        content, _, comment = line.partition(b"#")
+        tokens = list(_TOKEN.finditer(content.decode("utf-8", errors="replace")))
+        if not tokens:
+            continue
+        place = f"{path}, line {number}"
+        grades.append(_careful_grade(place, tokens[0]))
+        has_query = len(tokens) > 1 and tokens[1][0].startswith("qid:")
+        if with_queries is None:
+            with_queries = has_query
+        if has_query:
+            queries.append(tokens[1][0].removeprefix("qid:"))
+        _require_query(place, tokens, has_query, with_queries)
+        entries = _careful_entries(place, tokens[2 if has_query else 1 :])
+        documents.append(_document_id(comment))
+        lengths.append(len(entries))
+        ids.extend(entries)
+        values.extend(entries.values())
+    return Rows(
+        np.array(grades, np.int16),
+        queries if with_queries else None,
+        documents,
+        np.array(lengths, np.int64),
+        np.array(ids, np.int64),
+        np.array(values, np.float32),
+    )
+
+
+def _careful_grade(place: str, token: re.Match[str]) -> int:
+    """Read the first token of a line."""
+    grade = _whole_grade(token[0])
+    if grade is None:
+        raise InputError(
+            f"{place}, column {token.start() + 1}: {_shown(token[0])} is no grade; each row is "
+            f"{_PATTERN} with a whole number from 0 to {LARGEST_GRADE} in front."
+        )
+    return grade
+
+
+def _require_query(
+    place: str, tokens: list[re.Match[str]], has_query: bool, with_queries: bool
+) -> None:
+    """Refuse a row that has no query id where others have one, or an empty one."""
+    if has_query and not with_queries:
+        raise InputError(
+            f"{place} has 'qid:' and earlier rows have none; either each row needs it or no row."
+        )
+    late = next((token for token in tokens[2:] if token[0].startswith("qid:")), None)
+    if late is not None:
+        raise InputError(
+            f"{place}, column {late.start() + 1}: {_shown(late[0])} must come directly after the "
+            f"grade and only once; each row is {_PATTERN}."
+        )
+    if not has_query and with_queries:
+        raise InputError(
+            f"{place} has no 'qid:' after the grade, and earlier rows have it; "
+            f"each row needs it: {_PATTERN}."
+        )
+    if has_query and tokens[1][0] == "qid:":
+        raise InputError(
+            f"{place}, column {tokens[1].start() + 1}: no query id follows 'qid:'; "
+            "write it without a blank, as in qid:17."
+        )
+
+
+def _careful_entries(place: str, tokens: list[re.Match[str]]) -> dict[int, float]:
+    """Read feature tokens; return values by rising feature id."""
+    entries: dict[int, float] = {}
+    for token in tokens:
+        at = f"{place}, column {token.start() + 1}"
+        name, colon, number = token[0].partition(":")
+        if not colon or not _FEATURE_ID.fullmatch(name):
+            raise InputError(
+                f"{at}: {_shown(token[0])} is no feature; "
+                "write id:value with a whole number >= 0 as id, as in 12:0.5."
+            )
+        feature = int(name)
+        if feature in entries:
+            raise InputError(
+                f"{at}: feature {feature} occurs twice in this row; give each id once."
+            )
+        entries[feature] = _careful_value(at, feature, number)
+    return dict(sorted(entries.items()))
+
+
+def _careful_value(at: str, feature: int, number: str) -> float:
+    """Read the value of a feature, a finite number within float32."""
+    if not _NUMBER.fullmatch(number):
+        raise InputError(
+            f"{at}: the value of feature {feature} is {_shown(number)}; "
+            "a finite number is needed, as in 12:0.5."
+        )
+    value = float(number)
+    with np.errstate(over="ignore"):
+        in_range = np.isfinite(np.float32(value))
+    if not in_range:
+        raise InputError(
+            f"{at}: the value of feature {feature} is {_shown(number)}, beyond "
+            f"±{LARGEST_FEATURE:.3g}, the range of float32; scale this feature down."
+        )
+    return value
+
+
+def _shown(token: str) -> str:
+    """Quote a token for a message, shortened."""
+    return repr(token if len(token) <= 40 else token[:37] + "...")

@@ -1,0 +1,366 @@
+"""Queries, their candidate documents, features and grades: the types every room shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+
+FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
+
+LARGEST_GRADE = int(np.iinfo(np.int16).max)
+LARGEST_FEATURE = float(np.finfo(np.float32).max)
+PAPER_THRESHOLD = 3
+
+# Finiteness is checked in blocks of rows so that a large corpus needs no second copy of itself.
+_ROWS_PER_CHECK = 16_384
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Candidate documents of a set of queries, with their features and relevance grades.
+
+    Documents of one query are contiguous: query q owns the documents
+    ``query_offsets[q] : query_offsets[q + 1]``. The arrays are taken over, not copied where
+    their type already fits, and made read-only, so that a corpus can be shared.
+
+    Attributes:
+        features: float32 [documents, features], a C-ordered array or a CSR matrix.
+        grades: int16 [documents], whole numbers >= 0; 0 means irrelevant.
+        query_offsets: int64 [queries + 1], from 0 to the number of documents, rising.
+        query_ids: [queries] names of the queries; numbered from 0 when not given.
+        document_ids: [documents] names of the documents, or None when there are none.
+        feature_ids: int64 [features], rising; numbered from 1 when not given.
+
+    Raises:
+        InputError: arrays of different lengths, a query without documents, a grade that is
+            not a whole number >= 0, a feature value that is not finite in float32.
+
+    """
+
+    features: FeatureMatrix
+    grades: NDArray[np.int16]
+    query_offsets: NDArray[np.int64]
+    query_ids: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] | None = None
+    feature_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        """Bring every field to its type, check it, and make the arrays read-only."""
+        features = _as_feature_matrix(self.features)
+        documents, columns = features.shape
+        offsets = _as_offsets(self.query_offsets, documents)
+        queries = len(offsets) - 1
+        query_ids = tuple(self.query_ids) or tuple(str(q) for q in range(queries))
+        _require_length("query_ids", len(query_ids), queries, "queries")
+        document_ids = None if self.document_ids is None else tuple(self.document_ids)
+        if document_ids is not None:
+            _require_length("document_ids", len(document_ids), documents, "documents")
+        feature_ids = _as_feature_ids(self.feature_ids, columns)
+        grades = _as_grades(self.grades, documents)
+        _require_finite(features, feature_ids)
+        _set(
+            self,
+            features=_freeze(features),
+            grades=_freeze(grades),
+            query_offsets=_freeze(offsets),
+            query_ids=query_ids,
+            document_ids=document_ids,
+            feature_ids=_freeze(feature_ids),
+        )
+
+    def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
+        """Rebuild through the constructor: unpickled arrays would be writeable otherwise."""
+        return Corpus, (
+            self.features,
+            self.grades,
+            self.query_offsets,
+            self.query_ids,
+            self.document_ids,
+            self.feature_ids,
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.query_offsets) - 1
+
+    @property
+    def n_documents(self) -> int:
+        """Number of candidate documents over all queries."""
+        return int(self.features.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of feature columns."""
+        return int(self.features.shape[1])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Candidates of each query, int64 [queries]."""
+        return np.diff(self.query_offsets)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are kept as a CSR matrix."""
+        return isinstance(self.features, sparse.csr_array)
+
+    @property
+    def max_grade(self) -> int:
+        """Largest grade that occurs."""
+        return int(self.grades.max())
+
+    def relevance(self, threshold: int) -> NDArray[np.bool_]:
+        """Binary relevance r_i = [grade_i >= threshold], bool [documents].
+
+        The paper takes grades 3 and 4 of 0..4 as relevant (section 6.1), threshold 3.
+
+        Raises:
+            InputError: a threshold below 1, which would make every document relevant.
+
+        """
+        if threshold < 1:
+            raise InputError(
+                f"A relevance threshold of {threshold} makes every document relevant; "
+                "give a grade of 1 or more."
+            )
+        return self.grades >= threshold
+
+    def subset(self, queries: ArrayLike) -> Corpus:
+        """Return the corpus of the given queries, in the order given.
+
+        Args:
+            queries: whole numbers [chosen], each from 0 to queries - 1.
+
+        Raises:
+            InputError: no query at all, or a number outside that range.
+
+        """
+        chosen = np.asarray(queries)
+        if chosen.ndim != 1 or chosen.size == 0 or not np.issubdtype(chosen.dtype, np.integer):
+            raise InputError("A subset needs a non-empty list of whole query numbers.")
+        outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
+        if outside.size:
+            raise InputError(
+                f"Query number {outside[0]} is outside 0..{self.n_queries - 1} of this corpus."
+            )
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.repeat(self.query_offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        names = self.document_ids
+        return Corpus(
+            features=self.features[rows],
+            grades=self.grades[rows],
+            query_offsets=offsets,
+            query_ids=tuple(self.query_ids[q] for q in chosen),
+            document_ids=None if names is None else tuple(names[row] for row in rows),
+            feature_ids=self.feature_ids,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusSplits:
+    """Disjoint training, validation and test queries of one corpus.
+
+    Attributes:
+        name: what a reader calls this corpus.
+        train: queries that users click on and rankers learn from.
+        validation: queries whose clicks choose C and the clipping threshold.
+        test: queries with grades on which rankers are compared.
+        source: made here ("synthetic") or read from disk ("files").
+        notices: sentences that a reader of results should see.
+
+    Raises:
+        InputError: the three parts do not have the same features.
+
+    """
+
+    name: str
+    train: Corpus
+    validation: Corpus
+    test: Corpus
+    source: Literal["synthetic", "files"]
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that one weight vector fits all three parts."""
+        for part, corpus in (("validation", self.validation), ("test", self.test)):
+            if not np.array_equal(corpus.feature_ids, self.train.feature_ids):
+                raise InputError(
+                    f"The {part} part of {self.name} has {corpus.n_features} features and the "
+                    f"training part {self.train.n_features}, or their ids differ; "
+                    "all parts need the same feature columns."
+                )
+
+
+def propose_relevance_threshold(
+    corpora: Sequence[Corpus], wanted: int = PAPER_THRESHOLD
+) -> tuple[int, str | None]:
+    """Find the smallest grade that counts as relevant so that every part has relevant documents.
+
+    The wanted threshold is kept where every corpus reaches it. Otherwise the paper's threshold 3
+    is proposed where all grades reach it, and 1 where grades stop at 1 or 2.
+
+    Args:
+        corpora: the parts that share the threshold (training, validation, test).
+        wanted: the threshold asked for.
+
+    Returns:
+        The threshold, and a sentence that says why it is not the wanted one (None if it is).
+
+    Raises:
+        InputError: no corpus, a wanted threshold below 1, or a part in which every grade is 0.
+
+    """
+    if not corpora:
+        raise InputError("A relevance threshold needs at least one corpus to look at.")
+    if wanted < 1:
+        raise InputError(
+            f"A relevance threshold of {wanted} makes every document relevant; "
+            "give a grade of 1 or more."
+        )
+    largest = [corpus.max_grade for corpus in corpora]
+    reached = min(largest)
+    if reached == 0:
+        raise InputError(
+            f"Nothing is relevant in the {_part_name(largest.index(0), len(corpora))}: "
+            "every grade is 0, and at least one document needs a grade of 1 or more."
+        )
+    if reached >= wanted:
+        return wanted, None
+    threshold = PAPER_THRESHOLD if reached >= PAPER_THRESHOLD else 1
+    where = ""
+    if max(largest) > reached:
+        where = f" in the {_part_name(largest.index(reached), len(corpora))}"
+    return threshold, (
+        f"Grades stop at {reached}{where}, so no document there would be relevant at grade "
+        f"{wanted} or more; grade {threshold} and above count as relevant instead "
+        "(change this with --relevant-grade)."
+    )
+
+
+def _part_name(position: int, parts: int) -> str:
+    """Name a corpus by its place in a sequence of corpora."""
+    if parts == 1:
+        return "corpus"
+    if parts == 3:
+        return ("training", "validation", "test")[position] + " part"
+    return f"part {position + 1} of {parts}"
+
+
+def _set(corpus: Corpus, **fields: object) -> None:
+    """Assign fields of a frozen dataclass while it is being built."""
+    for name, value in fields.items():
+        object.__setattr__(corpus, name, value)
+
+
+def _freeze(values: Any) -> Any:
+    """Make an array, or the three arrays of a CSR matrix, read-only."""
+    if isinstance(values, sparse.csr_array):
+        parts = [values.data, values.indices, values.indptr]
+    else:
+        parts = [values]
+    for part in parts:
+        part.flags.writeable = False
+    return values
+
+
+def _require_length(name: str, found: int, expected: int, what: str) -> None:
+    if found != expected:
+        raise InputError(f"{name} has {found} entries for {expected} {what}; give one for each.")
+
+
+def _as_feature_matrix(features: Any) -> FeatureMatrix:
+    """Bring features to float32, dense C order or CSR in canonical form."""
+    if features.ndim != 2:
+        raise InputError(
+            f"Features have {features.ndim} dimensions; a matrix [documents, features] is needed."
+        )
+    # A value beyond float32 becomes infinite here and is reported with its place later on.
+    with np.errstate(over="ignore"):
+        if not hasattr(features, "tocsr"):
+            dense: NDArray[np.float32] = np.ascontiguousarray(features, dtype=np.float32)
+            return dense
+        matrix: sparse.csr_array = sparse.csr_array(features.tocsr()).astype(np.float32, copy=False)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
+    """Check that offsets run from 0 to the number of documents and that no query is empty."""
+    offsets = np.ascontiguousarray(values, dtype=np.int64)
+    if offsets.ndim != 1 or len(offsets) < 2:
+        raise InputError("A corpus needs at least one query with at least one document.")
+    if offsets[0] != 0 or offsets[-1] != documents:
+        raise InputError(
+            f"Query offsets run from {offsets[0]} to {offsets[-1]}; "
+            f"they must run from 0 to the number of documents, {documents}."
+        )
+    empty = np.flatnonzero(np.diff(offsets) < 1)
+    if empty.size:
+        raise InputError(
+            f"Query number {empty[0]} (counted from 0) has no document; "
+            "every query needs at least one, so leave it out."
+        )
+    return offsets
+
+
+def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
+    """Check that grades are whole numbers from 0 to the largest int16."""
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise InputError(f"Grades have {given.ndim} dimensions; a list, one a document, is needed.")
+    _require_length("grades", given.size, documents, "documents")
+    if given.dtype == np.int16 and not (given < 0).any():
+        return np.ascontiguousarray(given)
+    as_float = given.astype(np.float64)
+    whole = (as_float == np.floor(as_float)) & (as_float >= 0) & (as_float <= LARGEST_GRADE)
+    bad = np.flatnonzero(~whole)
+    if bad.size:
+        raise InputError(
+            f"The grade of document {bad[0]} (counted from 0) is {given[bad[0]]}; "
+            f"a whole number from 0 to {LARGEST_GRADE} is needed."
+        )
+    return as_float.astype(np.int16)
+
+
+def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
+    """Check that feature ids are rising and not negative; number from 1 when none are given."""
+    ids = np.ascontiguousarray(values, dtype=np.int64)
+    if ids.size == 0:
+        ids = np.arange(1, columns + 1, dtype=np.int64)
+    _require_length("feature_ids", ids.size, columns, "feature columns")
+    if columns and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
+        raise InputError("Feature ids must be rising whole numbers, 0 or more, each used once.")
+    return ids
+
+
+def _require_finite(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> None:
+    """Refuse NaN, infinities and values beyond float32, naming document and feature."""
+    if isinstance(features, sparse.csr_array):
+        bad = np.flatnonzero(~np.isfinite(features.data))
+        if bad.size:
+            row = int(np.searchsorted(features.indptr, bad[0], side="right")) - 1
+            _refuse_value(row, int(feature_ids[features.indices[bad[0]]]))
+        return
+    for start in range(0, features.shape[0], _ROWS_PER_CHECK):
+        block = features[start : start + _ROWS_PER_CHECK]
+        finite = np.isfinite(block)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            _refuse_value(start + int(row), int(feature_ids[column]))
+
+
+def _refuse_value(document: int, feature: int) -> None:
+    raise InputError(
+        f"Feature {feature} of document {document} (counted from 0) is not a finite number within "
+        f"±{LARGEST_FEATURE:.3g}, the range of float32; correct it or leave it out."
+    )
