@@ -1,0 +1,66 @@
+"""``compare``: simulate clicks, train every ranker, print its risk on the test queries."""
+
+from __future__ import annotations
+
+import argparse
+
+from ultr_core.commands.shared import (
+    OK,
+    add_corpus_option,
+    add_json_option,
+    add_setting_options,
+    print_json,
+    print_notes,
+    progress_line,
+    settings_from,
+    splits_from,
+)
+from ultr_core.experiments import Comparison, build_world, compare
+
+NAME = "compare"
+SUMMARY = "Simulate clicks, train every ranker and print its risk on the test queries."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_corpus_option(parser)
+    add_json_option(parser)
+    add_setting_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the comparison and print it."""
+    settings = settings_from(options)
+    world = build_world(settings, splits_from(options))
+    print_notes(world.notices)
+    progress = progress_line()
+    comparison = compare(world, settings, progress=progress)
+    if progress is not None:
+        progress("")
+    if options.json:
+        print_json(comparison.as_dict())
+    else:
+        _print_table(comparison)
+    return OK
+
+
+def _print_table(comparison: Comparison) -> None:
+    corpus = comparison.corpus
+    print(
+        f"{corpus['name']}: {corpus['train']['queries']:,} training, "
+        f"{corpus['validation']['queries']:,} validation and {corpus['test']['queries']:,} test "
+        f"queries; {comparison.clicks:,} training clicks from {comparison.query_draws:,} query "
+        f"draws; click logs: {comparison.draws}."
+    )
+    print()
+    print(f"{'ranker':28}{'test risk':>10}  {'95 % interval':20}{'mean rank':>10}")
+    for summary in comparison.rankers.values():
+        risk = summary.risk
+        interval = f"{risk.low:.3f} to {risk.high:.3f}" if risk.n > 1 else "-"
+        print(f"{summary.label:28}{risk.value:10.3f}  {interval:20}{summary.mean_rank.value:10.3f}")
+    print()
+    print(
+        "Test risk: mean over all test queries of the summed ranks of relevant documents. "
+        "Intervals: spread over the click logs; rankers that see no click have none."
+    )
+    print(comparison.sentence)
