@@ -19,6 +19,9 @@ from ultr_core.settings import Settings
 VALIDATION_SHARE = 0.15
 """Validation clicks as a share of the training clicks (section 7.1)."""
 
+FEWEST_QUERY_DRAWS = 2
+"""A standard error needs two draws, even where one would bring the clicks that were asked for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Logs:
@@ -57,6 +60,6 @@ def _simulate(
         model.click_probability(queries.relevance, ranks),
         ranks,
         offsets,
-        query_draws_for(clicks, rate),
+        max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate)),
         np.random.SeedSequence(settings.seed, spawn_key=stream),
     )

@@ -12,7 +12,7 @@ from ultr_core.experiments.logs import Logs, simulate_logs, user_model
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.propensity import click_weight_diagnostics
-from ultr_core.risk import affine_law, estimate_risks, expected_risk, kendall_tau
+from ultr_core.risk import affine_law, estimate_risks, expected_risk, order_agreement
 from ultr_core.settings import Settings
 
 FloatArray = NDArray[np.float64]
@@ -113,8 +113,8 @@ def _estimates(
         risks.low,
         risks.high,
         expected,
-        kendall_tau(risks.value, family.true_risk),
-        kendall_tau(expected, family.true_risk),
+        order_agreement(risks.value, family.true_risk),
+        order_agreement(expected, family.true_risk),
         diagnostics.effective_sample_size,
         diagnostics.largest_weight,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultr_core.risk.agreement import kendall_tau
+from ultr_core.risk.agreement import kendall_tau, order_agreement
 from ultr_core.risk.estimate import Estimate, interval_over_draws
 from ultr_core.risk.estimators import RiskEstimates, estimate_risk, estimate_risks
 from ultr_core.risk.moments import (
@@ -33,6 +33,7 @@ __all__ = [
     "mean_rank_of_relevant",
     "misspecified_expectation",
     "noise_share",
+    "order_agreement",
     "true_risk",
     "true_risks",
     "variance_of_delta",

@@ -27,3 +27,10 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
     return float(kendalltau(first, second).statistic)
+
+
+def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
+    """`kendall_tau`, and 0 where one list has equal numbers only: it says nothing on the order."""
+    if np.ptp(np.asarray(a)) == 0 or np.ptp(np.asarray(b)) == 0:
+        return 0.0
+    return kendall_tau(a, b)

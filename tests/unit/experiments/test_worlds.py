@@ -136,6 +136,25 @@ def test_clicks_come_in_the_number_asked_for(world: World) -> None:
         assert abs(logs.validation.total_clicks - 0.15 * clicks) < 10 * (0.15 * clicks) ** 0.5
 
 
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        Settings(eta=0.0, eps_minus=0.98, eps_plus=0.99, clicks=10, draws=1),
+        Settings(eta=2.0, assumed_eta=2.0, eps_plus=0.01, eps_minus=0.0, clicks=10, draws=1),
+        Settings(eta=2.0, assumed_eta=0.0, eps_minus=0.99, clicks=5_000_000, draws=1),
+        Settings(eta=0.0, assumed_eta=2.0, eps_minus=0.5, clicks=10, draws=1),
+    ],
+)
+def test_corners_of_the_settings_give_finite_numbers(
+    world: World, family: RankerFamily, extreme: Settings
+) -> None:
+    comparison = summarise(world, extreme, trained(world, extreme))
+    for summary in comparison.rankers.values():
+        assert np.isfinite([summary.risk.value, summary.mean_rank.value]).all()
+    assert all(check.acceptable for check in proof_checks(world, family, extreme))
+    assert np.isfinite(risk_picture(world, family, extreme).weighted.high).all()
+
+
 def test_stages_keep_their_fields_and_nothing_else() -> None:
     settings = Settings(
         eta=0.5, eps_minus=0.6, eps_plus=0.7, assumed_eta=0.2, clicks=99, seed=4, draws=2,

@@ -25,7 +25,7 @@ from ultr_core.feedback import simulation as simulation_module
 OFFSETS = np.array([0, 3, 5, 6])
 RANKS = np.array([1, 2, 3, 2, 1, 1])
 PROBABILITY = np.array([0.9, 0.35, 0.1, 0.5, 0.02, 0.6])
-DRAWS, LOGS = 12, 6000
+DRAWS, LOGS = 12, 4000
 
 
 def counts_only(click_probability, seed):
@@ -156,7 +156,7 @@ def test_a_growing_log_adds_at_most_one_click_for_each_new_impression():
     assert np.all((gained >= 0) & (gained <= large.impressions - small.impressions))
 
 
-def test_the_query_sequence_is_one_whatever_its_length(monkeypatch):
+def test_the_query_sequence_is_one_whatever_its_length():
     long = np.concatenate(list(draw_queries(1000, 600_001, 3)))
     for draws in (1, 2, 262_144, 262_145, 600_000):
         assert np.array_equal(np.concatenate(list(draw_queries(1000, draws, 3))), long[:draws])

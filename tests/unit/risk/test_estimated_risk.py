@@ -1,0 +1,249 @@
+"""Estimated risks and their standard errors: over every possible log, and over many simulated."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+from ultr_core.errors import InputError
+from ultr_core.feedback import (
+    ClickLog,
+    PositionModel,
+    PowerLaw,
+    simulate_counts,
+    simulate_sessions,
+)
+from ultr_core.propensity import clipped_propensities
+from ultr_core.ranking import query_sums
+from ultr_core.risk import (
+    affine_law,
+    estimate_risk,
+    estimate_risks,
+    expected_risk,
+    true_risk,
+    true_risks,
+    variance_of_risk,
+)
+
+# Two queries of three and two documents.
+OFFSETS = np.array([0, 3, 5])
+PRESENTED = np.array([2, 1, 3, 1, 2])
+JUDGED = np.array([[1, 3, 2, 2, 1], [3, 1, 2, 1, 2], [2, 1, 3, 2, 1]])
+RELEVANCE = np.array([True, False, True, False, True])
+
+
+def every_log(pi, query_draws):
+    """Every log of N draws (each outcome of queries and clicks) and its probability."""
+    per_query = []
+    for start, end in ((0, 3), (3, 5)):
+        patterns = np.array(list(product([0, 1], repeat=end - start)))
+        probability = np.prod(np.where(patterns, pi[start:end], 1 - pi[start:end]), axis=1)
+        clicks = np.zeros((len(patterns), 5), int)
+        clicks[:, start:end] = patterns
+        shown = np.zeros(5, int)
+        shown[start:end] = 1
+        per_query += [(shown, row, p / 2) for row, p in zip(clicks, probability, strict=True)]
+    for draws in product(per_query, repeat=query_draws):
+        log = ClickLog(
+            document=np.arange(5),
+            rank=PRESENTED,
+            impressions=sum(d[0] for d in draws),
+            clicks=sum(d[1] for d in draws),
+            query_draws=query_draws,
+            query_offsets=OFFSETS,
+        )
+        yield log, np.prod([d[2] for d in draws])
+
+
+@pytest.mark.parametrize("query_draws", [2, 3])
+@pytest.mark.parametrize("estimator", ["naive", "propensity", "clipped"])
+def test_mean_variance_and_standard_error_over_every_possible_log(query_draws, estimator):
+    pi = PositionModel(PowerLaw(1), 0.9, 0.2).click_probability(RELEVANCE, PRESENTED)
+    clip = {"naive": 1, "propensity": 0, "clipped": 0.4}[estimator]
+    q = clipped_propensities(PowerLaw(1).at(PRESENTED), clip)
+    mean, square, squared_error, total = 0, 0, 0, 0
+    for log, probability in every_log(pi, query_draws):
+        estimates = estimate_risks(log, JUDGED, q)
+        mean = mean + probability * estimates.value
+        square = square + probability * estimates.value**2
+        squared_error = squared_error + probability * estimates.standard_error**2
+        total += probability
+    variance = variance_of_risk(pi, q, JUDGED, OFFSETS, query_draws)
+    assert total == pytest.approx(1, rel=1e-12)
+    assert mean == pytest.approx(expected_risk(pi, q, JUDGED, OFFSETS), rel=1e-12)
+    assert square - mean**2 == pytest.approx(variance, rel=1e-12)
+    # The squared standard error is unbiased for the variance.
+    assert squared_error == pytest.approx(variance, rel=1e-12)
+
+
+def world(queries=60, seed=5):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 25, queries)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    presented = np.concatenate([rng.permutation(m) + 1 for m in sizes])
+    judged = np.stack([np.concatenate([rng.permutation(m) + 1 for m in sizes]) for _ in range(4)])
+    return offsets, presented, judged, rng.random(offsets[-1]) < 0.25
+
+
+@pytest.mark.parametrize(("eta", "eps_minus", "query_draws"), [(1, 0.1, 400), (0.5, 0, 5000)])
+def test_intervals_cover_and_errors_are_calibrated(eta, eps_minus, query_draws):
+    # 1000 logs: coverage within 95 % -+ 2.8 points (four standard errors, 0.69 points each), for
+    # three rankers; mean and spread within five standard errors. False-alarm rate below 1e-3.
+    offsets, presented, judged, relevance = world()
+    judged = judged[:3]
+    model = PositionModel(PowerLaw(eta), 1, eps_minus)
+    pi, q = model.click_probability(relevance, presented), PowerLaw(eta).at(presented)
+    truth = expected_risk(pi, q, judged, offsets)
+    errors = np.sqrt(variance_of_risk(pi, q, judged, offsets, query_draws))
+    seeds = SeedSequence(17).spawn(1000)
+    logs = (simulate_counts(pi, presented, offsets, query_draws, seed) for seed in seeds)
+    estimates = [estimate_risks(log, judged, q) for log in logs]
+    values = np.stack([e.value for e in estimates])
+    standard_errors = np.stack([e.standard_error for e in estimates])
+    covered = np.abs(values - truth) <= 1.959964 * standard_errors
+    assert np.all(np.abs(covered.mean(axis=0) - 0.95) <= 0.028)
+    assert np.all(np.abs(values.mean(axis=0) - truth) < 5 * errors / 1000**0.5)
+    assert values.std(axis=0) == pytest.approx(errors, rel=5 / (2 * 1000) ** 0.5)
+    assert np.mean(standard_errors**2, axis=0) == pytest.approx(errors**2, rel=0.03)
+
+
+def test_the_error_falls_with_the_root_of_the_draws():
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0.1).click_probability(relevance, presented)
+    errors = []
+    for query_draws in (10_000, 1_000_000):
+        log = simulate_counts(pi, presented, offsets, query_draws, 3)
+        errors.append(estimate_risks(log, judged, 1 / presented).standard_error)
+    assert errors[0] / errors[1] == pytest.approx(10, rel=0.1)
+
+
+def test_weighting_finds_the_risk_and_the_noise_line():
+    # Within five standard errors at 100,000 draws, for four rankers and two noise levels.
+    offsets, presented, judged, relevance = world()
+    risks = true_risks(judged, relevance, offsets)
+    for eps_plus, eps_minus in ((1, 0), (1, 0.1), (0.8, 0.2)):
+        model = PositionModel(PowerLaw(1), eps_plus, eps_minus)
+        pi = model.click_probability(relevance, presented)
+        log = simulate_counts(pi, presented, offsets, 100_000, 12)
+        estimates = estimate_risks(log, judged, PowerLaw(1).at(log.rank))
+        expected = affine_law(eps_plus, eps_minus, np.diff(offsets)).expected(risks)
+        assert np.all(np.abs(estimates.value - expected) < 5 * estimates.standard_error)
+        naive = estimate_risks(log, judged, np.ones(log.rank.size))
+        assert np.all(np.abs(naive.value - expected) > 5 * naive.standard_error)
+
+
+def test_one_ranker_is_a_row_of_many():
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0.1).click_probability(relevance, presented)
+    log = simulate_counts(pi, presented, offsets, 3000, 2)
+    q = PowerLaw(1).at(log.rank)
+    many = estimate_risks(log, judged, q)
+    for ranker in range(4):
+        one = estimate_risk(log, judged[ranker], q)
+        assert one == many.estimate(ranker)
+        assert one.value == many.value[ranker]
+        assert one.n == 3000
+        assert (one.high - one.low) / one.standard_error == pytest.approx(2 * 1.959964, rel=1e-6)
+        assert one.effective_sample_size < log.total_clicks
+    # Straight from the definition.
+    by_hand = np.sum(log.clicks * judged / q, axis=1) / 3000
+    assert many.value == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_no_bias_or_full_clipping_is_naive_click_by_click():
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0.1).click_probability(relevance, presented)
+    log = simulate_counts(pi, presented, offsets, 3000, 2)
+    naive = estimate_risks(log, judged, np.ones(log.rank.size))
+    for q in (PowerLaw(0).at(log.rank), clipped_propensities(PowerLaw(1).at(log.rank), 1)):
+        same = estimate_risks(log, judged, q)
+        assert np.array_equal(same.value, naive.value)
+        assert np.array_equal(same.standard_error, naive.standard_error)
+        assert same.effective_sample_size == naive.effective_sample_size == log.total_clicks
+    ips = PowerLaw(1).at(log.rank)
+    unclipped = estimate_risks(log, judged, clipped_propensities(ips, 0))
+    assert np.array_equal(unclipped.value, estimate_risks(log, judged, ips).value)
+
+
+def test_scaled_propensities_scale_estimates_and_keep_their_order():
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0.1).click_probability(relevance, presented)
+    log = simulate_counts(pi, presented, offsets, 3000, 2)
+    q = PowerLaw(1).at(log.rank)
+    whole, half = estimate_risks(log, judged, q), estimate_risks(log, judged, q / 2)
+    assert half.value == pytest.approx(2 * whole.value, rel=1e-12)
+    assert half.standard_error == pytest.approx(2 * whole.standard_error, rel=1e-9)
+    assert np.array_equal(np.argsort(half.value), np.argsort(whole.value))
+    assert half.effective_sample_size == pytest.approx(whole.effective_sample_size, rel=1e-12)
+
+
+def test_self_normalised_estimates_tend_to_the_risk_per_relevant_document():
+    # SNIPS = sum(rank / p) / sum(1 / p) over clicks, noise-free; its denominator is the same for
+    # all rankers, so that their order is that of IPS.
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0).click_probability(relevance, presented)
+    log = simulate_counts(pi, presented, offsets, 2_000_000, 2)
+    q = PowerLaw(1).at(log.rank)
+    ips = estimate_risks(log, judged, q).value
+    snips = ips * log.query_draws / np.sum(log.clicks / q)
+    limit = true_risks(judged, relevance, offsets) / query_sums(relevance, offsets).mean()
+    assert snips == pytest.approx(limit, rel=0.01)
+    assert np.array_equal(np.argsort(snips), np.argsort(ips))
+
+
+def test_both_samplers_give_the_same_risk_within_its_error():
+    offsets, presented, judged, relevance = world()
+    pi = PositionModel(PowerLaw(1), 1, 0.1).click_probability(relevance, presented)
+    q = PowerLaw(1).at(presented)
+    direct = estimate_risks(simulate_counts(pi, presented, offsets, 20_000, 4), judged, q)
+    log, _ = simulate_sessions(pi, presented, offsets, 20_000, 40)
+    by_sessions = estimate_risks(log, judged, q)
+    error = np.hypot(direct.standard_error, by_sessions.standard_error)
+    assert np.all(np.abs(direct.value - by_sessions.value) < 5 * error)
+    assert direct.standard_error == pytest.approx(by_sessions.standard_error, rel=0.1)
+
+
+def test_a_document_that_moved_is_weighted_by_each_rank():
+    log = ClickLog([0, 0, 1, 1], [1, 2, 2, 1], [6, 4, 6, 4], [3, 2, 1, 2], 10, [0, 2])
+    estimate = estimate_risk(log, [2, 1], PowerLaw(1).at(log.rank))
+    assert estimate.value == pytest.approx((2 * (3 + 2 * 2) + 1 * (1 * 2 + 2)) / 10)
+    # One query: the variance within it, sum rank^2 (A - B^2 / N_q), over N - 1.
+    within = 4 * (3 + 2 * 4 - 7**2 / 10) + (1 * 4 + 2 - 4**2 / 10)
+    assert estimate.standard_error**2 == pytest.approx(within / 10 / 9, rel=1e-12)
+
+
+def test_propensities_of_unclicked_rows_do_not_matter():
+    log = ClickLog([0, 1], [1, 2], [6, 6], [3, 0], 6, [0, 2])
+    assert estimate_risk(log, [2, 1], [1, 0.5]) == estimate_risk(log, [2, 1], [1, 0.0])
+
+
+def test_a_log_without_clicks_has_risk_zero():
+    estimate = estimate_risk(ClickLog([0], [1], [6], [0], 6, [0, 1]), [1], [1.0])
+    assert (estimate.value, estimate.standard_error, estimate.effective_sample_size) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "q", "draws", "words"),
+    [
+        ([2, 1], [1, 0.0], 6, "Rank 2 has 4 clicks but propensity 0"),
+        ([2, 1, 3], [1, 0.5], 6, "corpus of 2 documents"),
+        ([2, 1], [1, 0.5, 0.3], 6, "3 propensities for 2 rows"),
+        ([2, 1], [1, 0.5], 1, "at least two query draws"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(ranks, q, draws, words):
+    log = ClickLog([0, 1], [1, 2], [draws] * 2, [0, min(draws, 4)], draws, [0, 2])
+    with pytest.raises(InputError, match=words):
+        estimate_risk(log, ranks, q)
+
+
+def test_one_draw_has_a_variance_but_none_has_not():
+    pi, q = np.array([0.5, 0.2]), np.array([0.5, 0.2])
+    variance = variance_of_risk(pi, q, np.array([1, 2]), [0, 2], 1)
+    assert variance == pytest.approx(1 + 4 * 4)
+    with pytest.raises(InputError, match="1 or more"):
+        variance_of_risk(pi, q, np.array([1, 2]), [0, 2], 0)
+    assert true_risk([1, 2], [True, True], [0, 2]) == 3

@@ -1,0 +1,92 @@
+"""True risk, intervals over draws, and agreement of two orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ultr_core.errors import InputError
+from ultr_core.risk import (
+    Estimate,
+    interval_over_draws,
+    kendall_tau,
+    mean_rank_of_relevant,
+    order_agreement,
+    true_risk,
+    true_risks,
+)
+
+OFFSETS = [0, 3, 5]
+RANKS = np.array([[2, 1, 3, 1, 2], [1, 2, 3, 2, 1]])
+RELEVANCE = np.array([True, False, True, False, False])
+
+
+def test_true_risk_is_the_mean_over_all_queries():
+    assert true_risk(RANKS[0], RELEVANCE, OFFSETS) == 2.5
+    assert true_risks(RANKS, RELEVANCE, OFFSETS).tolist() == [2.5, 2.0]
+    assert true_risk(RANKS[0], RELEVANCE, OFFSETS, only_with_relevant=True) == 5
+    assert isinstance(true_risk(RANKS[0], RELEVANCE, OFFSETS), float)
+    assert mean_rank_of_relevant(RANKS[0], RELEVANCE) == 2.5
+    assert mean_rank_of_relevant(RANKS[1], RELEVANCE) == 2.0
+
+
+def test_a_corpus_without_relevance_has_risk_zero_but_no_mean_rank():
+    assert true_risk(RANKS[0], np.zeros(5, bool), OFFSETS) == 0
+    with pytest.raises(InputError, match="No query has a relevant"):
+        true_risk(RANKS[0], np.zeros(5, bool), OFFSETS, only_with_relevant=True)
+    with pytest.raises(InputError, match="No document is relevant"):
+        mean_rank_of_relevant(RANKS[0], np.zeros(5))
+    with pytest.raises(InputError, match="every document"):
+        true_risk(RANKS[0], np.zeros(4, bool), OFFSETS)
+
+
+def test_an_interval_over_draws_is_students():
+    values = [12.1, 11.4, 12.9, 12.2, 11.8]
+    estimate = interval_over_draws(values)
+    reference = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert estimate.value == pytest.approx(np.mean(values), rel=1e-14)
+    assert (estimate.low, estimate.high) == pytest.approx(tuple(reference), rel=1e-12)
+    assert estimate.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+    assert (estimate.n, estimate.effective_sample_size) == (5, 5)
+
+
+def test_a_single_draw_has_no_interval():
+    assert interval_over_draws([3.0]) == Estimate(3.0, 0.0, 3.0, 3.0, 1, 1.0)
+    for values in ([], [1.0, np.nan], [[1.0], [2.0]]):
+        with pytest.raises(InputError, match="at least one draw"):
+            interval_over_draws(values)
+
+
+def test_a_normal_interval():
+    estimate = Estimate.normal(10, 2, 100, 50)
+    assert (estimate.low, estimate.high) == pytest.approx((6.080072, 13.919928), rel=1e-6)
+    for value, error in ((np.nan, 1), (1, np.inf), (1, -1)):
+        with pytest.raises(InputError, match="finite value and standard error"):
+            Estimate.normal(value, error, 1, 1)
+
+
+def test_kendalls_tau():
+    assert kendall_tau([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
+    assert kendall_tau([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    # Five concordant pairs and one discordant.
+    assert kendall_tau([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ([1, 2], [1, 2, 3], "equally long"),
+        ([1], [1], "two numbers or more"),
+        ([1, np.nan], [1, 2], "finite"),
+        ([1, 1], [1, 2], "all numbers of one list are equal"),
+    ],
+)
+def test_tau_that_is_not_defined_is_refused(a, b, words):
+    with pytest.raises(InputError, match=words):
+        kendall_tau(a, b)
+
+
+def test_equal_numbers_agree_with_no_order() -> None:
+    assert order_agreement([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) == 0.0
+    assert order_agreement([3.0, 2.0, 1.0], [1.0, 2.0, 3.0]) == -1.0
