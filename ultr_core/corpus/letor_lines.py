@@ -68,8 +68,6 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             raise InputError(f"{path} is {name}; a plain UTF-8 or gzip text file is needed.")
     line, tail, empty = 1, b"", True
     for piece in _pieces(path, raw, start.startswith(_GZIP)):
-        if empty:
-            piece = piece.removeprefix(_BYTE_ORDER_MARK)
         empty = False
         if b"\0" in piece:
             raise InputError(
@@ -78,7 +76,7 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             )
         whole, newline, rest = piece.rpartition(b"\n")
         if newline:
-            block = _unify_line_ends(tail + whole + newline)
+            block = _cleaned(line, tail + whole + newline)
             yield line, block
             line += block.count(b"\n")
             tail = rest
@@ -92,7 +90,7 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     if empty:
         raise InputError(f"{path} is empty; rows 'grade qid:ID id:value ...' are needed.")
     if tail:
-        yield line, _unify_line_ends(tail + b"\n")
+        yield line, _cleaned(line, tail + b"\n")
 
 
 def _pieces(path: Path, raw: IO[bytes], zipped: bool) -> Iterator[bytes]:
@@ -114,8 +112,10 @@ def _pieces(path: Path, raw: IO[bytes], zipped: bool) -> Iterator[bytes]:
             yield piece
 
 
-def _unify_line_ends(block: bytes) -> bytes:
-    r"""Replace ``\r\n`` and ``\r`` by ``\n``."""
-    if b"\r" not in block:
-        return block
-    return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+def _cleaned(first_line: int, block: bytes) -> bytes:
+    r"""Drop the byte-order mark of the file's first line; make every line end ``\n``."""
+    if first_line == 1:
+        block = block.removeprefix(_BYTE_ORDER_MARK)
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return block

@@ -19,21 +19,25 @@ def write_letor(corpus: Corpus, path: str | Path) -> None:
     stores is therefore written once, as an explicit 0 in the first row.
 
     Raises:
-        InputError: a query id that is empty or holds a blank or ``#``, a document id with a blank.
+        InputError: an id that is empty or holds a blank, a query id that holds ``#`` or occurs
+            twice.
 
     """
-    for name in corpus.query_ids:
-        if not name or "#" in name or len(name.split()) != 1 or not name.isprintable():
-            raise InputError(
-                f"The query id {name!r} cannot be written to a LETOR file; "
-                "ids without blanks and '#' are needed."
-            )
-    for name in corpus.document_ids or ():
-        if len(name.split()) != 1:
-            raise InputError(
-                f"The document id {name!r} cannot be written to a LETOR file; "
-                "ids without blanks are needed."
-            )
+    for kind, names in (("query", corpus.query_ids), ("document", corpus.document_ids or ())):
+        for name in names:
+            if (
+                len(name.split()) != 1
+                or not name.isprintable()
+                or (kind == "query" and "#" in name)
+            ):
+                raise InputError(
+                    f"The {kind} id {name!r} cannot be written to a LETOR file; "
+                    "ids without blanks, and for queries without '#', are needed."
+                )
+    if len(set(corpus.query_ids)) < corpus.n_queries:
+        raise InputError(
+            "Two queries have the same id, and a LETOR file would make them one; rename one."
+        )
     with Path(path).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_lines(corpus))
 

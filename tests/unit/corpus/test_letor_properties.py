@@ -1,0 +1,139 @@
+"""LETOR files: round trips, and the fast reader against the careful one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from ultr_core.corpus import Corpus, letor_rows, read_letor, write_letor
+from ultr_core.corpus.letor_rows import Rows
+from ultr_core.errors import InputError
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=32)
+IDS = st.text(st.characters(exclude_characters="#", exclude_categories=("C", "Z")), min_size=1)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    documents, queries = sum(sizes), len(sizes)
+    ids = draw(st.lists(st.integers(0, 10**12), min_size=1, max_size=6, unique=True))
+    cells = FLOATS if draw(st.booleans()) else st.sampled_from([0.0, 0.0, 0.0, 1.5])
+    features = draw(hnp.arrays(np.float32, (documents, len(ids)), elements=cells))
+    document_ids = st.lists(IDS, min_size=documents, max_size=documents)
+    return Corpus(
+        features=sparse.csr_array(features) if draw(st.booleans()) else features,
+        grades=draw(hnp.arrays(np.int16, documents, elements=st.integers(0, 32767))),
+        query_offsets=np.concatenate([[0], np.cumsum(sizes)]),
+        query_ids=tuple(draw(st.lists(IDS, min_size=queries, max_size=queries, unique=True))),
+        document_ids=tuple(draw(document_ids)) if draw(st.booleans()) else None,
+        feature_ids=np.sort(np.array(ids)),
+    )
+
+
+def dense(corpus: Corpus) -> np.ndarray:
+    return corpus.features.toarray() if corpus.is_sparse else corpus.features
+
+
+@given(corpora())
+@settings(max_examples=200, deadline=None)
+def test_what_is_written_reads_back_equal(corpus: Corpus) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.txt"
+        write_letor(corpus, path)
+        again = read_letor(path)
+    assert np.array_equal(dense(again), dense(corpus))
+    assert np.array_equal(again.grades, corpus.grades)
+    assert np.array_equal(again.query_offsets, corpus.query_offsets)
+    assert np.array_equal(again.feature_ids, corpus.feature_ids)
+    assert again.query_ids == corpus.query_ids
+    assert again.document_ids == corpus.document_ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ({"query_ids": ("a b",)}, "query id 'a b'"),
+        ({"query_ids": ("a#b",)}, "query id 'a#b'"),
+        ({"query_ids": ("",)}, "query id ''"),
+        ({"document_ids": ("d 1",)}, "document id 'd 1'"),
+    ],
+)
+def test_ids_that_a_file_cannot_hold(
+    tmp_path: Path, ids: dict[str, tuple[str, ...]], words: str
+) -> None:
+    corpus = Corpus(np.ones((1, 1)), np.array([1]), np.array([0, 1]), **ids)
+    with pytest.raises(InputError, match=words):
+        write_letor(corpus, tmp_path / "corpus.txt")
+
+
+def test_equal_query_ids_are_not_written(tmp_path: Path) -> None:
+    corpus = Corpus(np.ones((1, 1)), np.array([1]), np.array([0, 1]))
+    with pytest.raises(InputError, match="same id"):
+        write_letor(corpus.subset([0, 0]), tmp_path / "corpus.txt")
+
+
+BLANKS = st.sampled_from([" ", "  ", "\t", " \t "])
+GRADES = st.sampled_from(["0", "1", "2", "4", "2.0"])
+NUMBERS = st.one_of(
+    FLOATS.map(repr), st.integers(-9, 9).map(str), st.sampled_from(["1e-3", ".5", "7.", "0"])
+)
+COMMENTS = st.sampled_from(["", "", " # docid = D7 inc = 1", "#docid = x:1", " # qid:4 1:2 # 3"])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.sampled_from(["", "  ", "# docid = none", "\t#"]))
+    ids = draw(st.lists(st.integers(0, 1200), max_size=5, unique=True))
+    tokens = [draw(GRADES), "qid:" + draw(st.sampled_from(["0", "7", "12", "rain"]))]
+    tokens += [f"{feature}:{draw(NUMBERS)}" for feature in ids]
+    return "".join(token + draw(BLANKS) for token in tokens) + draw(COMMENTS)
+
+
+def equal(one: Rows, other: Rows) -> bool:
+    return (
+        one.queries == other.queries
+        and one.documents == other.documents
+        and all(
+            np.array_equal(getattr(one, name), getattr(other, name))
+            for name in ("grades", "lengths", "ids", "values")
+        )
+    )
+
+
+@given(st.lists(lines(), min_size=1, max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_fast_reader_takes_all_usual_rows_and_agrees_with_the_careful_one(
+    rows: list[str],
+) -> None:
+    block = "".join(row + "\n" for row in rows).encode()
+    careful = letor_rows._read_carefully(Path("file"), 1, block, None)
+    fast = letor_rows._read_fast(block)
+    assert fast is not None
+    if len(careful.grades):
+        assert equal(fast, careful)
+
+
+@given(
+    st.lists(lines(), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(0, 200), st.sampled_from(list("0127:. \t\n-+e#qidnanx_,é")))),
+)
+@settings(max_examples=500, deadline=None)
+def test_fast_reader_never_accepts_what_the_careful_one_refuses(
+    rows: list[str], changes: list[tuple[int, str]]
+) -> None:
+    text = "".join(row + "\n" for row in rows)
+    for place, character in changes:
+        text = text[:place] + character + text[place + 1 :]
+    block = (text.rstrip("\n") + "\n").encode()
+    fast = letor_rows._read_fast(block)
+    if fast is not None and len(fast.grades):
+        assert equal(fast, letor_rows._read_carefully(Path("file"), 1, block, None))
