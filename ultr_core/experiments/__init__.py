@@ -20,8 +20,8 @@ from ultr_core.experiments.methods import (
     stage,
 )
 from ultr_core.experiments.picture import EstimatedRisks, RiskPicture, risk_picture
-from ultr_core.experiments.training import TestRisk, TrainedMethod, baselines, train_method
-from ultr_core.experiments.world import LoggedQueries, World, build_world
+from ultr_core.experiments.training import TrainedMethod, train_method
+from ultr_core.experiments.world import LoggedQueries, TestRisk, World, build_world, test_risk
 
 __all__ = [
     "CLICK_METHODS",
@@ -40,7 +40,6 @@ __all__ = [
     "TestRisk",
     "TrainedMethod",
     "World",
-    "baselines",
     "build_world",
     "compare",
     "proof_checks",
@@ -49,6 +48,7 @@ __all__ = [
     "simulate_logs",
     "stage",
     "summarise",
+    "test_risk",
     "train_method",
     "training_plan",
     "user_model",

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ultr_core.experiments.logs import simulate_logs
 from ultr_core.experiments.methods import CLICK_METHODS, METHODS
-from ultr_core.experiments.training import TestRisk, TrainedMethod, baselines, train_method
-from ultr_core.experiments.world import World
+from ultr_core.experiments.training import TrainedMethod, train_method
+from ultr_core.experiments.world import TestRisk, World
 from ultr_core.risk import Estimate, interval_over_draws
 from ultr_core.settings import Settings
 
@@ -89,7 +89,7 @@ def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
     ``trained`` holds the draws done for each of the methods that learn from clicks; methods
     without a draw are left out.
     """
-    fixed = baselines(world)
+    fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
     rankers = {}
     for key, method in METHODS.items():

@@ -10,31 +10,14 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError
 from ultr_core.experiments.logs import Logs, simulate_logs
 from ultr_core.experiments.methods import CLICK_METHODS
-from ultr_core.experiments.world import World
+from ultr_core.experiments.world import TestRisk, World, test_risk
 from ultr_core.feedback import PowerLaw
-from ultr_core.learners import LinearRanker
 from ultr_core.learners.selection import Candidate, select_by_clicks
 from ultr_core.propensity import Weights, ips_weights, naive_weights
-from ultr_core.ranking import rank_documents
-from ultr_core.risk import mean_rank_of_relevant, true_risk
 from ultr_core.settings import Settings
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Clipping thresholds tau that validation chooses from; 0 is unclipped, 1 is naive."""
-
-
-@dataclass(frozen=True)
-class TestRisk:
-    """How a ranker does on the test queries.
-
-    ``risk`` is the mean over all test queries of the summed ranks of relevant documents
-    (equation 2), ``mean_rank`` the mean rank of a relevant document.
-    """
-
-    __test__ = False  # not a test class, whatever its name begins with
-
-    risk: float
-    mean_rank: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,24 +37,6 @@ class TrainedMethod:
     clicks: int
     query_draws: int
     coefficients: NDArray[np.float64]
-
-
-def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
-    """Risk of ``ranker`` on the test queries of ``world``."""
-    corpus = world.splits.test
-    ranks = rank_documents(ranker.score(corpus), corpus.query_offsets)
-    return TestRisk(
-        true_risk(ranks, world.test_relevance, corpus.query_offsets),
-        mean_rank_of_relevant(ranks, world.test_relevance),
-    )
-
-
-def baselines(world: World) -> dict[str, TestRisk]:
-    """Test risks of the two rankers that do not learn from clicks."""
-    return {
-        "production": test_risk(world, world.production.ranker),
-        "skyline": test_risk(world, world.skyline),
-    }
 
 
 def train_method(

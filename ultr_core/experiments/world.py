@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ultr_core.learners import LinearRanker
 from ultr_core.learners.selection import select_by_labels
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import rank_documents
+from ultr_core.risk import mean_rank_of_relevant, true_risk
 from ultr_core.settings import Settings
 
 REFERENCE_TOLERANCE = 1e-4
@@ -34,6 +36,20 @@ class LoggedQueries:
     presented_ranks: NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class TestRisk:
+    """How a ranker does on the test queries.
+
+    ``risk`` is the mean over all test queries of the summed ranks of relevant documents
+    (equation 2), ``mean_rank`` the mean rank of a relevant document.
+    """
+
+    __test__ = False  # not a test class, whatever its name begins with
+
+    risk: float
+    mean_rank: float
+
+
 @dataclass(frozen=True, eq=False)
 class World:
     """Everything that does not depend on users: corpus, production ranker, skyline.
@@ -50,6 +66,14 @@ class World:
     validation: LoggedQueries
     test_relevance: NDArray[np.bool_]
     notices: tuple[str, ...]
+
+    @cached_property
+    def baselines(self) -> dict[str, TestRisk]:
+        """Test risks of the two rankers that do not learn from clicks, measured once."""
+        return {
+            "production": test_risk(self, self.production.ranker),
+            "skyline": test_risk(self, self.skyline),
+        }
 
     def counts(self) -> dict[str, Any]:
         """Sizes of the corpus as plain values, for captions and exports."""
@@ -72,6 +96,16 @@ class World:
                 "relevant": int(relevance.sum()),
             }
         return counts
+
+
+def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
+    """Risk of ``ranker`` on the test queries of ``world``."""
+    corpus = world.splits.test
+    ranks = rank_documents(ranker.score(corpus), corpus.query_offsets)
+    return TestRisk(
+        true_risk(ranks, world.test_relevance, corpus.query_offsets),
+        mean_rank_of_relevant(ranks, world.test_relevance),
+    )
 
 
 def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:

@@ -17,7 +17,6 @@ from ultr_core.experiments import (
     WORLD_FIELDS,
     RankerFamily,
     World,
-    baselines,
     build_world,
     compare,
     proof_checks,
@@ -102,7 +101,7 @@ def test_noise_shares_are_those_of_the_paper(world: World) -> None:
 
 
 def test_rankers_are_ordered_as_they_should_be(world: World, family: RankerFamily) -> None:
-    risks = baselines(world)
+    risks = world.baselines
     assert risks["skyline"].risk < 0.8 * risks["production"].risk
     assert len(family.kinds) == 60
     by_kind = {
