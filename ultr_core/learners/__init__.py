@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.objective import weighted_hinge
-from ultr_core.learners.problem import Callback, Progress
+from ultr_core.learners.problem import Callback, Constraint, Progress
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, objective_value
 
 __all__ = [
     "Callback",
     "Certificate",
+    "Constraint",
     "LinearRanker",
     "Progress",
     "fit_path",

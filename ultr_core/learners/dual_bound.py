@@ -19,7 +19,7 @@ class DualBundle:
     """Dual points (A, v) with the weights of their best combination so far.
 
     The pull vector of each point is kept as well, so that v of the combination can be computed
-    anew in float64.
+    anew in float64. At most ``most`` points are kept, the least used is dropped.
     """
 
     def __init__(self, n_features: int, most: int = 10) -> None:
@@ -57,6 +57,16 @@ class DualBundle:
                 pull += share * part.astype(np.float64)
         return float(self.shares @ self.linear), pull
 
+    def vector(self) -> Float64Array:
+        """v of the best combination."""
+        return np.asarray(self.shares @ self._vectors)
+
+    def slack(self) -> float:
+        """``max(0, A_k - w.v_k)`` at w = ``vector()``: the slack of the one-slack program."""
+        if not len(self.linear):
+            return 0.0
+        return max(0.0, float((self.linear - self._gram @ self.shares).max()))
+
     def rescaled(self, factor: float) -> DualBundle:
         """All points times a factor: the same beta at another cost."""
         other = DualBundle(self._vectors.shape[1], self.most)
@@ -78,27 +88,52 @@ class DualBundle:
 def best_combination(
     gram: Float64Array, linear: Float64Array, start: Float64Array
 ) -> tuple[float, Float64Array]:
-    """Maximise ``l.linear - 1/2 l.gram.l`` over ``l >= 0, sum l <= 1`` by pairwise exchange.
+    """Maximise ``l.linear - 1/2 l.gram.l`` over ``l >= 0, sum l <= 1``.
 
-    Each step moves weight from the worst vertex in use to the best one with an exact line search;
-    the zero point is one more vertex. Every ``l`` on the way is feasible: stopping early is safe.
+    Wolfe's method: the most promising vertex joins those in use, then the best point of their
+    affine hull is approached, dropping the vertices that get in the way, until that point lies
+    inside. The zero point is one more vertex. Every ``l`` on the way is feasible and better than
+    the one before, so stopping early is safe.
     """
-    n = len(linear)
-    gram = np.pad(gram, ((0, 1), (0, 1)))
-    linear = np.append(linear, 0.0)
+    n = len(linear) + 1
+    unit = max(float(gram.diagonal().max()), float(linear.max()), 1e-300)
+    gram, linear = np.pad(gram, ((0, 1), (0, 1))) / unit, np.append(linear, 0.0) / unit
     shares = np.append(start, max(0.0, 1.0 - start.sum()))
-    slope = linear - gram @ shares
-    squares = np.diag(gram)
-    for _ in range(4 * n + 20):
+    for _ in range(2 * n + 20):
+        slope = linear - gram @ shares
         up = int(np.argmax(slope))
-        down = int(np.argmin(np.where(shares > 0, slope, np.inf)))
-        difference = slope[up] - slope[down]
-        if difference <= 1e-12 * abs(shares @ linear):
+        if slope[up] - shares @ slope <= 1e-14:
             break
-        bend = squares[up] + squares[down] - 2 * gram[up, down]
-        step = min(shares[down], difference / max(bend, 1e-300))
-        shares[up] += step
-        shares[down] -= step
-        slope -= step * (gram[:, up] - gram[:, down])
-    value = float(shares @ linear - 0.5 * shares @ gram @ shares)
+        used = shares > 0
+        used[up] = True
+        improved = _towards_hull_optimum(gram, linear, shares, used)
+        if improved is None:
+            break
+        shares = improved
+    value = unit * float(shares @ linear - 0.5 * shares @ gram @ shares)
     return value, shares[:-1]
+
+
+def _towards_hull_optimum(
+    gram: Float64Array, linear: Float64Array, shares: Float64Array, used: NDArray[np.bool_]
+) -> Float64Array | None:
+    """Best point of the hull of the vertices in use, after dropping those that block the way."""
+    while True:
+        k = np.flatnonzero(used)
+        system = np.ones((len(k) + 1, len(k) + 1))
+        system[:-1, :-1], system[-1, -1] = gram[np.ix_(k, k)], 0.0
+        system.flat[: len(k) * (len(k) + 2) : len(k) + 2] += 1e-15
+        try:
+            goal = np.linalg.solve(system, np.append(linear[k], 1.0))[:-1]
+        except np.linalg.LinAlgError:
+            return None
+        move = goal - shares[k]
+        blocked = goal < 0
+        step = float((shares[k][blocked] / -move[blocked]).min()) if blocked.any() else 1.0
+        shares = shares.copy()
+        shares[k] = np.maximum(shares[k] + min(step, 1.0) * move, 0.0)
+        shares /= shares.sum()
+        if not blocked.any():
+            return shares
+        blocking = k[blocked][np.argmin(shares[k][blocked])]
+        shares[blocking], used[blocking] = 0.0, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.problem import Iterate, Problem, Record
@@ -15,35 +16,43 @@ SHARE_OF_STEP = 0.02
 # ... but not below a part of the tolerance, or of the present gap.
 SHARE_OF_TOLERANCE = 0.3
 SHARE_OF_GAP = 0.03
+# Share of the curvature of the iteration before.
+BLEND = 0.5
 
 
 def smoothed_newton(
     problem: Problem,
     start: Iterate,
+    vector: NDArray[np.float64] | None,
     width: float,
     record: Record,
     bundle: DualBundle,
-    rng: np.random.Generator,
-) -> tuple[Iterate, float]:
-    """Minimise P to ``record.tolerance``; returns the last iterate and its smoothing width.
+    curvature: SampledCurvature,
+    patience: int,
+) -> tuple[Iterate, float, NDArray[np.float64]]:
+    """Minimise P to ``record.tolerance``; returns the last iterate, its width and X' pull.
+
+    ``vector`` is X' pull of ``start`` if it is known.
+    Gives up after ``patience`` iterations that do not halve the gap.
 
     The gap of the present pair (w, beta) has two parts: ``1/2 |w - v|^2``, which Newton steps
     remove, and the smoothing part ``hinge - A + c.s = sum a u (1 - beta)`` over the window, which
     falls about as h^2. The width shrinks when the second part is no longer small beside the first.
     """
-    curvature = SampledCurvature(problem, rng, blend=0.5)
+    curvature.blend = BLEND
     iterate = start
     while True:
         totals, w = iterate.totals, iterate.coefficients
-        vector = problem.products.pulled(totals.pull)
+        if vector is None:
+            vector = problem.products.pulled(totals.pull)
         bound = bundle.add(totals.linear, vector, totals.pull)
-        if record.note(iterate, bound, problem.products.passes):
-            return iterate, width
+        if record.note(iterate, bound, problem.products.passes) or record.waited > patience:
+            return iterate, width, vector
         gradient = w - vector
         direction = curvature.direction(iterate.scores, width, None, gradient)
         slope = float(gradient @ direction)
         if not slope < 0:
-            return iterate, width
+            return iterate, width, vector
         aim = _aim(record, slope, iterate.primal)
         smoothing = (
             iterate.primal
@@ -54,6 +63,7 @@ def smoothed_newton(
         if smoothing > aim:
             width *= max(0.1, float(np.sqrt(aim / smoothing)))
         iterate = line_search(problem, iterate, direction, slope, width, None)
+        vector = None
 
         totals = iterate.totals
         smoothing = totals.hinge - totals.linear

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.learners.pair_sums import DensePairs
+from ultr_core.learners.pair_sums import PairSums
 
 
 def weighted_hinge(
@@ -32,4 +32,4 @@ def weighted_hinge(
     if not np.isfinite(s).all():
         first = int(np.flatnonzero(~np.isfinite(s))[0])
         raise InputError(f"The score of document {first} is {s[first]}; it must be finite.")
-    return DensePairs(values, query_offsets).evaluate(s, 1.0).hinge
+    return PairSums(values, query_offsets).hinge(s)

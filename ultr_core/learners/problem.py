@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.learners.pair_sums import DensePairs, PairTotals
+from ultr_core.learners.pair_sums import PairSums
+from ultr_core.learners.pair_totals import PairTotals
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.types import FloatArray
 
@@ -28,7 +29,7 @@ class Problem:
     """Features, pairs and the factor in front of the pair sums."""
 
     products: FeatureProducts
-    pairs: DensePairs
+    pairs: PairSums
     cost: float
 
     def totals(
@@ -39,12 +40,11 @@ class Problem:
         keep: FloatArray | None = None,
     ) -> PairTotals:
         """Pair sums times cost."""
-        part = self.pairs.evaluate(scores, width, multipliers, keep)
-        return PairTotals(
-            self.cost * part.hinge,
-            self.cost * part.linear,
-            part.pull * scores.dtype.type(self.cost),
-        )
+        return self.pairs.evaluate(scores, width, multipliers, keep).times(self.cost)
+
+    def totals_at_zero(self, width: float) -> PairTotals:
+        """Pair sums times cost at w = 0."""
+        return self.pairs.at_zero(width, self.products.dtype).times(self.cost)
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,26 @@ class Iterate:
 
 
 @dataclass(frozen=True)
+class Constraint:
+    """A constraint ``w.vector >= linear - xi`` that the one-slack cutting plane has added.
+
+    ``slack`` is xi of the program before, ``violation`` by how much its solution violated this
+    constraint (``linear - w.vector - slack``).
+    """
+
+    number: int
+    linear: float
+    vector: NDArray[np.float64]
+    violation: float
+    slack: float
+
+
+@dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each iteration; ``coefficients`` are the best so far."""
+    """What a callback is told after each iteration; ``coefficients`` are the best so far.
+
+    ``constraint`` is what the cutting plane added, None for other solvers.
+    """
 
     iteration: int
     passes: int
@@ -71,6 +89,7 @@ class Progress:
     dual: float
     gap: float
     coefficients: NDArray[np.float64]
+    constraint: Constraint | None = None
 
 
 Callback = Callable[[Progress], object]
@@ -93,7 +112,12 @@ class Record:
     interrupted: bool = False
     broken: bool = False
     stall_limit: int | None = None
+    tolerance_wanted: float = field(init=False)
     _halved: tuple[int, float] = (0, np.inf)
+
+    def __post_init__(self) -> None:
+        """Remember the tolerance that counts; phases may set others on the way."""
+        self.tolerance_wanted = self.tolerance
 
     @property
     def gap(self) -> float:
@@ -102,7 +126,9 @@ class Record:
             return np.inf
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
-    def note(self, iterate: Iterate, dual: float, passes: int) -> bool:
+    def note(
+        self, iterate: Iterate, dual: float, passes: int, constraint: Constraint | None = None
+    ) -> bool:
         """Take in one iteration; True if the solver should stop."""
         self.iterations += 1
         primal = iterate.primal
@@ -116,7 +142,13 @@ class Record:
             self._halved = self.iterations, self.gap
         if self.callback is not None:
             told = Progress(
-                self.iterations, passes, self.primal, self.dual, self.gap, self.coefficients
+                self.iterations,
+                passes,
+                self.primal,
+                self.dual,
+                self.gap,
+                self.coefficients,
+                constraint,
             )
             self.interrupted = self.callback(told) is True
         return self.done
@@ -127,12 +159,14 @@ class Record:
         self._halved = self.iterations, np.inf
 
     @property
+    def waited(self) -> int:
+        """Iterations since the gap last halved."""
+        return self.iterations - self._halved[0]
+
+    @property
     def stalled(self) -> bool:
         """The gap has not halved within ``stall_limit`` iterations, or overflowed."""
-        late = self.stall_limit is not None and (
-            self.iterations - self._halved[0] > self.stall_limit
-        )
-        return self.broken or late
+        return self.broken or (self.stall_limit is not None and self.waited > self.stall_limit)
 
     @property
     def exhausted(self) -> bool:

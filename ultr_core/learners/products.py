@@ -5,6 +5,7 @@ A *pass* is one product that reads all features once, ``X p`` or ``X' c``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ from ultr_core.learners.types import FloatArray, IntArray
 
 # Rows whose products are accumulated in the features' precision before they enter a float64 sum.
 ROWS_PER_BLOCK = 8192
+# Entries of a block of rows that is converted to another precision.
+CONVERTED_ENTRIES = 131_072
+# Differences of sampled pairs are formed in blocks of this size.
+SAMPLES_PER_BLOCK = 256
+ENTRIES_PER_BLOCK = 1_000_000
 
 
 class FeatureProducts:
@@ -29,6 +35,7 @@ class FeatureProducts:
         self.dtype = np.dtype(dtype)
         self.is_sparse = sp.issparse(features)
         self.n_documents, self.n_features = features.shape
+        self.n_entries = features.nnz if self.is_sparse else features.size
         self.passes = 0
 
     def scores(self, coefficients: NDArray[np.float64]) -> FloatArray:
@@ -38,8 +45,8 @@ class FeatureProducts:
         if self.features.dtype == self.dtype:
             return np.asarray(self.features @ w)
         out = np.empty(self.n_documents, self.dtype)
-        for rows in self._row_blocks():
-            out[rows] = self.features[rows].astype(self.dtype) @ w
+        for rows, block in self._blocks():
+            out[rows] = block @ w
         return out
 
     def pulled(self, pull: FloatArray) -> NDArray[np.float64]:
@@ -47,35 +54,85 @@ class FeatureProducts:
         self.passes += 1
         c = pull.astype(self.dtype, copy=False)
         out = np.zeros(self.n_features)
-        for rows in self._row_blocks():
-            block = self.features[rows].astype(self.dtype, copy=False)
-            out += block.T @ c[rows] if self.is_sparse else c[rows] @ block
+        for rows, block in self._blocks():
+            out += block.T @ c[rows]
         return out
 
-    def scores_and_pulled(
-        self, coefficients: NDArray[np.float64], pull: FloatArray
-    ) -> tuple[FloatArray, NDArray[np.float64]]:
-        """``X w`` and ``X' c`` in one reading of the features; one pass."""
+    def pulled_both(
+        self, first: FloatArray, second: FloatArray
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``X' c`` for two vectors in one reading of the features; one pass."""
         self.passes += 1
-        w, c = coefficients.astype(self.dtype), pull.astype(self.dtype, copy=False)
-        scores, pulled = np.empty(self.n_documents, self.dtype), np.zeros(self.n_features)
-        for rows in self._row_blocks():
-            block = self.features[rows].astype(self.dtype, copy=False)
-            scores[rows] = block @ w
-            pulled += block.T @ c[rows] if self.is_sparse else c[rows] @ block
+        pulls = np.column_stack([first, second]).astype(self.dtype, copy=False)
+        out = np.zeros((self.n_features, 2))
+        for rows, block in self._blocks():
+            out += block.T @ pulls[rows]
+        return out[:, 0].copy(), out[:, 1].copy()
+
+    def scores_and_pulled(
+        self, coefficients: NDArray[np.float64], pulls: FloatArray
+    ) -> tuple[FloatArray, NDArray[np.float64]]:
+        """``X W`` and ``X' C`` for the columns of W and C in one reading of the features.
+
+        W [features, k] to [documents, k], C [documents, k] to [features, k]; one pass.
+        """
+        self.passes += 1
+        w, c = coefficients.astype(self.dtype), pulls.astype(self.dtype, copy=False)
+        scores = np.empty((self.n_documents, w.shape[1]), self.dtype)
+        pulled = np.zeros(w.shape)
+        for rows, block in self._blocks():
+            if w.shape[1] == 1:  # matrix-vector products are faster
+                scores[rows, 0] = block @ w[:, 0]
+                pulled[:, 0] += block.T @ c[rows, 0]
+            else:
+                scores[rows] = block @ w
+                pulled += block.T @ c[rows]
         return scores, pulled
 
     def curvature(
         self, preferred: IntArray, other: IntArray, weights: FloatArray
     ) -> NDArray[np.float64]:
         """``sum_k weight_k (x_i - x_j)(x_i - x_j)'`` [features, features] of the sampled pairs."""
-        differences = self.features[preferred] - self.features[other]
-        if self.is_sparse:
-            differences = differences.toarray()
-        differences = differences.astype(self.dtype, copy=False)
-        differences *= np.sqrt(weights).astype(self.dtype)[:, None]
-        return np.asarray((differences.T @ differences).astype(np.float64))
+        total = np.zeros((self.n_features, self.n_features))
+        roots = np.sqrt(weights).astype(self.dtype)
+        step = max(SAMPLES_PER_BLOCK, ENTRIES_PER_BLOCK // self.n_features)
+        pair = np.empty((2, min(step, len(roots)), self.n_features), self.dtype)
+        for start in range(0, len(roots), step):
+            part = slice(start, start + step)
+            n = len(roots[part])
+            left = self._rows(preferred[part], pair[0, :n])
+            left -= self._rows(other[part], pair[1, :n])
+            left *= roots[part, None]
+            total += left.T @ left
+        return total
 
-    def _row_blocks(self) -> list[slice]:
-        starts = range(0, self.n_documents, ROWS_PER_BLOCK)
-        return [slice(start, min(start + ROWS_PER_BLOCK, self.n_documents)) for start in starts]
+    def _rows(self, rows: IntArray, out: FloatArray) -> FloatArray:
+        """Some rows, dense, in the precision of the products."""
+        if self.is_sparse:
+            out[:] = self.features[rows].toarray()
+        elif self.features.dtype == self.dtype:
+            np.take(self.features, rows, axis=0, out=out, mode="clip")
+        else:
+            out[:] = self.features[rows]
+        return out
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """All rows, block by block, in the precision of the products."""
+        if self.features.dtype == self.dtype:
+            for rows in _slices(self.n_documents, ROWS_PER_BLOCK):
+                yield rows, self.features[rows]
+            return
+        # Converted rows should stay in the cache until they are used.
+        step = max(1, min(ROWS_PER_BLOCK, CONVERTED_ENTRIES // max(1, self.n_features)))
+        buffer = np.empty((0 if self.is_sparse else step, self.n_features), self.dtype)
+        for rows in _slices(self.n_documents, step):
+            if self.is_sparse:
+                yield rows, self.features[rows].astype(self.dtype)
+            else:
+                block = buffer[: rows.stop - rows.start]
+                block[:] = self.features[rows]
+                yield rows, block
+
+
+def _slices(total: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, total)) for start in range(0, total, step)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,11 @@ from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.solver import Data, Solution, prepare, solve
+from ultr_core.learners.solver import Data, Options, Solver, prepare, solve, solve_path
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
     from ultr_core.propensity.weights import Weights
-
-Method = Literal["newton", "cutting-plane"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +59,16 @@ def fit_ranker(
     seed: int = 0,
     max_iterations: int = 500,
     callback: Callback | None = None,
+    method: Solver = "newton",
 ) -> LinearRanker:
     """Train Propensity SVM-Rank (Section 6) to a certified relative duality gap.
 
     Minimises ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)`` with
     n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. The
     same C as svm_rank's option -c if every click is a ranking of its own.
+
+    ``method`` "newton" is the fast solver; "cutting-plane" is the one of the paper's reference,
+    slower, and shows each constraint it adds to the callback. Both reach the same optimum.
 
     ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
     if it returns True, the best ranker so far is returned with its gap. The result depends on
@@ -77,17 +79,14 @@ def fit_ranker(
     """
     start = _coefficients_of(initial, corpus)
     data = _data(corpus, weights, [cost], tolerance)
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        solution = solve(
-            data,
-            cost,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-            seed=seed,
-            callback=callback,
-            coefficients=start,
+    if method not in get_args(Solver):
+        raise InputError(
+            f"The method is {method!r}; it must be one of {', '.join(get_args(Solver))}."
         )
-    return _ranker(corpus, solution)
+    options = Options(tolerance, max_iterations, seed, callback, method)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        coefficients, certificate = solve(data, cost, options, start)
+    return _ranker(corpus, cost, coefficients, certificate)
 
 
 def fit_path(
@@ -104,24 +103,16 @@ def fit_path(
 
     Solves from the smallest C upwards, every fit starting from the one before: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
-    the two. Raises InputError as ``fit_ranker`` does.
+    the two. A callback that stops the path leaves out the costs that were not begun. Raises
+    InputError as ``fit_ranker`` does.
     """
     data = _data(corpus, weights, costs, tolerance)
-    rankers: dict[float, LinearRanker] = {}
-    near: Solution | None = None
+    options = Options(tolerance, max_iterations, seed, callback)
+    rising = sorted(set(costs))
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        for cost in sorted(set(costs)):
-            near = solve(
-                data,
-                cost,
-                tolerance=tolerance,
-                max_iterations=max_iterations,
-                seed=seed,
-                callback=callback,
-                near=near,
-            )
-            rankers[cost] = _ranker(corpus, near)
-    return tuple(rankers[cost] for cost in costs)
+        found = solve_path(data, rising, options)
+    rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
+    return tuple(rankers[cost] for cost in costs if cost in rankers)
 
 
 def objective_value(
@@ -159,10 +150,12 @@ def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np
     return initial.coefficients
 
 
-def _ranker(corpus: Corpus, solution: Solution) -> LinearRanker:
-    coefficients = solution.coefficients.copy()
-    coefficients.setflags(write=False)
-    return LinearRanker(coefficients, corpus.feature_ids, solution.cost, solution.certificate)
+def _ranker(
+    corpus: Corpus, cost: float, coefficients: NDArray[np.float64], certificate: Certificate
+) -> LinearRanker:
+    kept = coefficients.copy()
+    kept.setflags(write=False)
+    return LinearRanker(kept, corpus.feature_ids, cost, certificate)
 
 
 def _span(ids: NDArray[np.int64]) -> str:

@@ -5,8 +5,9 @@ Knows neither corpora nor clicks: features, query offsets, one weight a document
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +15,31 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError
 from ultr_core.learners.augmented_lagrangian import augmented_lagrangian
 from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.cutting_plane import cutting_plane
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.newton import FIRST_WIDTH, smoothed_newton
-from ultr_core.learners.pair_sums import DensePairs
+from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.problem import Callback, Iterate, Problem, Record
 from ultr_core.learners.products import FeatureProducts
+from ultr_core.learners.steps import SampledCurvature
 from ultr_core.learners.types import FloatArray, IntArray
 
-# Newton on the smoothed hinge down to this gap, multipliers from there on.
+# A gap of LOOSE and more is left to phase 1 alone; below, multipliers take over at SWITCH_GAP.
+LOOSE = 5e-5
 SWITCH_GAP = 5e-3
+# Phase 1 gives up after this many iterations that do not halve the gap ...
+PATIENCE = 8
+# ... unless there are more pairs than this, which would have to be enumerated in phase 2.
+MOST_MULTIPLIERS = 100_000_000
 # Features as small as this are used in float64 from the start.
 SMALL_FEATURES = 200_000
 # Rows of queries that take part are copied if they are less than this share of all.
-COPIED_SHARE = 0.5
-# After this many iterations that do not halve the gap, float32 has given what it can.
-STALLED_AFTER = 25
+COPIED_SHARE = 0.35
+# After this many iterations that do not halve the gap, a precision has given what it can.
+STALLED_AFTER = {"float32": 25, "float64": 100}
+
+
+Solver = Literal["newton", "cutting-plane"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class Data:
     """Features and pairs of the queries that take part, at cost 1."""
 
     features: Any
-    pairs: DensePairs
+    pairs: PairSums
     dtype: type[np.floating[Any]]
 
     def problem(self, cost: float, dtype: type[np.floating[Any]]) -> Problem:
@@ -48,15 +59,40 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Solution:
-    """Weight vector, certificate, and the state that a fit at another cost can start from."""
+class State:
+    """Where a solver stands; ``vector`` is X' pull of the iterate if it is known."""
 
-    coefficients: NDArray[np.float64]
-    certificate: Certificate
-    cost: float
-    last: Iterate
+    iterate: Iterate
     width: float
     bundle: DualBundle
+    multipliers: FloatArray | None = None
+    vector: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An end of the solver that awaits its certificate."""
+
+    cost: float
+    record: Record
+    passes: int
+    linear: float
+    pull: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How far and how long to solve."""
+
+    tolerance: float
+    max_iterations: int
+    seed: int
+    callback: Callback | None = None
+    solver: Solver = "newton"
+
+    def record(self) -> Record:
+        """A fresh record."""
+        return Record(self.tolerance, self.max_iterations, self.callback)
 
 
 def prepare(features: Any, query_offsets: IntArray, weights: NDArray[np.float64]) -> Data:
@@ -84,88 +120,139 @@ def prepare(features: Any, query_offsets: IntArray, weights: NDArray[np.float64]
         if features.dtype == np.float64 or features.shape[0] * features.shape[1] <= SMALL_FEATURES
         else np.float32
     )
-    return Data(features, DensePairs(weights, query_offsets), dtype)
+    return Data(features, PairSums(weights, query_offsets), dtype)
 
 
 def solve(
     data: Data,
     cost: float,
-    *,
-    tolerance: float,
-    max_iterations: int,
-    seed: int,
-    callback: Callback | None = None,
+    options: Options,
     coefficients: NDArray[np.float64] | None = None,
-    near: Solution | None = None,
-) -> Solution:
+) -> tuple[NDArray[np.float64], Certificate]:
     """Minimise P to a relative duality gap ``tolerance``, checked in float64.
 
-    Starts from zero, from ``coefficients``, or from the solution at another cost. Works in the
-    precision of ``data``; goes on in float64 if float32 does not get there.
+    Starts from zero or from ``coefficients``. Works in the precision of ``data``; tightens its
+    aim, and goes on in float64, if the check in float64 does not confirm the gap.
     """
-    rng = np.random.default_rng(seed)
-    record = Record(tolerance, max_iterations, callback)
+    rng = np.random.default_rng(options.seed)
+    record = options.record()
     problem = data.problem(cost, data.dtype)
-    state = _start(problem, coefficients, near)
-    target, passes = tolerance, 0
+    state = _start(problem, coefficients)
+    target, passes = options.tolerance, 0
     while True:
-        record.stall_limit = STALLED_AFTER if problem.products.dtype == np.float32 else None
-        state = _two_phases(problem, state, record, target, rng)
-        certificate = _certify(problem, state, record, tolerance, passes)
-        if certificate.converged or record.exhausted:
-            break
+        if options.solver == "cutting-plane":
+            state = _cutting_plane(problem, state, record, target)
+        else:
+            state = _two_phases(problem, state, record, target, rng)
+        passes += problem.products.passes
+        attempt = _attempt(cost, state, record, passes)
+        (certificate,) = _certify(problem, [attempt], options.solver)
+        exact = problem.products.dtype == np.float64
+        if certificate.converged or record.exhausted or (exact and record.stalled):
+            return record.coefficients, certificate
         passes, target = certificate.passes, 0.5 * target
-        if not record.stalled and target > 0.2 * tolerance:
+        if not exact and (record.stalled or target < 0.2 * options.tolerance):
+            problem = data.problem(cost, np.float64)
+            state = _in_float64(problem, state, record)
+        else:
             problem.products.passes = 0
-            continue
-        problem = data.problem(cost, np.float64)
-        state = _in_float64(problem, state, record)
-    return Solution(
-        record.coefficients, certificate, cost, state.iterate, state.width, state.bundle
-    )
 
 
-@dataclass(frozen=True)
-class _State:
-    iterate: Iterate
-    width: float
-    bundle: DualBundle
-    multipliers: FloatArray | None = None
+def solve_path(
+    data: Data, costs: Iterable[float], options: Options
+) -> list[tuple[NDArray[np.float64], Certificate]]:
+    """Minimise P at each of several rising costs.
+
+    Each fit goes on from where the one before stood: its weights and scores, its pair sums and
+    its dual points, which only have to be multiplied by the ratio of the costs. All certificates
+    come from one common pass, counted for each; a fit that fails its check is repeated alone.
+    """
+    attempts: list[Attempt] = []
+    state: State | None = None
+    problem = None
+    for cost in costs:
+        rng = np.random.default_rng(options.seed)
+        before, problem = problem, data.problem(cost, data.dtype)
+        state = _start(problem) if state is None else _carried(before, problem, state)
+        record = options.record()
+        state = _two_phases(problem, state, record, options.tolerance, rng)
+        attempts.append(_attempt(cost, state, record, problem.products.passes))
+        if record.interrupted:
+            break
+    if problem is None:
+        return []
+    found = []
+    for attempt, certificate in zip(attempts, _certify(problem, attempts), strict=True):
+        w = attempt.record.coefficients
+        if not certificate.converged and not attempt.record.exhausted:
+            w, certificate = solve(data, attempt.cost, options, w)
+        found.append((w, certificate))
+    return found
 
 
-def _start(
-    problem: Problem, coefficients: NDArray[np.float64] | None, near: Solution | None
-) -> _State:
+def _start(problem: Problem, coefficients: NDArray[np.float64] | None = None) -> State:
     products = problem.products
-    if near is not None:
-        scores = near.last.scores.astype(products.dtype, copy=False)
-        totals = problem.totals(scores, near.width)
-        iterate = Iterate(near.last.coefficients, scores, totals)
-        return _State(iterate, near.width, near.bundle.rescaled(problem.cost / near.cost))
-    w = np.zeros(products.n_features) if coefficients is None else coefficients
-    scores = products.scores(w) if w.any() else np.zeros(products.n_documents, products.dtype)
-    iterate = Iterate(w, scores, problem.totals(scores, FIRST_WIDTH))
-    return _State(iterate, FIRST_WIDTH, DualBundle(products.n_features))
+    if coefficients is None or not coefficients.any():
+        w = np.zeros(products.n_features)
+        scores = np.zeros(products.n_documents, products.dtype)
+        totals = problem.totals_at_zero(FIRST_WIDTH)
+    else:
+        w = coefficients
+        scores = products.scores(w)
+        totals = problem.totals(scores, FIRST_WIDTH)
+    return State(Iterate(w, scores, totals), FIRST_WIDTH, DualBundle(products.n_features))
+
+
+def _carried(before: Problem | None, problem: Problem, state: State) -> State:
+    """The end of one fit as the start of the next, at another cost."""
+    assert before is not None
+    ratio = problem.cost / before.cost
+    iterate, vector = state.iterate, state.vector
+    if state.multipliers is None and vector is not None:
+        totals = iterate.totals.times(ratio)
+        vector = vector * ratio
+    else:
+        totals, vector = problem.totals(iterate.scores, state.width), None
+    iterate = Iterate(iterate.coefficients, iterate.scores, totals)
+    return State(iterate, state.width, state.bundle.rescaled(ratio), None, vector)
 
 
 def _two_phases(
-    problem: Problem, state: _State, record: Record, target: float, rng: np.random.Generator
-) -> _State:
+    problem: Problem, state: State, record: Record, target: float, rng: np.random.Generator
+) -> State:
     """Phase 1 until the switch, then phase 2, down to the gap ``target``."""
+    record.stall_limit = STALLED_AFTER[problem.products.dtype.name]
     iterate, width, bundle = state.iterate, state.width, state.bundle
-    multipliers = state.multipliers
+    if not len(record.coefficients):
+        record.coefficients = iterate.coefficients
+    multipliers, vector = state.multipliers, state.vector
+    curvature = SampledCurvature(problem, rng)
+    both = problem.pairs.is_enumerated or problem.pairs.n_pairs <= MOST_MULTIPLIERS
     if multipliers is None:
-        record.tolerance = max(target, SWITCH_GAP)
-        iterate, width = smoothed_newton(problem, iterate, width, record, bundle, rng)
-    record.tolerance = target
-    if not record.done:
-        iterate, width, multipliers = augmented_lagrangian(
-            problem, iterate, width, multipliers, record, bundle, rng
+        record.tolerance = target if target >= LOOSE or not both else SWITCH_GAP
+        patience = PATIENCE if both else record.max_iterations
+        iterate, width, vector = smoothed_newton(
+            problem, iterate, vector, width, record, bundle, curvature, patience
         )
-    return _State(iterate, width, bundle, multipliers)
+    record.tolerance = target
+    if both and not record.done:
+        vector = None
+        problem = replace(problem, pairs=problem.pairs.enumerated())
+        iterate, width, multipliers = augmented_lagrangian(
+            problem, iterate, width, multipliers, record, bundle, curvature.of(problem)
+        )
+    return State(iterate, width, bundle, multipliers, vector)
 
 
-def _in_float64(problem: Problem, state: _State, record: Record) -> _State:
+def _cutting_plane(problem: Problem, state: State, record: Record, target: float) -> State:
+    """The one-slack cutting plane down to the gap ``target``, from the state's point."""
+    record.stall_limit, record.tolerance = None, target
+    if not len(record.coefficients):
+        record.coefficients = state.iterate.coefficients
+    return replace(state, bundle=cutting_plane(problem, state.iterate, record))
+
+
+def _in_float64(problem: Problem, state: State, record: Record) -> State:
     """The same state for a problem in float64; what float32 believed of P and D is forgotten."""
     record.forget_values()
     w = record.coefficients
@@ -173,31 +260,45 @@ def _in_float64(problem: Problem, state: _State, record: Record) -> _State:
     multipliers = state.multipliers
     if multipliers is not None:
         multipliers = multipliers.astype(np.float64)
-    totals = problem.totals(scores, state.width, multipliers)
+    # Phase 2 computes its own sums.
+    totals = problem.totals(scores, state.width)
     bundle = DualBundle(problem.products.n_features)
-    return _State(Iterate(w, scores, totals), state.width, bundle, multipliers)
+    return State(Iterate(w, scores, totals), state.width, bundle, multipliers)
+
+
+def _attempt(cost: float, state: State, record: Record, passes: int) -> Attempt:
+    linear, pull = state.bundle.combined()
+    return Attempt(cost, record, passes, linear, pull)
 
 
 def _certify(
-    problem: Problem, state: _State, record: Record, tolerance: float, passes: int
-) -> Certificate:
+    problem: Problem, attempts: Sequence[Attempt], solver: Solver = "newton"
+) -> list[Certificate]:
     """P at the best point and D of the best combination of gradients, in float64; one pass."""
     exact = FeatureProducts(problem.products.features, np.float64)
-    linear, pull = state.bundle.combined()
-    scores, vector = exact.scores_and_pulled(record.coefficients, pull)
-    hinge = problem.cost * problem.pairs.evaluate(scores, 1.0).hinge
-    primal = 0.5 * float(record.coefficients @ record.coefficients) + hinge
-    square = float(vector @ vector)
-    share = min(1.0, linear / square) if square > 0 else 1.0
-    dual = max(0.0, share * linear - 0.5 * share**2 * square)
-    gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        iterations=record.iterations,
-        passes=passes + problem.products.passes + exact.passes,
-        solver="newton",
-        converged=gap <= tolerance,
-        stopped_early=record.interrupted,
+    scores, vectors = exact.scores_and_pulled(
+        np.column_stack([a.record.coefficients for a in attempts]),
+        np.column_stack([a.pull for a in attempts]),
     )
+    certificates = []
+    for k, attempt in enumerate(attempts):
+        record, w, vector = attempt.record, attempt.record.coefficients, vectors[:, k]
+        hinge = problem.pairs.hinge(np.ascontiguousarray(scores[:, k]))
+        primal = 0.5 * float(w @ w) + attempt.cost * hinge
+        square = float(vector @ vector)
+        share = min(1.0, attempt.linear / square) if square > 0 else 1.0
+        dual = max(0.0, share * attempt.linear - 0.5 * share**2 * square)
+        gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
+        certificates.append(
+            Certificate(
+                primal=primal,
+                dual=dual,
+                gap=gap,
+                iterations=record.iterations,
+                passes=attempt.passes + exact.passes,
+                solver=solver,
+                converged=gap <= record.tolerance_wanted,
+                stopped_early=record.interrupted,
+            )
+        )
+    return certificates

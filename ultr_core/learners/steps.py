@@ -12,25 +12,44 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
+from ultr_core.learners.pair_totals import PairSample
 from ultr_core.learners.problem import Iterate, Problem
 from ultr_core.learners.types import FloatArray
 
 SAMPLES_PER_FEATURE = 20
 SMALLEST_SAMPLE = 2000
+# Fewer, where the curvature takes this many operations an entry of the features: longer than a
+# pass, which waits for memory.
+FEWER_SAMPLES_PER_FEATURE = 12
+DEAR_PRODUCT = 10
 SLOPE_TOLERANCE = 0.3
 LINE_SEARCH_TRIALS = 20
+SMALLEST_PIVOT = 1e-13
 
 
 class SampledCurvature:
-    """Newton directions; averages the curvature with that of the iteration before."""
+    """Newton directions; averages the curvature with that of the iteration before.
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, blend: float) -> None:
-        self._problem, self._rng, self._blend = problem, rng, blend
-        n_features = problem.products.n_features
-        self._most = max(SAMPLES_PER_FEATURE * n_features, SMALLEST_SAMPLE)
+    ``blend`` is the share of the old curvature.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.blend = 0.0
+        self._problem, self._rng = problem, rng
+        products = problem.products
+        most = SAMPLES_PER_FEATURE * products.n_features
+        if most * products.n_features**2 > DEAR_PRODUCT * products.n_entries:
+            most = FEWER_SAMPLES_PER_FEATURE * products.n_features
+        self._most = max(most, SMALLEST_SAMPLE)
         self._rate = min(1.0, 4.0 * self._most / max(problem.pairs.n_pairs, 1))
         self._before: NDArray[np.float64] | None = None
+
+    def of(self, problem: Problem) -> SampledCurvature:
+        """The same for another form of the same problem."""
+        self._problem = problem
+        return self
 
     def direction(
         self,
@@ -41,20 +60,39 @@ class SampledCurvature:
     ) -> NDArray[np.float64]:
         """``-H^{-1} gradient`` [features]."""
         problem = self._problem
-        sample = problem.pairs.sample_window(
-            scores, width, multipliers, self._rng, self._rate, self._most
-        )
-        self._rate = min(1.0, 2 * self._rate, 2.0 * self._most / max(sample.window_pairs, 1.0))
+        sample = self._sample(scores, width, multipliers)
         hessian = problem.products.curvature(
             sample.preferred, sample.other, sample.weights * (problem.cost / width)
         )
         n_features = len(gradient)
-        if self._before is not None and sample.window_pairs > 3 * n_features:
-            hessian = (1 - self._blend) * hessian + self._blend * self._before
+        if self._before is not None:
+            if sample.window_pairs == 0:
+                hessian = self._before
+            elif sample.window_pairs > 3 * n_features:
+                hessian = (1 - self.blend) * hessian + self.blend * self._before
         self._before = hessian
-        hessian = hessian.copy()
-        hessian.flat[:: n_features + 1] += 1.0
-        return np.asarray(-np.linalg.solve(hessian, gradient))
+        return -_solve_scaled(hessian + np.eye(n_features), gradient)
+
+    def _sample(
+        self, scores: FloatArray, width: float, multipliers: FloatArray | None
+    ) -> PairSample:
+        """Pairs of the window: all of them, or at least half of what is wanted."""
+        while True:
+            rate = self._rate
+            sample = self._problem.pairs.sample_window(
+                scores, width, multipliers, self._rng, rate, self._most
+            )
+            self._rate = min(1.0, 4 * rate, 2.0 * self._most / max(sample.window_pairs, 1.0))
+            if rate == 1.0 or 2 * len(sample.weights) >= self._most:
+                return sample
+
+
+def _solve_scaled(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve with a unit diagonal, so that badly scaled features do no harm."""
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    matrix = matrix * scale * scale[:, None]
+    matrix.flat[:: len(scale) + 1] += SMALLEST_PIVOT
+    return np.asarray(scale * linalg.solve(matrix, scale * right, assume_a="pos"))
 
 
 def line_search(
@@ -67,28 +105,72 @@ def line_search(
 ) -> Iterate:
     """Step along ``direction`` to where the slope is a small part of the initial ``slope``.
 
-    One pass (``X p``); after that every trial is a pair sum. Doubles the step until the slope
+    One pass (``X p``); after that every trial is a pair sum. Lengthens the step until the slope
     changes its sign, then interpolates. The last trial is returned with its own sums, even when
     the trials are used up.
+
+    ``slope`` may belong to another width than ``width``. If the trials say that the direction
+    leads upwards at this width, the start is returned with its sums at this width.
     """
     moves = problem.products.scores(direction)
     moves64 = moves.astype(np.float64)
     along = float(start.coefficients @ direction)
     square = float(direction @ direction)
-    low, high, slope_low, slope_high, step = 0.0, np.inf, slope, 0.0, 1.0
-    for _ in range(LINE_SEARCH_TRIALS):
+
+    def at(step: float) -> tuple[Iterate, float]:
         scores = start.scores + moves.dtype.type(step) * moves
         totals = problem.totals(scores, width, multipliers)
-        trial = along + step * square - float(totals.pull @ moves64)
         iterate = Iterate(start.coefficients + step * direction, scores, totals)
-        if abs(trial) <= SLOPE_TOLERANCE * abs(slope):
+        return iterate, along + step * square - float(totals.pull @ moves64)
+
+    bracket = _Bracket(slope)
+    step = 1.0
+    for _ in range(LINE_SEARCH_TRIALS):
+        iterate, trial = at(step)
+        if abs(trial) <= SLOPE_TOLERANCE * bracket.steepest:
             break
-        if trial < 0:
-            low, slope_low = step, trial
-            if high == np.inf:
-                step *= min(4.0, max(1.5, -slope / max(trial - slope, 1e-300)))
-                continue
-        else:
-            high, slope_high = step, trial
-        step = low + (high - low) * min(0.9, max(0.1, -slope_low / (slope_high - slope_low)))
+        bracket.take(step, trial)
+        if bracket.doubtful:
+            iterate, trial = at(0.0)
+            if trial >= 0:
+                break
+            bracket.restart(trial)
+        step = bracket.next_step()
     return iterate
+
+
+class _Bracket:
+    """Interval that holds a zero of an increasing function, with its values at both ends."""
+
+    def __init__(self, slope: float) -> None:
+        self.steepest = abs(slope)
+        self._low, self._high = 0.0, np.inf
+        self._slope_low, self._slope_high = slope, np.inf
+        self._highs = 0
+        self.doubtful = False
+
+    def take(self, step: float, slope: float) -> None:
+        """Shorten the interval; halve the value at an end that stays for long (Illinois)."""
+        self.doubtful = False
+        if slope < 0:
+            self._low, self._slope_low, self._highs = step, slope, 0
+            self.steepest = max(self.steepest, -slope)
+            return
+        if self._low == 0 and self._highs > 0:
+            bend = (self._slope_high - slope) / (self._high - step)
+            self.doubtful = self._highs == 1 and slope - bend * step > 0
+        self._high, self._slope_high = step, slope
+        self._highs += 1
+        if self._highs > 1:
+            self._slope_low *= 0.5
+
+    def restart(self, slope: float) -> None:
+        """Put the right value at step 0."""
+        self._slope_low = slope
+
+    def next_step(self) -> float:
+        """Zero of the chord, or a longer step while there is no upper end."""
+        if self._high == np.inf:
+            return 2.0 * self._low
+        share = -self._slope_low / (self._slope_high - self._slope_low)
+        return self._low + (self._high - self._low) * min(0.9, max(0.1, share))

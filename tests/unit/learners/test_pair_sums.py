@@ -9,7 +9,7 @@ import pytest
 
 from ultr_core.errors import InputError
 from ultr_core.learners import weighted_hinge
-from ultr_core.learners.pair_sums import DensePairs
+from ultr_core.learners.dense_pairs import DensePairs
 
 
 def by_definition(weights, offsets, scores, width):
@@ -103,3 +103,14 @@ def test_wrong_scores_are_refused():
     scores[3] = np.nan
     with pytest.raises(InputError, match="document 3"):
         weighted_hinge(scores, weights, offsets)
+
+
+@pytest.mark.parametrize("width", [2.0, 0.5])
+def test_sums_at_zero_scores_are_known(width):
+    weights, offsets, scores = example(3)
+    pairs = DensePairs(weights, offsets)
+    known = pairs.at_zero(width, np.dtype(np.float64))
+    summed = pairs.evaluate(np.zeros(len(scores)), width)
+    assert known.hinge == pytest.approx(summed.hinge)
+    assert known.linear == pytest.approx(summed.linear)
+    np.testing.assert_allclose(known.pull, summed.pull, atol=1e-12)
