@@ -1,21 +1,56 @@
-"""The paper's derivations as checks with numbers: statement, measured value, verdict."""
+"""The paper's derivations as numbers: line by line for a small query, and as checks of a world.
+
+    world = default_world().breaking("trust")
+    walk = PROOFS["affine-law"].derive(Ways(world, draw_users(world, 10_000, seed=0)))
+    [line.error for line in walk.lines]
+
+:data:`PROOFS` is the one registry that pages, the command line and the tests read.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultr_core.proofs import corpus_checks, learner_checks, small_query
+from ultr_core.proofs import corpus_checks, learner_checks, small_checks
+from ultr_core.proofs.breaks import BREAKS, Break
 from ultr_core.proofs.check import Check, Finding, Proof
 from ultr_core.proofs.evidence import Evidence
+from ultr_core.proofs.monte_carlo import Sample, draw_users
+from ultr_core.proofs.small_query import SmallQuery
+from ultr_core.proofs.small_world import SmallWorld, default_world
+from ultr_core.proofs.walk import Line, Walk, Ways
 
-__all__ = ["PROOFS", "Check", "Evidence", "Finding", "Proof", "run_checks"]
+__all__ = [
+    "BREAKS",
+    "DERIVATIONS",
+    "PROOFS",
+    "Break",
+    "Check",
+    "Evidence",
+    "Finding",
+    "Line",
+    "Proof",
+    "Sample",
+    "SmallQuery",
+    "SmallWorld",
+    "Walk",
+    "Ways",
+    "default_world",
+    "draw_users",
+    "run_checks",
+]
 
 PROOFS: Mapping[str, Proof] = MappingProxyType(
     {
         proof.name: proof
-        for proof in (*small_query.PROOFS, *corpus_checks.PROOFS, *learner_checks.PROOFS)
+        for proof in (*small_checks.PROOFS, *corpus_checks.PROOFS, *learner_checks.PROOFS)
     }
 )
 """All proofs by name, in the order in which they are shown."""
+
+DERIVATIONS: Mapping[str, Proof] = MappingProxyType(
+    {proof.name: proof for proof in small_checks.PROOFS}
+)
+"""The proofs that can be walked line by line."""
 
 
 def run_checks(evidence: Evidence) -> tuple[Check, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ultr_core.proofs.evidence import Evidence
+from ultr_core.proofs.walk import Derive
 
 Relation = Literal["=", "≥", ">"]
 Status = Literal["holds", "holds, though not guaranteed", "fails, as predicted", "FAILS"]
@@ -33,7 +34,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim with its statement, its place in the paper, what it assumes and how to test it."""
+    """A claim with its statement, its place in the paper, what it assumes and how to test it.
+
+    ``fails_when`` says in a sentence what makes it fail, ``breaks`` names the switches that do
+    so (keys of ``BREAKS``), and ``derive`` gives its lines for a small query, where it has any.
+    """
 
     name: str
     title: str
@@ -41,7 +46,10 @@ class Proof:
     statement: str
     formula: str
     assumes: tuple[str, ...]
+    fails_when: str
     evaluate: Callable[[Evidence], Finding]
+    breaks: tuple[str, ...] = ()
+    derive: Derive | None = None
 
     def check(self, evidence: Evidence) -> Check:
         """Evaluate the claim on ``evidence``."""
@@ -91,6 +99,7 @@ class Check:
             "statement": self.proof.statement,
             "section": self.proof.section,
             "assumes": list(self.proof.assumes),
+            "fails_when": self.proof.fails_when,
             "relation": found.relation,
             "measured": found.measured,
             "expected": found.expected,
@@ -104,11 +113,18 @@ class Check:
 
 
 def proof(
-    *, name: str, title: str, section: str, statement: str, formula: str, assumes: tuple[str, ...]
+    *,
+    name: str,
+    title: str,
+    section: str,
+    statement: str,
+    formula: str,
+    assumes: tuple[str, ...],
+    fails_when: str,
 ) -> Callable[[Callable[[Evidence], Finding]], Proof]:
     """Make a :class:`Proof` of the decorated evaluation."""
 
     def make(evaluate: Callable[[Evidence], Finding]) -> Proof:
-        return Proof(name, title, section, statement, formula, assumes, evaluate)
+        return Proof(name, title, section, statement, formula, assumes, fails_when, evaluate)
 
     return make

@@ -14,7 +14,7 @@ from ultr_core.risk import (
     affine_law,
     estimate_risks,
     expected_risk,
-    kendall_tau,
+    order_agreement,
     variance_of_risk,
 )
 
@@ -45,6 +45,7 @@ def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np
     formula=r"\mathbb{E}[\hat R_{IPS}(S)] = (\epsilon_+-\epsilon_-)R(S)"
     r" + \epsilon_-\,\mathbb{E}\big[\tfrac{m(m+1)}{2}\big]",
     assumes=("correct propensities", "constant noise"),
+    fails_when="the assumed curve is not the true one at some rank.",
 )
 def corpus_affine_law(evidence: Evidence) -> Finding:
     """Largest relative distance of the exact expectation from the line, over the family."""
@@ -74,7 +75,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     ordered = np.abs(risk_difference) > ROUNDING * risk.max()
     swapped = ordered & (risk_difference * expected_difference <= 0)
     count, pairs = int(swapped.sum()), int(ordered.sum())
-    tau = kendall_tau(expected, risk)
+    tau = order_agreement(expected, risk)
     sentence = (
         f"{count:,} of {pairs:,} pairs of rankers are in the wrong order; Kendall's τ of the "
         f"expectation with the true risk is {tau:.3f}."
@@ -92,6 +93,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     formula=r"R(S_1) < R(S_2) \Leftrightarrow "
     r"\mathbb{E}[\hat R_{IPS}(S_1)] < \mathbb{E}[\hat R_{IPS}(S_2)]",
     assumes=("correct propensities", "ε₊ > ε₋", "constant noise"),
+    fails_when="the assumed curve is wrong enough to exchange two rankers.",
 )
 def order_preserved(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected weighted risks are in the wrong order."""
@@ -108,6 +110,7 @@ def order_preserved(evidence: Evidence) -> Finding:
     formula=r"\mathbb{E}[\hat R_{naive}(S)] = \mathbb{E}\Big[\sum_d \mathrm{rank}(d|S)\,p_d"
     r"\,(\epsilon_+ r_d + \epsilon_-(1-r_d))\Big]",
     assumes=("no position bias (η = 0)",),
+    fails_when="users see some ranks more often than others.",
 )
 def naive_order(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected naive risks are in the wrong order."""
@@ -159,6 +162,7 @@ def _expected_one(evidence: Evidence, ranks: NDArray[np.int32]) -> float:
     formula=r"\hat R(S) = \frac1N\sum_i\sum_{d:c_i(d)=1}\frac{\mathrm{rank}(d|S(x_i))}{q_d}"
     r"\;\to\;\mathbb{E}[\hat R(S)]",
     assumes=("independent queries and examinations",),
+    fails_when="the clicks come from other users than the formula describes.",
 )
 def simulation_agrees(evidence: Evidence) -> Finding:
     """Estimate of the best ranker against its exact expectation, by Bernstein's inequality."""
@@ -191,6 +195,7 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     formula=r"\frac{\hat R_{IPS}(S) - \epsilon_-\mathbb{E}[m(m+1)/2]}"
     r"{\epsilon_+-\epsilon_-} \approx R(S)",
     assumes=("correct propensities", "known constant noise"),
+    fails_when="the assumed curve is wrong, or the noise is not the one assumed.",
 )
 def risk_recovered(evidence: Evidence) -> Finding:
     """The corrected estimate of the best ranker against its true risk."""
@@ -222,6 +227,7 @@ def risk_recovered(evidence: Evidence) -> Finding:
     "it needs one for every shown document, because clicks on irrelevant ones count too.",
     formula=r"p_{\mathrm{rank}(d|\bar y)} > 0",
     assumes=("the whole list is shown",),
+    fails_when="nobody looks at some rank, for example because the list is cut.",
 )
 def positivity(evidence: Evidence) -> Finding:
     """Smallest true propensity of any shown document."""
@@ -246,6 +252,7 @@ def positivity(evidence: Evidence) -> Finding:
     "ranker by it and leaves their order as it is.",
     formula=r"\hat R_{IPS}^{\,sq}(S) = \tfrac1s\,\hat R_{IPS}^{\,q}(S)",
     assumes=(),
+    fails_when="it cannot: it is a property of the estimate, whatever the clicks.",
 )
 def scale_free(evidence: Evidence) -> Finding:
     """Largest relative difference between the two sides for s = 1/3, over the family."""

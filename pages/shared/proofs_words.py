@@ -1,0 +1,124 @@
+"""The words of the proofs page: numbers, headline, and experiments to try."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ultr_core.proofs import BREAKS, Proof, SmallWorld, Walk
+from ultr_core.risk import Estimate
+from ultr_core.settings import Settings
+
+LONGEST_FRACTION = 13
+NO_BREAK = "\N{NO-BREAK SPACE}"
+BROKEN_NOTE = "More users do not help: this is a bias, not chance."
+
+
+def number(value: Fraction) -> str:
+    """A rational number for reading: 8, or 31/4 = 7.75, or ≈ 7.7512 where the fraction is long."""
+    if value.denominator == 1 and abs(value) < 10**9:
+        return _minus(str(value))
+    decimal = f"{float(value):.5g}"
+    text = str(value)
+    if len(text) > LONGEST_FRACTION:
+        return _minus(f"≈{NO_BREAK}{decimal}")
+    sign = "=" if Fraction(decimal) == value else "≈"
+    return _minus(f"{text}{NO_BREAK}{sign}{NO_BREAK}{decimal}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def amount(value: Fraction) -> str:
+    """A rational number with its sign: +2, −33/40 = −0.825."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def with_reach(estimate: Estimate) -> str:
+    """An estimate with the half width of its 95 % interval, 8.03 ± 0.43, never broken in two."""
+    reach = estimate.high - estimate.value
+    if reach <= 0:
+        return f"{estimate.value:.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(reach)))
+    text = f"{estimate.value:.{decimals}f} ± {reach:.{decimals}f}"
+    return _minus(text).replace(" ", NO_BREAK)
+
+
+def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) -> str:
+    """What the walk shows, in a sentence with its numbers."""
+    if walk.holds:
+        return _all_hold(proof, walk, world)
+    first = walk.lines[walk.failing[0] - 1]
+    many = "Lines" if len(walk.failing) > 1 else "Line"
+    numbers = " and ".join(str(place) for place in walk.failing)
+    verb = "fail" if len(walk.failing) > 1 else "fails"
+    return (
+        f":red[:material/cancel:] **{many} {numbers} {verb}** by {amount(first.error)}: "
+        f"{_reason(world, settings, proof)} {BROKEN_NOTE}"
+    )
+
+
+def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
+    first = walk.lines[0].value
+    chain = all(line.relation == "=" and line.factor == 1 for line in walk.lines[1:])
+    where = "The first line" if first.enumerated is None else "Averaged over every click pattern it"
+    stays = f", and {number(first.closed)} it stays to the last line" if chain else ""
+    text = (
+        f":green[:material/check_circle:] **{proof.title}: all {len(walk.lines)} lines hold "
+        f"exactly.** {where} is {number(first.closed)}{stays}."
+    )
+    if world.broken:
+        labels = ", ".join(f"“{BREAKS[name].label}”" for name in world.broken)
+        text += f" {labels} does not matter for this claim."
+    return text
+
+
+def _reason(world: SmallWorld, settings: Settings, proof: Proof) -> str:
+    guilty = [name for name in world.broken if name in proof.breaks]
+    if guilty:
+        return BREAKS[guilty[0]].consequence
+    if world.assumed != world.examination:
+        return (
+            f"the learner assumes η′ = {settings.assumed_eta:g} but users have η = "
+            f"{settings.eta:g}, so that documents count p/q times instead of once."
+            if settings.eta != settings.assumed_eta
+            else "the assumed curve is not the true one, so that documents count p/q times."
+        )
+    return "nobody looks at some rank, so that its documents are missing."
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to try: a question to answer first, a button, and what the button sets."""
+
+    question: str
+    button: str
+    proof: str
+    broken: str
+
+
+STEPS = (
+    Step(
+        "**Nobody reads to the end.** A relevant document stands where nobody looks. Which of the "
+        "five lines breaks?",
+        "Never show F to anyone",
+        "ips-unbiased",
+        "zero-relevant",
+    ),
+    Step(
+        "**Only an irrelevant one is unseen.** Section 4 says that is harmless. Does it stay "
+        "harmless once clicks are noisy?",
+        "Hide D, keep the noise",
+        "noise-keeps-order",
+        "zero-irrelevant",
+    ),
+    Step(
+        "**Users trust the top.** Can any choice of p repair it? Compare with “Known noise and "
+        "trust bias can be undone”.",
+        "Switch on trust bias",
+        "affine-law",
+        "trust",
+    ),
+)

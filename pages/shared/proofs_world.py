@@ -1,0 +1,152 @@
+"""The controls of the proofs page: the small query and the assumptions to break."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared.frame import show_chart, theme
+from ultr_core.errors import InputError
+from ultr_core.figures.proof_query import results_page
+from ultr_core.proofs import BREAKS, SmallWorld
+from ultr_core.proofs.small_query import LETTERS
+from ultr_core.proofs.small_world import DEFAULTS, power_law_fractions
+from ultr_core.settings import Settings
+
+FEWEST, MOST = 2, 12
+"""Candidates that the page offers; more are possible in Python."""
+
+BOUND: dict[str, Any] = {"bind": "query-params"}
+LONGEST_TEXT = 200
+RANKINGS = {
+    "list": ("Shown to users", "The ranking that users saw, from the top."),
+    "new": ("New ranker S₁", "The ranking to be judged from clicks, from the top."),
+    "other": ("Other ranker S₂", "A second ranking to compare with, from the top."),
+}
+NUMBERS = {
+    "curve": (
+        "Own examination curve",
+        "",
+        "Overrides η. A number for each rank, as in “1, 1/2, 1/4, 0”; the last one is carried on. "
+        "All are divided by the first.",
+    ),
+    "assumed": (
+        "Own assumed curve",
+        "",
+        "Overrides η′. Left empty beside an own examination curve, it is the same curve.",
+    ),
+    "clip": ("Clipping threshold τ", DEFAULTS["clip"], "Propensities below τ count as τ."),
+    "gap": (
+        "Score gap of S₁",
+        DEFAULTS["gap"],
+        "Distance between the scores of neighbours in S₁, for section 6.",
+    ),
+}
+
+
+def break_switches() -> tuple[str, ...]:
+    """One switch for each assumption; the names of those that are on."""
+    broken = []
+    grid = st.grid(3, min_column_width=230, gap="xsmall")
+    for name, entry in BREAKS.items():
+        with grid.cell():
+            on = st.toggle(
+                entry.label, key=switch_key(name), help=f"{entry.what} {entry.consequence}", **BOUND
+            )
+        if on:
+            broken.append(name)
+    return tuple(broken)
+
+
+def switch_key(name: str) -> str:
+    """Key of a switch on the page and in the address bar."""
+    return "break_" + name.replace("-", "_")
+
+
+def mend() -> None:
+    """Callback: turn all switches off."""
+    for name in BREAKS:
+        st.session_state[switch_key(name)] = False
+
+
+def edit_query() -> dict[str, str]:
+    """Controls of the small query; their texts under the keys of a world's link."""
+    size = _size()
+    letters = list(LETTERS[:size])
+    relevant = st.pills(
+        "Relevant documents", letters, selection_mode="multi", key="relevant",
+        default=[letter for letter in DEFAULTS["relevant"] if letter in letters],
+        help="Tap to change what this user finds relevant.", **BOUND,
+    )  # fmt: skip
+    texts = {"relevant": "".join(relevant) or "-"}
+    grid = st.grid(2, min_column_width=160, gap="small")
+    for key, (label, words) in RANKINGS.items():
+        with grid.cell():
+            texts[key] = st.text_input(
+                label, value=DEFAULTS[key], key=key, help=f"{words} Type the letters in order.",
+                max_chars=40, **BOUND,
+            )  # fmt: skip
+    with grid.cell():
+        st.number_input(
+            "Candidates", FEWEST, MOST, value=min(max(size, FEWEST), MOST), key="candidates",
+            on_change=_resize, help="Changing it starts all three rankings anew.",
+        )  # fmt: skip
+    for key, (label, start, words) in NUMBERS.items():
+        with grid.cell():
+            texts[key] = st.text_input(
+                label, value=start, key=key, help=words, max_chars=LONGEST_TEXT,
+                placeholder="from the sliders", **BOUND,
+            )  # fmt: skip
+    return texts
+
+
+def _size() -> int:
+    """Candidates of the presented ranking as it is typed, before it is checked."""
+    asked = st.session_state.get("list") or st.query_params.get("list") or DEFAULTS["list"]
+    letters = sum(letter.isalpha() for letter in asked)
+    size = letters if FEWEST <= letters <= len(LETTERS) else len(DEFAULTS["list"])
+    st.session_state["candidates"] = min(max(size, FEWEST), MOST)
+    return size
+
+
+def _resize() -> None:
+    """Callback: rankings of another length, shown as A, B, C ... and judged upside down."""
+    letters = LETTERS[: st.session_state["candidates"]]
+    st.session_state["list"] = letters
+    st.session_state["new"] = letters[::-1]
+    st.session_state["other"] = letters[1] + letters[0] + letters[2:]
+
+
+def build_world(settings: Settings, texts: dict[str, str], broken: tuple[str, ...]) -> SmallWorld:
+    """The world of the controls.
+
+    Raises InputError, with one sentence, for the first thing that cannot be used.
+    """
+    size = sum(letter.isalpha() for letter in texts["list"])
+    content = dict(texts)
+    if not content["assumed"].strip() and not content["curve"].strip():
+        content["assumed"] = _power_law(settings.assumed_eta, size)
+    if not content["curve"].strip():
+        content["curve"] = _power_law(settings.eta, size)
+    return SmallWorld.from_query(
+        {
+            **content,
+            "eps_plus": str(Fraction(str(settings.eps_plus))),
+            "eps_minus": str(Fraction(str(settings.eps_minus))),
+            "broken": " ".join(broken),
+        }
+    )
+
+
+def _power_law(eta: float, size: int) -> str:
+    if not 2 <= size <= len(LETTERS):
+        raise InputError(f"The presented ranking has {size} letters; it must have 2 to 16.")
+    return " ".join(str(p) for p in power_law_fractions(eta, size))
+
+
+def show_query(world: SmallWorld) -> None:
+    """The results page with its fading attention."""
+    show_chart(partial(results_page, world)(theme=theme()))

@@ -1,0 +1,90 @@
+"""Small queries and worlds: what is accepted, normalised, refused, and kept in a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultr_core.errors import InputError
+from ultr_core.proofs import BREAKS, SmallWorld, default_world
+from ultr_core.proofs.small_query import letters_from_ranking, ranking_from_letters
+from ultr_core.proofs.small_world import power_law_fractions
+
+Worlds = Callable[..., st.SearchStrategy[SmallWorld]]
+
+
+@given(st.data(), st.sets(st.sampled_from(sorted(BREAKS))))
+@settings(max_examples=60, deadline=None)
+def test_a_link_restores_the_world(
+    small_worlds: Worlds, data: st.DataObject, broken: set[str]
+) -> None:
+    world = data.draw(small_worlds(largest=12, right=False)).breaking(*sorted(broken))
+    assert SmallWorld.from_query(dict(parse_qsl(world.to_query()))) == world
+
+
+def test_the_default_world_needs_no_link() -> None:
+    world = default_world()
+    assert world.to_query() == ""
+    assert SmallWorld.from_query({"eta": "2", "page": "x"}) == world
+
+
+@given(st.data(), st.fractions(min_value=Fraction(1, 9), max_value=9))
+@settings(max_examples=60, deadline=None)
+def test_a_constant_factor_of_a_curve_changes_nothing(
+    small_worlds: Worlds, data: st.DataObject, factor: Fraction
+) -> None:
+    world = data.draw(small_worlds(right=False))
+    scaled = replace(
+        world,
+        examination=tuple(factor * p for p in world.examination),
+        assumed=tuple(factor * q for q in world.assumed),
+    )
+    assert scaled == world
+
+
+@given(st.permutations("ABCDEFGH"))
+@settings(max_examples=30)
+def test_letters_and_ranks_are_inverse(letters: list[str]) -> None:
+    ranks = ranking_from_letters(" ".join(letters), "new")
+    assert letters_from_ranking(ranks) == "".join(letters)
+    assert sorted(ranks) == list(range(1, 9))
+
+
+def test_curves_are_exact_for_whole_exponents_and_short_otherwise() -> None:
+    assert power_law_fractions(1.0, 4) == (1, Fraction(1, 2), Fraction(1, 3), Fraction(1, 4))
+    assert power_law_fractions(0.5, 2)[1] == Fraction(707, 1000)
+    assert all(power_law_fractions(1.95, 16))
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"list": "ABCDEE"}, "must name each of the letters A to F once"),
+        ({"list": "A"}, "it must have 2 to 16"),
+        ({"new": "ABC"}, "new ranking"),
+        ({"relevant": "BZ"}, "Document Z"),
+        ({"curve": "1 2"}, "at rank 2"),
+        ({"curve": "0 1"}, "at rank 1; it must be above 0"),
+        ({"curve": "1 x"}, "must be a number"),
+        ({"curve": "1 1/0"}, "must be a number"),
+        ({"curve": ""}, "has 0 numbers"),
+        ({"assumed": "1 1/2 0"}, "at rank 3 but users look there"),
+        ({"eps_minus": "1"}, "1 ≥ ε₊ > ε₋ ≥ 0"),
+        ({"eps_plus": "1e9"}, "must be a number"),
+        ({"eps_plus": "nan"}, "must be a number"),
+        ({"clip": "2"}, "from 0 to 1"),
+        ({"gap": "-1"}, "0 or more"),
+        ({"broken": "gravity"}, "'gravity' is no assumption"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_sentence(query: dict[str, str], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        SmallWorld.from_query(query)
+    assert sentence in str(caught.value)
+    assert str(caught.value).endswith(".")

@@ -1,0 +1,1 @@
+"""The paper's derivations, each a function from a small world to its lines."""

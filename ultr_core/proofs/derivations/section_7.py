@@ -1,0 +1,192 @@
+"""Section 7.2: clipping, and the number of clicks at which weighting overtakes naive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ultr_core.proofs.small_world import SmallWorld
+from ultr_core.proofs.users import ONE, ZERO, dot, spread, times
+from ultr_core.proofs.walk import Value, Walk, Ways, Writer
+
+ESTIMATORS = ("naive", "propensity", "clipped")
+
+
+def click_weights(world: SmallWorld, estimator: str) -> tuple[Fraction, ...]:
+    """Weight of a click [documents]: 1, 1/q or 1/max(tau, q); 0 where that would be 1/0."""
+    if estimator == "naive":
+        return (ONE,) * world.query.size
+    if estimator == "propensity":
+        return world.inverse
+    return tuple(1 / max(world.clip, q) if max(world.clip, q) else ZERO for q in world.propensity)
+
+
+def clipped(ways: Ways) -> Walk:
+    """Bias and variance of the clipped estimator."""
+    world, write = ways.world, Writer(ways)
+    query, q = world.query, world.propensity
+    weight = click_weights(world, "clipped")
+    values = times(query.new, weight)
+    model = times(q, world.constant_noise)
+    change = [w - inverse for w, inverse in zip(weight, world.inverse, strict=True)]
+    write.line(
+        r"\mathbb E\Big[\sum_{d:\,c(d)=1}\frac{\mathrm{rank}(d|S)}{\max(\tau,q_d)}\Big]",
+        f"The mean of the clipped loss, τ = {world.clip}.",
+        ways.mean(values),
+        "",
+    )
+    write.line(
+        r"\sum_d\mathrm{rank}(d|S)\,\frac{q_d}{\max(\tau,q_d)}\,(\epsilon_+r+\epsilon_-(1-r))",
+        "Documents whose propensity is below τ count less than once.",
+        dot(values, model),
+        assumes="true propensities and constant noise",
+    )
+    write.line(
+        r"\mathbb E[\hat\Delta_{CIPS}]-\mathbb E[\hat\Delta_{IPS}]",
+        "The bias that clipping brings.",
+        ways.mean(times(query.new, change)),
+        "",
+    )
+    write.line(
+        r"\sum_d\mathrm{rank}(d|S)\Big(\frac{q_d}{\max(\tau,q_d)}-1\Big)(\epsilon_+r+\epsilon_-(1-r))",
+        "In closed form.",
+        dot(times(query.new, change), model),
+        assumes="true propensities and constant noise",
+    )
+    write.line(r"0", "It is never positive: clipping makes every loss look smaller.", ZERO, "≤")
+    write.line(
+        r"\mathrm{Var}[\hat\Delta_{CIPS}]",
+        "What is gained: the variance of one user's loss. Unclipped it is "
+        f"{float(world.users.variance(times(query.new, world.inverse))):.4g}.",
+        ways.variance(values),
+        "",
+    )
+    write.line(
+        r"\sum_d\frac{\mathrm{rank}(d|S)^2}{\max(\tau,q_d)^2}\,\pi_d(1-\pi_d)",
+        "In closed form, with π = q(ε₊ r + ε₋(1 − r)).",
+        spread(model, values),
+        assumes="independent clicks, true propensities and constant noise",
+    )
+    return write.walk()
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Bias and one-user variance of the estimated difference R(S_1) - R(S_2), exact.
+
+    ``bias`` is the distance of the expectation from (eps+ - eps-) times the true difference.
+    """
+
+    bias: Fraction
+    variance: Fraction
+
+    def mean_squared(self, users: Fraction | int) -> Fraction:
+        """bias^2 + variance / N after N users."""
+        return self.bias**2 + self.variance / users
+
+
+def difference_errors(world: SmallWorld) -> dict[str, Errors]:
+    """Exact errors of the naive, the weighted and the clipped estimator."""
+    delta = world.query.difference
+    target = dot(world.constant_noise, delta)
+    found = {}
+    for estimator in ESTIMATORS:
+        values = times(delta, click_weights(world, estimator))
+        users = world.users
+        found[estimator] = Errors(users.mean(values) - target, users.variance(values))
+    return found
+
+
+def crossing(first: Errors, second: Errors) -> Fraction | None:
+    """Number of users N* from which ``second`` has the smaller mean squared error, if any.
+
+    N* = (Var_2 - Var_1) / (bias_1^2 - bias_2^2). None if it never overtakes or always leads.
+    """
+    gained = first.bias**2 - second.bias**2
+    paid = second.variance - first.variance
+    return paid / gained if gained > 0 and paid > 0 else None
+
+
+def overtaking(ways: Ways) -> Walk:
+    """Bias, variance and mean squared error of three estimators of R(S_1) - R(S_2)."""
+    world, write = ways.world, Writer(ways)
+    delta = world.query.difference
+    errors = difference_errors(world)
+    target = dot(world.constant_noise, delta)
+    weighted = times(delta, click_weights(world, "propensity"))
+    write.line(
+        r"\mathbb E[\hat R_{IPS}(S_1)-\hat R_{IPS}(S_2)]",
+        "What the weighted estimate of the difference settles at.",
+        ways.mean(weighted),
+        "",
+    )
+    write.line(
+        r"(\epsilon_+-\epsilon_-)\,(R(S_1)-R(S_2))",
+        "The true difference on the scale that noise gives it: IPS has no bias.",
+        target,
+        assumes="everything that section 5.2 needs",
+    )
+    naive_values = [Fraction(d) for d in delta]
+    write.line(
+        r"b_{naive}=\mathbb E[\hat R_{naive}(S_1)-\hat R_{naive}(S_2)]"
+        r"-(\epsilon_+-\epsilon_-)(R(S_1)-R(S_2))",
+        "The bias of naive, which no number of clicks removes.",
+        _shifted(ways.mean(naive_values), target),
+        "",
+    )
+    for estimator, name in (("naive", "naive"), ("propensity", "IPS"), ("clipped", "CIPS")):
+        values = times(delta, click_weights(world, estimator))
+        write.line(
+            rf"V_{{{name}}}=\mathrm{{Var}}[\hat R_{{{name}}}(S_1)-\hat R_{{{name}}}(S_2)]",
+            "The variance of one user's contribution.",
+            ways.variance(values),
+            "",
+        )
+    _write_crossing(ways, write, errors)
+    return write.walk()
+
+
+def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> None:
+    users = crossing(errors["naive"], errors["propensity"])
+    if users is None:
+        write.notes.append(
+            "The weighted estimate never overtakes the naive one in this world, or leads from the "
+            "first user on."
+        )
+        return
+    per_user = ways.world.users.clicks_per_user
+    write.line(
+        r"N^*=\frac{V_{IPS}-V_{naive}}{b_{naive}^2-b_{IPS}^2}",
+        f"From this many users on weighting has the smaller error: {float(users * per_user):.1f} "
+        f"clicks, at {float(per_user):.3g} clicks a user.",
+        Value(users, _enumerated_crossing(ways)),
+        "",
+    )
+    write.line(
+        r"b_{naive}^2+V_{naive}/N^*",
+        "Mean squared error of naive after that many users.",
+        errors["naive"].mean_squared(users),
+        "",
+    )
+    write.line(
+        r"b_{IPS}^2+V_{IPS}/N^*",
+        "Mean squared error of the weighted estimate: the same.",
+        errors["propensity"].mean_squared(users),
+    )
+
+
+def _enumerated_crossing(ways: Ways) -> Fraction | None:
+    law = ways.law()
+    if law is None:
+        return None
+    delta = ways.world.query.difference
+    target = dot(ways.world.constant_noise, delta)
+    found = []
+    for estimator in ("naive", "propensity"):
+        values = times(delta, click_weights(ways.world, estimator))
+        found.append(Errors(law.mean(values) - target, law.variance(values)))
+    return crossing(found[0], found[1])
+
+
+def _shifted(value: Value, by: Fraction) -> Value:
+    return Value(value.closed - by, None if value.enumerated is None else value.enumerated - by)
