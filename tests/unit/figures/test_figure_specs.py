@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import copy
+import json
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from ultr_core.experiments import METHODS
+from ultr_core.figures import (
+    INKS,
+    METHOD_STYLES,
+    Figure,
+    examination_curves,
+    examination_figure,
+    risk_scatter,
+    trained_rankers,
+)
+from ultr_core.settings import Settings
+
+
+def family_rows(count: int = 6) -> pd.DataFrame:
+    risk = np.linspace(8.0, 20.0, count)
+    return pd.DataFrame(
+        {
+            "true_risk": risk,
+            "estimate": 0.9 * risk + 30,
+            "low": 0.9 * risk + 29,
+            "high": 0.9 * risk + 31,
+            "expected": 0.9 * risk + 30,
+            "label": [f"ranker {i}" for i in range(count)],
+            "kind": ["skyline", "production", *["random"] * (count - 2)],
+        }
+    )
+
+
+def risk_rows() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "method": ["production", "naive", "propensity"],
+            "label": ["Production", "Naive", "Weighted"],
+            "risk": [9.4, 8.5, 7.65],
+            "low": [9.4, 8.4, 7.6],
+            "high": [9.4, 8.6, 7.7],
+        }
+    )
+
+
+def curve_rows() -> pd.DataFrame:
+    rank = np.arange(1, 25)
+    return pd.DataFrame({"rank": rank, "users": 1 / rank, "learner": rank**-0.5})
+
+
+def figures() -> list[Figure]:
+    return [
+        risk_scatter(family_rows(), method="naive", alt_text="finding", title="Naive"),
+        risk_scatter(
+            family_rows(), method="propensity", alt_text="finding", title="Weighted", law=(0.9, 30)
+        ),
+        trained_rankers(
+            risk_rows(),
+            labels=["Production", "Naive", "Weighted", "Clipped"],
+            alt_text="finding",
+            title="Trained",
+        ),
+        examination_figure(Settings(), "probability"),
+        examination_figure(Settings(eta=0.0, assumed_eta=2.0), "weight"),
+    ]
+
+
+@pytest.mark.parametrize("figure", figures(), ids=lambda figure: figure.name)
+def test_specification_is_valid_vega_lite_and_self_contained(figure: Figure) -> None:
+    spec = figure.standalone_spec()
+    alt.Chart.from_dict(spec, validate=True)
+    text = json.dumps(spec, allow_nan=False)  # raises for NaN and inf
+    assert "http" not in text.replace(spec["$schema"], "")
+    assert spec["description"] == figure.alt
+
+
+@pytest.mark.parametrize("figure", figures(), ids=lambda figure: figure.name)
+def test_type_is_large_enough_for_a_projector(figure: Figure) -> None:
+    config = figure.spec["config"]
+    assert config["axis"]["labelFontSize"] >= 16
+    assert config["axis"]["titleFontSize"] >= 16
+    assert config["text"]["fontSize"] >= 16
+
+
+def test_new_data_keep_the_specification() -> None:
+    moved = family_rows().assign(estimate=lambda rows: rows["estimate"] + 0.01)
+    first = risk_scatter(family_rows(), method="naive", alt_text="", title="")
+    second = risk_scatter(moved, method="naive", alt_text="", title="")
+    assert first.spec == second.spec
+
+
+def test_drawing_leaves_the_shared_template_alone() -> None:
+    first = risk_scatter(family_rows(), method="naive", alt_text="", title="")
+    before = copy.deepcopy(dict(first.spec))
+    risk_scatter(family_rows(9), method="naive", alt_text="", title="", law=(5.0, 100.0))
+    first.standalone_spec()
+    assert dict(first.spec) == before
+
+
+def test_law_line_has_the_given_slope_and_intercept() -> None:
+    figure = risk_scatter(
+        family_rows(), method="propensity", alt_text="", title="", law=(0.9, 30.0)
+    )
+    line = figure.rows[figure.rows["part"] == "law"]
+    np.testing.assert_allclose(line["law"], 0.9 * line["true_risk"] + 30.0)
+
+
+def test_weights_are_reciprocal_probabilities() -> None:
+    figure = examination_curves(
+        curve_rows(), quantity="weight", alt_text="", title="", high_eta=2.0, eta_step=0.05
+    )
+    np.testing.assert_allclose(figure.rows["users"], np.arange(1, 25))
+
+
+def test_csv_rows_carry_the_numbers_only() -> None:
+    figure = trained_rankers(risk_rows(), labels=["Production"], alt_text="", title="")
+    assert len(figure.table) == 3
+    assert list(figure.table["risk"]) == [9.4, 8.5, 7.65]
+
+
+def test_interval_without_width_is_not_printed() -> None:
+    figure = trained_rankers(risk_rows(), labels=["Production"], alt_text="", title="")
+    assert list(figure.rows["name"]) == [
+        "Production  9.40",
+        "Naive  8.50 ± 0.10",
+        "Weighted  7.65 ± 0.05",
+    ]
+
+
+def test_every_method_has_its_own_colour_and_shape() -> None:
+    assert set(METHOD_STYLES) == set(METHODS)
+    assert len({style.color for style in METHOD_STYLES.values()}) == len(METHODS)
+    assert len({style.shape for style in METHOD_STYLES.values()}) == len(METHODS)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast_on_both_backgrounds(theme: str) -> None:
+    ink = INKS[theme]  # type: ignore[index]
+    for style in METHOD_STYLES.values():
+        assert contrast(style.color, ink.background) >= 3.0
+    assert contrast(ink.text, ink.background) >= 7.0
+    assert contrast(ink.quiet, ink.background) >= 4.5

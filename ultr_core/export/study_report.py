@@ -1,0 +1,162 @@
+"""One page of HTML on a run, complete in itself: pictures, verdicts, settings, time, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ultr_core.experiments.studies import (
+    FAILS,
+    HOLDS,
+    LOSSES,
+    OPEN,
+    STUDY_METHODS,
+    Claim,
+    StudyResult,
+    judge,
+    read_study,
+)
+from ultr_core.export.study_files import study_svg, versions
+from ultr_core.figures.study import study_figure
+
+_MARKS: Mapping[str, str] = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
+_CLASSES: Mapping[str, str] = {HOLDS: "holds", FAILS: "fails", OPEN: "open"}
+
+_STYLE = """
+body{font:17px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;
+color:#1b1f24;background:#fff}
+figure{margin:1rem 0;overflow-x:auto}svg{max-width:100%;height:auto}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;
+padding:.45rem .6rem;border-bottom:1px solid #d3d8de}.holds{color:#00664b}.fails{color:#a63d00}
+.open{color:#565f69}td.verdict{white-space:nowrap;font-weight:600}
+.wide{overflow-x:auto}code{background:#eef0f3;padding:.1rem .3rem;overflow-wrap:anywhere}
+"""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """How a run went: the command, wall seconds, summed seconds of cells, memory, workers.
+
+    ``peak_mib`` is the largest memory of one process; ``new_cells`` of ``all_cells`` were run
+    now, the others taken from an earlier run.
+    """
+
+    command: str
+    where: str
+    wall_seconds: float
+    cell_seconds: float
+    peak_mib: float
+    new_cells: int
+    all_cells: int
+
+
+def report_html(results: Sequence[StudyResult], facts: RunFacts) -> str:
+    """The report on one or more studies of the same corpus; opens without a network."""
+    first = results[0]
+    title = "Unbiased learning-to-rank: " + ", ".join(r.plan.study.title for r in results)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{escape(_corpus_sentence(first))}</p>",
+        *(f"<p>{escape(notice)}</p>" for notice in first.world.notices),
+        *(_study_section(result) for result in results),
+        _rankers_section(results),
+        _run_section(first, facts),
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _corpus_sentence(result: StudyResult) -> str:
+    counts = result.world.counts
+    sizes = ", ".join(
+        f"{counts[part]['queries']:,} {name} queries with {counts[part]['documents']:,} documents"
+        for part, name in (("train", "training"), ("validation", "validation"), ("test", "test"))
+    )
+    return (
+        f"Corpus: {counts['name']}, {sizes}, {counts['features']} features, relevant from grade "
+        f"{counts['relevant_grade']}; production ranker from {counts['production_queries']} "
+        "queries. The paper's corpus (Yahoo) may not be passed on, so shapes can be compared "
+        "with the paper but levels cannot."
+    )
+
+
+def _study_section(result: StudyResult) -> str:
+    study = result.plan.study
+    figure = study_figure(result)
+    svg = study_svg(result).decode()
+    origin = f"Figure {study.figure} of the paper" if study.figure else "A map of our own"
+    return "\n".join(
+        [
+            f"<h2>{escape(study.title)}</h2>",
+            f"<p><strong>{escape(read_study(result))}</strong></p>",
+            f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
+            f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
+            f"{result.plan.base.draws} click logs a point, bars are 95 % intervals over them. "
+            f"{escape(_loss_sentence(result))}</p>",
+            _claims_table(judge(result)),
+        ]
+    )
+
+
+def _loss_sentence(result: StudyResult) -> str:
+    counts = result.world.counts["test"]
+    return (
+        f"{result.loss.label}: {result.loss.definition} {result.world.empty_queries:,} of "
+        f"{counts['queries']:,} test queries have no relevant document."
+    )
+
+
+def _claims_table(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
+    rows = "\n".join(
+        f'<tr><td class="verdict {_CLASSES[claim.verdict]}">{_MARKS[claim.verdict]} '
+        f"{claim.verdict}</td><td>{escape(claim.statement)} (Section {claim.section})<br>"
+        f"<small>Test: {escape(claim.test)}<br>{escape(claim.numbers)}</small></td></tr>"
+        for claim in claims
+    )
+    return (
+        '<div class="wide"><table><thead><tr><th>Verdict</th><th>Claim, test and numbers</th></tr>'
+        f"</thead><tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _rankers_section(results: Sequence[StudyResult]) -> str:
+    keys = dict.fromkeys(key for result in results for key in result.plan.study.methods)
+    items = "".join(
+        f"<li><strong>{escape(STUDY_METHODS[key].label)}</strong>: "
+        f"{escape(STUDY_METHODS[key].description)}</li>"
+        for key in keys
+    )
+    losses = ", ".join(loss.label for loss in LOSSES.values())
+    return (
+        f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
+        "clicks, 15 % of the training clicks, by the unclipped weighted estimate; for the naive "
+        f"ranker by its own. Results files hold every loss: {escape(losses)}.</p>"
+    )
+
+
+def _run_section(result: StudyResult, facts: RunFacts) -> str:
+    settings = ", ".join(f"{key} {value:g}" for key, value in result.plan.base.as_dict().items())
+    packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return (
+        "<h2>This run</h2>"
+        f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
+        f"{facts.new_cells:,} of {facts.all_cells:,} cells in {_duration(facts.wall_seconds)}; "
+        f"all cells together took {_duration(facts.cell_seconds)} of one core. Largest memory of "
+        f"a process: {facts.peak_mib:,.0f} MiB.</p>"
+        f"<p>Settings that the studies do not vary: {escape(settings)}.</p>"
+        f"<p>Versions: {escape(packages)}. Corpus fingerprint {result.world.fingerprint}.</p>"
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min"

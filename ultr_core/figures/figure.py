@@ -1,0 +1,51 @@
+"""A figure as plain data: rows, a Vega-Lite template without data, and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Everything needed to show or save a picture.
+
+    ``name`` is the stem of saved files, ``title`` what the picture is about, ``alt`` its finding
+    in a sentence, ``rows`` the tidy data with a column ``part`` that says which layer a row
+    belongs to, ``spec`` a Vega-Lite specification without data, and ``height`` its height in
+    pixels. The specification is shared between figures and must not be changed.
+    """
+
+    name: str
+    title: str
+    alt: str
+    rows: pd.DataFrame
+    spec: Mapping[str, Any] = field(repr=False)
+    height: int = 300
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The rows without empty columns, for a CSV file."""
+        return self.rows.dropna(axis="columns", how="all")
+
+    def standalone_spec(self, *, width: int = 640) -> dict[str, Any]:
+        """A complete specification with its data, a title and a white background."""
+        spec = dict(self.spec)
+        spec["config"] = {**spec.get("config", {}), "background": "#FFFFFF", "padding": 12}
+        spec["data"] = {"values": _records(self.rows)}
+        spec["description"] = self.alt
+        spec["title"] = {"text": self.title, "anchor": "start", "fontSize": 18, "offset": 12}
+        spec["width"] = width
+        spec["height"] = self.height
+        return spec
+
+
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON objects; a missing value is left out."""
+    return [
+        {str(key): value for key, value in record.items() if not pd.isna(value)}
+        for record in rows.to_dict(orient="records")
+    ]

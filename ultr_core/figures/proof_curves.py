@@ -1,0 +1,308 @@
+"""Pictures of the proofs: estimates that settle, errors that fall, and the hinge under noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ultr_core.figures.axes import stable_range
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
+from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
+from ultr_core.proofs.derivations.section_6 import hinge_losses, pair_penalty
+from ultr_core.proofs.simulation import Convergence, Race
+from ultr_core.proofs.small_world import SmallWorld
+from ultr_core.proofs.users import dot
+
+NAMES = {"naive": "naive", "propensity": "weighted 1/p", "clipped": "clipped"}
+FloatArray = NDArray[np.float64]
+REACH = 1.96
+
+
+def settling(
+    users: NDArray[np.int64],
+    mean: FloatArray,
+    error: FloatArray,
+    *,
+    expected: float,
+    claimed: float,
+    theme: Theme = "light",
+) -> Figure:
+    """How an average over users settles: users, mean and its standard error, each [marks].
+
+    ``expected`` is what it settles at, ``claimed`` what the derivation says; they differ when an
+    assumption is broken.
+    """
+    low, high = mean - REACH * error, mean + REACH * error
+    path = pd.DataFrame({"users": users, "mean": mean, "low": low, "high": high, "part": "path"})
+    levels = [{"part": "expected", "level": expected, "name": f"settles at {expected:.3g}"}]
+    if claimed != expected:
+        levels.append({"part": "claimed", "level": claimed, "name": f"claimed {claimed:.3g}"})
+    rows = pd.concat([path, pd.DataFrame(levels)], ignore_index=True)
+    settled = mean[users >= min(5, users[-1])]
+    y = stable_range(settled, include=[expected, claimed])
+    spec = with_domains(_settling(theme), x=(1.0, float(max(users[-1], 10))), y=y)
+    off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
+    alt_text = (
+        f"After {users[-1]:,} users the average is {mean[-1]:.3f}; it settles at {expected:.3f}"
+        + (f", not at the claimed {claimed:.3f}." if off else ".")
+    )
+    return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
+
+
+@lru_cache(maxsize=4)
+def _settling(theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    blue = METHOD_STYLES["propensity"].color
+    x = _log_axis("users:Q", "Users so far (log scale)")
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="Estimate", scale=alt.Scale(nice=False, zero=False))
+
+    path = rows_of("path")
+    layers = [
+        path.mark_area(color=blue, opacity=0.22, clip=True).encode(x=x, y=y("low"), y2="high:Q"),
+        rows_of("expected").mark_rule(color=ink.text, strokeWidth=2.5).encode(y=y("level")),
+        rows_of("claimed")
+        .mark_rule(color=METHOD_STYLES["naive"].color, strokeWidth=2.5, strokeDash=[7, 5])
+        .encode(y=y("level")),
+        path.mark_line(color=blue, strokeWidth=3, clip=True).encode(
+            x=x,
+            y=y("mean"),
+            tooltip=[
+                alt.Tooltip("users:Q", title="Users", format=","),
+                alt.Tooltip("mean:Q", title="Average", format=".3f"),
+                alt.Tooltip("low:Q", title="95 % from", format=".3f"),
+                alt.Tooltip("high:Q", title="95 % to", format=".3f"),
+            ],
+        ),
+    ]
+    for part in ("expected", "claimed"):
+        named = rows_of(part).encode(x=alt.value("width"), y=y("level"))
+        layers += [
+            layer.encode(x=alt.value(12)) for layer in readable_text(named, ink, "name:N", dy=-12)
+        ]
+    return bare_spec(layers, ink)
+
+
+def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
+    """Error of the weighted risk over users on log-log axes, with the exact line and its band."""
+    rows = pd.DataFrame(
+        {
+            "users": found.users,
+            "error": found.error,
+            "exact": found.exact,
+            "low": found.low,
+            "high": found.high,
+            "part": "point",
+        }
+    )
+    y = (_power_below(found.low.min()), _power_above(found.high.max()))
+    spec = with_domains(_errors(theme), x=(float(found.users[0]), float(found.users[-1])), y=y)
+    alt_text = (
+        f"The error falls from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
+        f"logarithmic axes is {found.slope:.3f}, and −0.5 is predicted."
+    )
+    return Figure("errors-fall", "Error against users", alt_text, rows, spec, height=300)
+
+
+@lru_cache(maxsize=4)
+def _errors(theme: Theme) -> dict[str, Any]:
+    ink, blue = INKS[theme], METHOD_STYLES["propensity"].color
+    x = _log_axis("users:Q", "Users N (log scale)")
+
+    def y(field: str) -> alt.Y:
+        return _log_y(f"{field}:Q", "Error (log scale)")
+
+    point = rows_of("point")
+    layers = [
+        point.mark_area(color=blue, opacity=0.22).encode(x=x, y=y("low"), y2="high:Q"),
+        point.mark_line(color=ink.text, strokeWidth=2).encode(x=x, y=y("exact")),
+        point.mark_point(color=blue, filled=True, size=80, opacity=1).encode(
+            x=x,
+            y=y("error"),
+            tooltip=[
+                alt.Tooltip("users:Q", title="Users", format=","),
+                alt.Tooltip("error:Q", title="Error seen", format=".3g"),
+                alt.Tooltip("exact:Q", title="Error predicted", format=".3g"),
+            ],
+        ),
+    ]
+    return bare_spec(layers, ink)
+
+
+def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
+    """Mean squared error of three estimators over clicks: predicted lines, simulated points."""
+    clicks = found.users * found.clicks_per_user
+    parts = []
+    for name, exact in found.exact.items():
+        parts.append(
+            pd.DataFrame(
+                {
+                    "clicks": clicks,
+                    "users": found.users,
+                    "exact": exact,
+                    "seen": np.maximum(found.seen[name], 1e-12),
+                    "method": name,
+                    "name": NAMES[name],
+                    "last": np.arange(len(exact)) == len(exact) - 1,
+                    "part": "curve",
+                }
+            )
+        )
+    if found.predicted is not None:
+        at = found.predicted * found.clicks_per_user
+        words = f"weighting wins from {at:.3g} clicks"
+        parts.append(pd.DataFrame([{"part": "crossing", "clicks": at, "name": words}]))
+    rows = pd.concat(parts, ignore_index=True)
+    curves = rows[rows["part"] == "curve"]
+    values = curves["exact"][curves["exact"] > 0]
+    y = (_power_below(values.min()), _power_above(values.max()))
+    spec = with_domains(_race(theme), x=(float(clicks[0]), float(clicks[-1])), y=y)
+    return Figure("race", "Which estimate is better when", _race_words(found), rows, spec, 340)
+
+
+def _race_words(found: Race) -> str:
+    if found.predicted is None:
+        return "The error of the weighted estimate never falls below that of the naive one."
+    seen = "" if found.observed is None else f", seen at {found.observed:.3g}"
+    return (
+        f"The error of the weighted estimate falls below that of the naive one after "
+        f"{found.predicted:.3g} users{seen}."
+    )
+
+
+@lru_cache(maxsize=4)
+def _race(theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    methods = list(NAMES)
+    styles = [METHOD_STYLES[m] for m in methods]
+    color = alt.Color(
+        "method:N", legend=None, scale=alt.Scale(domain=methods, range=[s.color for s in styles])
+    )
+    shape = alt.Shape(
+        "method:N", legend=None, scale=alt.Scale(domain=methods, range=[s.shape for s in styles])
+    )
+    x = _log_axis("clicks:Q", "Clicks (log scale)")
+
+    def y(field: str) -> alt.Y:
+        return _log_y(f"{field}:Q", "Mean squared error (log scale)")
+
+    curve = rows_of("curve")
+    crossing = rows_of("crossing")
+    tooltip = [
+        alt.Tooltip("name:N", title="Estimate"),
+        alt.Tooltip("clicks:Q", title="Clicks", format=",.3g"),
+        alt.Tooltip("seen:Q", title="Error seen", format=".3g"),
+        alt.Tooltip("exact:Q", title="Error predicted", format=".3g"),
+    ]
+    layers = [
+        crossing.mark_rule(color=ink.text, strokeDash=[5, 4], strokeWidth=2).encode(x=x),
+        curve.mark_line(strokeWidth=2.5).encode(x=x, y=y("exact"), color=color),
+        curve.mark_point(filled=True, size=60, opacity=1, clip=True).encode(
+            x=x, y=y("seen"), color=color, shape=shape, tooltip=tooltip
+        ),
+        *readable_text(crossing.encode(x=x, y=alt.value(14)), ink, "name:N", dx=8),
+        *(
+            curve.transform_filter("datum.last")
+            .mark_text(color=ink.text, clip=False, align="left", dx=8)
+            .encode(x=x, y=y("exact"), text="name:N"),
+        ),
+    ]
+    spec = bare_spec(layers, ink)
+    return {**spec, "padding": {"left": 5, "top": 5, "bottom": 5, "right": 110}}
+
+
+def noisy_hinge_curve(
+    world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
+) -> Figure:
+    """Hinge loss of S_1 over the gap between neighbouring scores: with noise, and if noise were a
+    constant.
+
+    With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
+    the last sum would be the constant m (m - 1), drawn dashed.
+    """
+    query = world.query
+    slope, pairs = world.eps_plus - world.eps_minus, query.size * (query.size - 1)
+    records = []
+    for gap in gaps:
+        scores = [gap * (query.size - rank) for rank in query.new]
+        clean = slope * dot(hinge_losses(scores), query.relevance)
+        records.append(
+            {
+                "part": "gap",
+                "gap": float(gap),
+                "noisy": float(clean + world.eps_minus * pair_penalty(scores)),
+                "constant": float(clean + world.eps_minus * pairs),
+                "named": gap == gaps[len(gaps) // 2],
+            }
+        )
+    rows = pd.DataFrame(records)
+    best = rows.loc[rows[["noisy", "constant"]].idxmin(), "gap"].to_list()
+    y = stable_range(rows[["noisy", "constant"]].to_numpy(), include=[0.0])
+    spec = with_domains(_hinge(theme), x=(0.0, float(gaps[-1])), y=y)
+    alt_text = (
+        f"With noise the hinge loss is smallest at a score gap of {best[0]:.2g}; if noise only "
+        f"added a constant it would be at {best[1]:.2g}."
+    )
+    return Figure("noisy-hinge", "Hinge loss under click noise", alt_text, rows, spec, height=300)
+
+
+@lru_cache(maxsize=4)
+def _hinge(theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    blue, orange = METHOD_STYLES["propensity"].color, METHOD_STYLES["naive"].color
+    x = alt.X("gap:Q", title="Gap between neighbouring scores", scale=alt.Scale(nice=False))
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="Expected hinge loss", scale=alt.Scale(nice=False))
+
+    gap = rows_of("gap")
+    named = gap.transform_filter(alt.datum.named)
+    layers = [
+        gap.mark_area(color=orange, opacity=0.15).encode(x=x, y=y("constant"), y2="noisy:Q"),
+        gap.mark_line(color=blue, strokeWidth=2.5, strokeDash=[7, 5]).encode(x=x, y=y("constant")),
+        gap.mark_line(color=orange, strokeWidth=3).encode(x=x, y=y("noisy")),
+    ]
+    layers += [
+        named.mark_text(align="right", dx=-4, dy=-14, color=ink.text).encode(
+            x=x, y=y("noisy"), text=alt.value("with noise")
+        ),
+        named.mark_text(align="left", dx=6, dy=20, color=ink.text).encode(
+            x=x, y=y("constant"), text=alt.value("if noise were a constant")
+        ),
+    ]
+    return bare_spec(layers, ink)
+
+
+def _log_axis(field: str, title: str) -> alt.X:
+    return alt.X(
+        field,
+        title=title,
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(tickCount=5, format="~s", labelOverlap=True),
+    )
+
+
+def _log_y(field: str, title: str) -> alt.Y:
+    return alt.Y(
+        field,
+        title=title,
+        scale=alt.Scale(type="log", nice=False, clamp=True),
+        axis=alt.Axis(tickCount=4, format="~g", labelOverlap=True),
+    )
+
+
+def _power_below(value: float) -> float:
+    return float(10.0 ** np.floor(np.log10(max(value, 1e-9))))
+
+
+def _power_above(value: float) -> float:
+    return float(10.0 ** np.ceil(np.log10(max(value, 1e-9))))

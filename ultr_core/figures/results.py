@@ -1,0 +1,95 @@
+"""From results of the core to the pictures that show them, with titles and alternative texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ultr_core.experiments import METHODS, Comparison, RiskPicture
+from ultr_core.feedback import PowerLaw
+from ultr_core.figures.examination import Quantity, examination_curves
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.risk_scatter import risk_scatter
+from ultr_core.figures.style import Theme
+from ultr_core.figures.trained import trained_rankers
+from ultr_core.settings import PARAMETERS, Settings
+
+LAST_RANK = 24
+"""Ranks shown in the examination figure: the mean length of a list in the paper's data."""
+
+
+def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") -> Figure:
+    """Estimated against true risk of the ranker family; ``method`` is "naive" or "propensity"."""
+    weighted = method == "propensity"
+    estimates = picture.weighted if weighted else picture.naive
+    rankers = pd.DataFrame(
+        {
+            "true_risk": picture.true_risk,
+            "estimate": estimates.value,
+            "low": estimates.low,
+            "high": estimates.high,
+            "expected": estimates.expected,
+            "label": picture.labels,
+            "kind": picture.kinds,
+        }
+    )
+    label = METHODS[method].label
+    alt_text = (
+        f"{label} risk estimates of {len(rankers)} rankers against their true risk: "
+        f"Kendall's tau is {estimates.kendall:.2f}, where 1 is the true order."
+    )
+    return risk_scatter(
+        rankers,
+        method=method,
+        alt_text=alt_text,
+        title=f"{label}: estimated against true risk",
+        law=(picture.slope, picture.intercept) if weighted else None,
+        theme=theme,
+    )
+
+
+def comparison_figure(comparison: Comparison, *, theme: Theme = "light") -> Figure:
+    """Test risks of all rankers with their intervals over draws."""
+    rankers = pd.DataFrame(
+        [
+            {
+                "method": key,
+                "label": summary.label,
+                "risk": summary.risk.value,
+                "low": summary.risk.low,
+                "high": summary.risk.high,
+            }
+            for key, summary in comparison.rankers.items()
+        ]
+    )
+    return trained_rankers(
+        rankers,
+        labels=[method.label for method in METHODS.values()],
+        alt_text=comparison.sentence or "Test risks of the rankers.",
+        title="Test risk of trained rankers",
+        theme=theme,
+    )
+
+
+def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme = "light") -> Figure:
+    """Examination probabilities, or the weights 1/p, of users and learner over ranks."""
+    ranks = np.arange(1, LAST_RANK + 1)
+    users, learner = PowerLaw(settings.eta), PowerLaw(settings.assumed_eta)
+    curves = pd.DataFrame({"rank": ranks, "users": users.at(ranks), "learner": learner.at(ranks)})
+    last = curves.iloc[-1]
+    eta = PARAMETERS["eta"]
+    return examination_curves(
+        curves,
+        quantity=quantity,
+        alt_text=(
+            f"At rank {LAST_RANK} users look with probability {last['users']:.3f}; the learner "
+            f"assumes {last['learner']:.3f}, so that a click there weighs "
+            f"{1 / last['learner']:.1f}."
+        ),
+        title="Examination probability by rank"
+        if quantity == "probability"
+        else "Weight of a click",
+        high_eta=float(eta.high),
+        eta_step=float(eta.step),
+        theme=theme,
+    )

@@ -1,0 +1,114 @@
+"""Empirical against true risk: one mark a ranker, one panel a method."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from ultr_core.figures.axes import stable_range
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
+from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
+
+COLUMNS = ("true_risk", "estimate", "low", "high", "expected", "label", "kind")
+NAMED = {"production": (14, 18), "skyline": (-12, -34)}
+"""Kinds of ranker that are named in the picture, and where their name stands (pixels)."""
+
+ROOM_FOR_NAMES = 0.1  # of the axis, below the lowest mark
+
+
+def risk_scatter(
+    rankers: pd.DataFrame,
+    *,
+    method: str,
+    alt_text: str,
+    title: str,
+    law: tuple[float, float] | None = None,
+    theme: Theme = "light",
+) -> Figure:
+    """Picture of estimated against true risk for a family of rankers.
+
+    ``rankers`` has the columns :data:`COLUMNS`, one row a ranker: true risk R(S), the estimate
+    from one click log with the ends of its 95 % interval, and its exact expectation. ``law`` is
+    slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
+    dashed. ``method`` chooses colour and shape.
+    """
+    points = rankers.loc[:, list(COLUMNS)].assign(part="ranker")
+    points["name"] = points["kind"].where(points["kind"].isin(NAMED))
+    x_range = stable_range(points["true_risk"].to_numpy())
+    line = pd.DataFrame()
+    if law is not None:
+        slope, intercept = law
+        line = pd.DataFrame(
+            {
+                "true_risk": x_range,
+                "law": [slope * x + intercept for x in x_range],
+                "name": [None, "with the true p"],
+                "part": "law",
+            }
+        )
+    bottom, top = stable_range(
+        points[["estimate", "low", "high", "expected"]].to_numpy(),
+        include=[] if law is None else list(line["law"]),
+    )
+    room = ROOM_FOR_NAMES * (top - bottom)
+    spec = with_domains(_template(method, theme), x=x_range, y=(bottom - room, top))
+    rows = pd.concat([points, line], ignore_index=True)
+    return Figure(f"risk-{method}", title, alt_text, rows, spec, height=285)
+
+
+@lru_cache(maxsize=16)
+def _template(method: str, theme: Theme) -> dict[str, Any]:
+    ink, style = INKS[theme], METHOD_STYLES[method]
+    scale = alt.Scale(zero=False, nice=False, padding=6)
+    x = alt.X("true_risk:Q", title="True risk R(S)", scale=scale)
+
+    def y_of(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="Estimate from clicks", scale=scale)
+
+    y = y_of("estimate")
+    tooltip = [
+        alt.Tooltip("label:N", title="Ranker"),
+        alt.Tooltip("true_risk:Q", title="True risk", format=".2f"),
+        alt.Tooltip("estimate:Q", title="Estimate", format=".2f"),
+        alt.Tooltip("low:Q", title="95 % from", format=".2f"),
+        alt.Tooltip("high:Q", title="95 % to", format=".2f"),
+        alt.Tooltip("expected:Q", title="Exact expectation", format=".2f"),
+    ]
+
+    named = rows_of("ranker").transform_filter("isValid(datum.name)")
+    layers = [
+        rows_of("law")
+        .mark_line(color=ink.text, strokeDash=[7, 5], strokeWidth=2)
+        .encode(x=x, y=y_of("law")),
+        rows_of("ranker")
+        .mark_line(color=style.color, strokeWidth=1.5, opacity=0.55)
+        .encode(x=x, y=y_of("expected"), order=alt.Order("true_risk:Q")),
+        rows_of("ranker")
+        .mark_rule(color=style.color, strokeWidth=2)
+        .encode(x=x, y=y_of("low"), y2="high:Q"),
+        rows_of("ranker")
+        .mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=0.9)
+        .encode(x=x, y=y, tooltip=tooltip),
+        named.mark_point(stroke=ink.text, size=230, strokeWidth=2, filled=False).encode(x=x, y=y),
+        rows_of("law")
+        .transform_filter("isValid(datum.name)")
+        .mark_text(align="right", dy=-14, color=ink.text)
+        .encode(x=x, y=y_of("law"), text="name:N"),
+        *(
+            layer
+            for name, (dx, dy) in NAMED.items()
+            for layer in readable_text(
+                named.transform_filter(alt.datum.name == name).encode(x=x, y=y),
+                ink,
+                "name:N",
+                dx=dx,
+                dy=dy,
+                fontWeight="bold",
+            )
+        ),
+    ]
+    return bare_spec(layers, ink)

@@ -1,0 +1,273 @@
+"""A study's curves: loss of each method over what varies, with intervals and direct names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from ultr_core.experiments.studies import FIXED_METHODS, Plan, StudyResult
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.study_layout import NAME_DISTANCE, loss_range, spread
+from ultr_core.figures.style import INKS, METHOD_STYLES, MethodStyle, Theme
+from ultr_core.figures.template import bare_spec, rows_of, with_domains
+from ultr_core.settings import PARAMETERS
+
+HEIGHT = 420
+PICKED = "picked"
+"""Name of the selection that a click on a mark makes."""
+
+STYLES: Mapping[str, MethodStyle] = MappingProxyType(
+    {**METHOD_STYLES, "skip-above": MethodStyle("#8C6D1F", "triangle-down", (2, 2))}
+)
+SHORT_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "production": "Production",
+        "naive": "Naive",
+        "propensity": "Weighted",
+        "clipped": "Clipped",
+        "skip-above": "Skip-above",
+        "skyline": "Skyline",
+    }
+)
+"""Names beside the curves, where there is little room."""
+
+_ROOM_FOR_NAMES = 128  # pixels, right of the axis
+
+
+def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> Figure:
+    """Curves of all methods of a study, as far as they are finished.
+
+    Marks beyond the axis stand at its end with their value; of a method that is beyond it
+    everywhere there is only the name. The larger number of clicks is drawn thick and filled.
+    """
+    plan = result.plan
+    curves = result.curve_table()
+    if curves.empty:
+        curves = pd.DataFrame(columns=["method", "value", "low", "high", "noise_share"])
+    domain = loss_range(
+        result.level("skyline"),
+        result.level("production"),
+        list(curves["value"]) or [0.0, 1.0],
+    )
+    rows = pd.concat(
+        [part for part in _parts(result, curves, domain) if not part.empty] or [pd.DataFrame()],
+        ignore_index=True,
+    )
+    x_field = plan.study.x_fields[0]
+    spec = _template(x_field, result.loss.axis, theme)
+    xs = plan.study.x_values[plan.scale]
+    spec = with_domains(spec, y=domain, x=(min(xs), max(xs)))
+    return Figure(f"study-{plan.study.name}", plan.study.title, alt_text, rows, spec, height=HEIGHT)
+
+
+def _parts(
+    result: StudyResult, curves: pd.DataFrame, domain: tuple[float, float]
+) -> list[pd.DataFrame]:
+    if curves.empty:
+        return []
+    low, high = domain
+    xs = result.plan.study.x_values[result.plan.scale]
+    table = _marks(result, curves)
+    moving = table[~table["method"].isin(FIXED_METHODS)]
+    inside = moving["value"].between(low, high)
+    seen = (
+        moving.groupby(["method", "weight"])["value"]
+        .transform(lambda values: values.between(low, high).any())
+        .astype(bool)
+    )
+    beyond = moving[~inside & seen].copy()
+    beyond["y"] = [low if value < low else high for value in beyond["value"]]
+    texts = beyond["value"].map("{:.3g}".format).groupby(beyond["x"])
+    beyond["text"] = texts.transform(lambda values: " / ".join(dict.fromkeys(values)))
+    shown = moving[seen].copy()
+    for name in ("value", "low", "high"):
+        shown[f"{name}_y"] = shown[name].clip(low, high)
+    levels = table[table["method"].isin(FIXED_METHODS)].drop_duplicates("method")
+    return [
+        levels.assign(part="level", y=levels["value"], x=min(xs), x_end=max(xs)),
+        shown.assign(part="curve"),
+        shown[inside[shown.index]].assign(part="point"),
+        beyond.assign(part="beyond"),
+        _names(result, shown, levels, moving[~seen], domain).assign(part="name"),
+        _noise_shares(result, curves).assign(part="share"),
+    ]
+
+
+def _marks(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:
+    """The curve table with the fields that marks need."""
+    study = result.plan.study
+    table = curves.rename(columns={study.x_fields[0]: "x"})
+    table["weight"] = "thick"
+    table["series"] = ""
+    if study.series_field is not None and study.series_field in table:
+        values = table[study.series_field]
+        table["weight"] = ["thick" if v == values.max() else "thin" for v in values]
+        table["series"] = [series_text(v) for v in values]
+    return table
+
+
+def _names(
+    result: StudyResult,
+    shown: pd.DataFrame,
+    levels: pd.DataFrame,
+    hidden: pd.DataFrame,
+    domain: tuple[float, float],
+) -> pd.DataFrame:
+    """Names at the right end of curves and levels, moved apart.
+
+    A method that is beyond the picture everywhere stands at its edge with its last value.
+    """
+    last_x = max(result.plan.study.x_values[result.plan.scale])
+    ends = shown.sort_values("x").groupby(["method", "series"]).tail(1)
+    names: list[tuple[str, str, float]] = [
+        (row["method"], f"{SHORT_NAMES[row['method']]} {row['series']}".strip(), row["value_y"])
+        for row in ends.to_dict("records")
+    ]
+    names += [
+        (row["method"], SHORT_NAMES[row["method"]], row["value"])
+        for row in levels.to_dict("records")
+    ]
+    low, high = domain
+    for row in hidden.sort_values("x").groupby("method").tail(1).to_dict("records"):
+        edge, arrow = (high, "↑") if row["value"] > high else (low, "↓")
+        names.append(
+            (row["method"], f"{arrow} {SHORT_NAMES[row['method']]} {row['value']:.2g}", edge)
+        )
+    per_pixel = (high - low) / HEIGHT
+    places = spread([y for _, _, y in names], low, high, NAME_DISTANCE * per_pixel)
+    return pd.DataFrame(
+        [
+            {"method": method, "text": text, "x": last_x, "y": place}
+            for (method, text, _), place in zip(names, places, strict=True)
+        ]
+    )
+
+
+def _noise_shares(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:
+    """Share of noisy clicks under each place of the noise axis."""
+    if result.plan.study.x_fields[0] != "eps_minus":
+        return pd.DataFrame()
+    known = curves.dropna(subset=["noise_share"]).drop_duplicates("eps_minus")
+    return pd.DataFrame(
+        {"x": known["eps_minus"], "text": [f"{share:.0%}" for share in known["noise_share"]]}
+    )
+
+
+def series_text(clicks: float) -> str:
+    """How a number of clicks reads beside a curve: 45K."""
+    return f"{clicks / 1000:g}K"
+
+
+def x_title(plan: Plan) -> str:
+    """Title of the x axis of a study."""
+    return _x_title(plan.study.x_fields[0])
+
+
+def _x_title(field: str) -> str:
+    if field == "clicks":
+        return "Training clicks n (log scale)"
+    if field == "eps_minus":
+        return "Click noise ε₋ (in grey: share of noisy clicks)"
+    return PARAMETERS[field].label
+
+
+def _x(field: str) -> alt.X:
+    is_log = field == "clicks"
+    return alt.X(
+        "x:Q",
+        title=_x_title(field),
+        # The right end is kept free for names.
+        scale=alt.Scale(
+            type="log" if is_log else "linear",
+            nice=False,
+            zero=alt.Undefined if is_log else False,
+            domain=[1, 2],
+            range=[12, {"expr": f"width - {_ROOM_FOR_NAMES}"}],
+        ),
+        axis=alt.Axis(
+            format="~s" if is_log else "~g",
+            titleAnchor="start",
+            titleLimit=900,
+            values=[100, 1_000, 10_000, 100_000, 1_000_000] if is_log else alt.Undefined,
+        ),
+    )
+
+
+@lru_cache(maxsize=16)
+def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
+    ink, x = INKS[theme], _x(x_field)
+    methods = list(STYLES)
+    colors = alt.Scale(domain=methods, range=[STYLES[m].color for m in methods])
+    dashes = alt.Scale(domain=methods, range=[list(STYLES[m].dash) for m in methods])
+    shapes = alt.Scale(domain=methods, range=[STYLES[m].shape for m in methods])
+    color = alt.Color("method:N", legend=None, scale=colors)
+    dash = alt.StrokeDash("method:N", legend=None, scale=dashes)
+
+    def y_of(field: str) -> alt.Y:
+        return alt.Y(
+            f"{field}:Q",
+            title=y_title,
+            scale=alt.Scale(zero=False, nice=False, domain=[0, 1]),
+            axis=alt.Axis(titleLimit=HEIGHT),
+        )
+
+    def by_weight(thin: float, thick: float) -> dict[str, Any]:
+        return {
+            "legend": None,
+            "sort": ["thin", "thick"],
+            "scale": alt.Scale(domain=["thin", "thick"], range=[thin, thick]),
+        }
+
+    tooltip = [
+        alt.Tooltip("label:N", title="Ranker"),
+        alt.Tooltip("x:Q", title=_x_title(x_field).split(" (")[0], format=",~g"),
+        alt.Tooltip("value:Q", title="Loss", format=".3f"),
+        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
+        alt.Tooltip("high:Q", title="95 % to", format=".3f"),
+        alt.Tooltip("draws:Q", title="Click logs"),
+    ]
+    curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")
+    points = (
+        rows_of("point")
+        .mark_point(size=110, opacity=1, strokeWidth=2)
+        .encode(
+            x=x,
+            y=y_of("value"),
+            color=color,
+            tooltip=tooltip,
+            shape=alt.Shape("method:N", legend=None, scale=shapes),
+            fill=alt.Fill("method:N", legend=None, scale=colors),
+            fillOpacity=alt.FillOpacity("weight:O", **by_weight(0, 1)),
+        )
+    )
+    layers = [
+        rows_of("level").mark_rule(strokeWidth=2, opacity=0.9).encode(
+            x=x, x2="x_end:Q", y=y, color=color, strokeDash=dash
+        ),
+        curve.mark_line(clip=True).encode(
+            x=x, y=y_of("value"), color=color, strokeDash=dash, detail="series:N",
+            strokeWidth=alt.StrokeWidth("weight:O", **by_weight(1.5, 3)),
+        ),
+        curve.mark_rule(strokeWidth=2).encode(
+            x=x, y=y_of("low_y"), y2="high_y:Q", color=color, tooltip=tooltip
+        ),
+        beyond.mark_point(shape="triangle-up", size=90, filled=True, opacity=1).encode(
+            x=x, y=y, color=color, tooltip=tooltip
+        ),
+        beyond.mark_text(dy=-14).encode(x=x, y=y, text="text:N"),
+        rows_of("name").mark_text(align="left", dx=14, baseline="middle").encode(
+            x=x, y=y, text="text:N"
+        ),
+        rows_of("share").mark_text(dy=-10, color=ink.quiet).encode(
+            x=x, y=alt.value("height"), text="text:N"
+        ),
+        points.add_params(
+            alt.selection_point(name=PICKED, fields=["x", "series"], on="click", empty=False)
+        ),
+    ]  # fmt: skip
+    return bare_spec(layers, ink)

@@ -1,0 +1,80 @@
+"""One colour, one shape and one dash for each method, on every picture.
+
+Colours are from the Okabe-Ito palette, restricted to those that reach a contrast of 3:1 on the
+white and on the dark background; text is never coloured by method but placed beside its mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+FONT_SIZE = 16
+FONT = "Source Sans, Source Sans Pro, DejaVu Sans, sans-serif"
+
+Theme = Literal["light", "dark"]
+
+
+@dataclass(frozen=True)
+class MethodStyle:
+    """How a method is drawn: ``color``, point ``shape`` (Vega symbol) and line ``dash``."""
+
+    color: str
+    shape: str
+    dash: tuple[int, int]
+
+
+METHOD_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
+    {
+        "production": MethodStyle("#767676", "square", (2, 3)),
+        "naive": MethodStyle("#D55E00", "triangle-up", (6, 3)),
+        "propensity": MethodStyle("#0072B2", "circle", (1, 0)),
+        "clipped": MethodStyle("#009E73", "diamond", (8, 3)),
+        "skyline": MethodStyle("#B5669B", "cross", (10, 4)),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Ink:
+    """Colours of text and of quiet reference lines on one background."""
+
+    text: str
+    quiet: str
+    background: str
+
+
+INKS: Mapping[Theme, Ink] = MappingProxyType(
+    {
+        "light": Ink("#1B1F24", "#6A7480", "#FFFFFF"),
+        "dark": Ink("#ECEFF2", "#98A3AE", "#101418"),
+    }
+)
+
+
+def chart_config(ink: Ink) -> dict[str, Any]:
+    """Vega-Lite ``config`` with type large enough for a projector, on a clear background."""
+    axis = {
+        "labelFontSize": FONT_SIZE,
+        "titleFontSize": FONT_SIZE,
+        "labelColor": ink.text,
+        "titleColor": ink.text,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelPadding": 6,
+        "labelLimit": 260,
+        "labelFlush": False,
+        "grid": True,
+        "gridOpacity": 0.5,
+        "tickCount": 5,
+    }
+    return {
+        "font": FONT,
+        "background": "transparent",
+        "axis": axis,
+        "text": {"fontSize": FONT_SIZE, "color": ink.text, "font": FONT},
+        "rule": {"color": ink.quiet},
+        "view": {"stroke": None},
+    }

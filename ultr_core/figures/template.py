@@ -1,0 +1,51 @@
+"""From Altair layers to a specification without data, ready to be reused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from ultr_core.figures.style import Ink, chart_config
+
+
+def bare_spec(
+    layers: Sequence[alt.Chart], ink: Ink, parameters: Sequence[alt.Parameter] = ()
+) -> dict[str, Any]:
+    """Layer the charts, validate them and drop their (empty) data.
+
+    Every layer then takes the data that the figure is shown with.
+    """
+    chart = alt.layer(*layers).add_params(*parameters).configure(**chart_config(ink))
+    spec: dict[str, Any] = chart.to_dict()
+    spec.pop("datasets", None)
+    spec.pop("data", None)
+    for layer in spec["layer"]:
+        layer.pop("data", None)
+    return spec
+
+
+def rows_of(part: str) -> alt.Chart:
+    """A chart without data that sees only the rows whose column ``part`` is ``part``."""
+    return alt.Chart().transform_filter(alt.datum.part == part)
+
+
+def with_domains(spec: Mapping[str, Any], **domains: tuple[float, float]) -> dict[str, Any]:
+    """A copy of ``spec`` in which the named channels have these axis ranges in every layer."""
+    layers = []
+    for layer in spec["layer"]:
+        encoding = dict(layer.get("encoding", {}))
+        for channel, (low, high) in domains.items():
+            if "scale" in encoding.get(channel, {}):
+                scale = {**encoding[channel]["scale"], "domain": [low, high]}
+                encoding[channel] = {**encoding[channel], "scale": scale}
+        layers.append({**layer, "encoding": encoding})
+    return {**spec, "layer": layers}
+
+
+def readable_text(chart: alt.Chart, ink: Ink, text: str, **mark: Any) -> list[alt.Chart]:
+    """Two text layers of field ``text``: a halo in the page's colour below the words."""
+    halo = {"stroke": ink.background, "strokeWidth": 5, "strokeJoin": "round"}
+    layers = [{**mark, **halo, "color": ink.background}, {**mark, "color": ink.text}]
+    return [chart.mark_text(align="left", **layer).encode(text=text) for layer in layers]
