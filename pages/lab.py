@@ -1,0 +1,212 @@
+"""The main page: clicks in, estimates and rankers out, with the proof beside them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import cached, lab_words, link, shell
+from pages.shared.checks import show_checks, summary
+from pages.shared.controls import in_page_words
+from pages.shared.frame import offer_files, show_chart, show_figure, theme
+from pages.shared.slots import Slot, first_time
+from ultr_core.errors import InputError
+from ultr_core.experiments import METHODS, Comparison, RiskPicture, training_plan
+from ultr_core.figures import (
+    Quantity,
+    comparison_figure,
+    examination_figure,
+    risk_figure,
+)
+from ultr_core.risk import Estimate
+from ultr_core.settings import Settings
+
+FIRST_CELLS = 2  # naive and weighted on the first click log
+NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Places on the page that are filled while draws come in."""
+
+    headline: Slot
+    chart: Slot
+    below_chart: Slot
+
+
+def main() -> None:
+    """Lay out the page, show what is quick, then fill in draw by draw."""
+    page = shell.enter()
+    settings = shell.require_settings(page)
+    headline, verdict = Slot(), Slot()
+    first = first_time("lab_was_shown")
+    if first:
+        headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
+    corpus = page.launch.corpus
+    _require_world(corpus, settings)
+    picture = cached.picture(corpus, settings)
+
+    _risk_section(picture)
+    st.subheader("Trained rankers: which one would you rather use?")
+    with st.container(key="figure-trained-rankers", gap="xsmall"):
+        slots = Slots(headline, Slot(), Slot())
+    if first:
+        slots.chart.place().skeleton(height=340)
+    cells = _cells(settings.draws)
+    _train(corpus, settings, slots, cells, first=0, last=FIRST_CELLS)
+    checks = cached.checks(corpus, settings)
+    verdict.place().markdown(summary(checks))
+    st.subheader("Proof checks: the paper's claims, measured in this world")
+    show_checks(checks)
+    _examination_section(settings)
+    _formula_section(settings, picture)
+    _steps_section()
+    _train(corpus, settings, slots, cells, first=FIRST_CELLS, last=len(cells))
+
+
+def _require_world(corpus: str | None, settings: Settings) -> None:
+    """Build the world, or show the one sentence that says why it cannot be built."""
+    try:
+        with st.spinner("Building the corpus and its rankers, once …"):
+            notices = cached.world(corpus, settings).notices
+    except InputError as error:
+        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.stop()
+    for notice in notices:
+        st.markdown(f":material/info: {in_page_words(notice)}")
+
+
+def _risk_section(picture: RiskPicture) -> None:
+    st.subheader(
+        "Empirical against true risk: does the estimate rank sixty rankers rightly?",
+        help="Each mark is a ranker that has seen no click. Upright bars are 95 % intervals, the "
+        "thin line joins the exact expectations, the dashed line is E[R_IPS] = slope R + "
+        "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance.",
+    )
+    naive, weighted = st.columns(2, gap="medium")
+    panels = (
+        (naive, "naive", "**Naive**: every click counts 1", picture.naive),
+        (weighted, "propensity", "**Weighted**: a click counts 1/p", picture.weighted),
+    )
+    for column, method, words, estimates in panels:
+        with column:
+            st.markdown(
+                f"{words}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
+                f"{lab_words.preference(picture, estimates)}"
+            )
+            show_figure(partial(risk_figure, picture, method))
+
+
+def _cells(draws: int) -> list[tuple[int, str]]:
+    """What is to be trained, as (draw, method): the clipped ranker takes longest and comes last."""
+    return sorted(training_plan(draws), key=lambda cell: cell[1] == "clipped")
+
+
+def _train(
+    corpus: str | None,
+    settings: Settings,
+    slots: Slots,
+    cells: list[tuple[int, str]],
+    *,
+    first: int,
+    last: int,
+) -> None:
+    """Train ``cells[first:last]`` one by one and show what is there.
+
+    Every message to the page between two cells is a point at which a new slider value takes
+    over.
+    """
+    painted = time.monotonic()
+    for done in range(first, last):
+        draw, method = cells[done]
+        if time.monotonic() - painted > NOTICEABLE:
+            slots.below_chart.place().progress(
+                done / len(cells),
+                f"Click log {draw + 1} of {settings.draws}: training {METHODS[method].label} …",
+            )
+        cached.trained(corpus, settings, draw, method)
+        # Two draws give an interval so wide that the axis would jump for a moment.
+        worth_showing = method != "naive" and draw != 1
+        if done + 1 == last or (worth_showing and time.monotonic() - painted > NOTICEABLE):
+            comparison = cached.comparison(corpus, settings, cells[: done + 1])
+            _show_rankers(comparison, slots, complete=done + 1 == len(cells))
+            painted = time.monotonic()
+
+
+def _show_rankers(comparison: Comparison, slots: Slots, *, complete: bool) -> None:
+    draw = partial(comparison_figure, comparison)
+    figure = draw(theme=theme())
+    slots.headline.place().markdown(f"**{comparison.sentence}**")
+    with slots.chart.place().container():
+        show_chart(figure)
+    if complete:
+        with slots.below_chart.place().container(gap="xsmall"):
+            offer_files(figure, draw)
+            _show_numbers(comparison)
+
+
+def _show_numbers(comparison: Comparison) -> None:
+    with st.expander("Numbers: intervals, mean ranks, C and clipping"):
+        st.table(_numbers(comparison), alt="Test risk and mean rank of every ranker")
+        st.markdown(
+            "Risk: mean over the test queries of the summed ranks of relevant documents. "
+            "Mean rank: per relevant document. Intervals: 95 %, from the spread over "
+            f"{comparison.draws} click logs. C and τ: chosen on validation clicks, one a log."
+        )
+
+
+def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "Ranker": summary.label,
+            "Risk": f"{summary.risk.value:.4f}",
+            "Risk, 95 %": _interval(summary.risk),
+            "Mean rank": f"{summary.mean_rank.value:.4f}",
+            "Mean rank, 95 %": _interval(summary.mean_rank),
+            "C": ", ".join(f"{cost:g}" for cost in summary.costs),
+            "τ": ", ".join(f"{clip:g}" for clip in summary.clips),
+        }
+        for summary in comparison.rankers.values()
+    ]
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.low:.4f} to {estimate.high:.4f}" if estimate.low < estimate.high else ""
+
+
+def _examination_section(settings: Settings) -> None:
+    st.subheader("Who looks how far down, and what a click weighs")
+    shown = st.segmented_control(
+        "Show", ["Probability p", "Weight 1/p"], default="Probability p", required=True,
+        key="examination_view", label_visibility="collapsed",
+    )  # fmt: skip
+    quantity: Quantity = "weight" if shown == "Weight 1/p" else "probability"
+    show_figure(partial(examination_figure, settings, quantity))
+
+
+def _formula_section(settings: Settings, picture: RiskPicture) -> None:
+    st.subheader("The formulas with these numbers")
+    estimates, law = st.columns(2, gap="medium")
+    with estimates:
+        for formula in lab_words.estimate_formulas(settings):
+            st.latex(formula)
+    with law:
+        st.latex(lab_words.law_formula(settings, picture))
+        st.markdown(lab_words.law_condition(settings))
+    st.markdown(lab_words.sample_sentence(picture))
+
+
+def _steps_section() -> None:
+    st.subheader("Try this")
+    columns = st.columns(len(lab_words.STEPS))
+    for number, (column, step) in enumerate(zip(columns, lab_words.STEPS, strict=True)):
+        with column:
+            st.markdown(step.question)
+            st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.settings,))
+
+
+main()

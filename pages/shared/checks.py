@@ -1,0 +1,64 @@
+"""The proof checks as a list that opens: verdict and claim, then statement, formula, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+SYMBOLS = {
+    "holds": ":green[:material/check_circle:]",
+    "holds, though not guaranteed": ":blue[:material/check:]",
+    "fails, as predicted": ":orange[:material/change_history:]",
+    "FAILS": ":red[:material/cancel:]",
+}
+
+
+NAMED = 2  # claims that the summary names for each way of failing
+
+
+def summary(checks: Sequence[Mapping[str, Any]]) -> str:
+    """How the checks came out, in a line; those that do not hold are named."""
+    good = [check for check in checks if check["holds"]]
+    parts = [f"{SYMBOLS['holds']} {len(good)} of {len(checks)} proof checks hold"]
+    for status in ("fails, as predicted", "FAILS"):
+        titles = [f"“{c['title']}”" for c in checks if c["status"] == status]
+        if len(titles) > NAMED:
+            titles[NAMED:] = [f"and {len(titles) - NAMED} more"]
+        if titles:
+            parts.append(f"{SYMBOLS[status]} {status}: {', '.join(titles)}")
+    return "; ".join(parts) + "."
+
+
+def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
+    """All checks, two beside each other; each opens to its numbers."""
+    half = (len(checks) + 1) // 2
+    with st.container(key="proof-checks"):
+        for column, part in zip(st.columns(2), (checks[:half], checks[half:]), strict=True):
+            with column, st.container(gap="xsmall"):
+                for check in part:
+                    label = f"{SYMBOLS[check['status']]} **{check['status']}**: {check['title']}"
+                    with st.expander(label):
+                        _details(check)
+
+
+def _details(check: Mapping[str, Any]) -> None:
+    st.markdown(f"{check['statement']} (Section {check['section']} of the paper.)")
+    st.latex(check["formula"])
+    st.markdown(check["sentence"])
+    rows = [
+        ("Measured", _number(check["measured"])),
+        (f"Expected ({check['relation']})", _number(check["expected"])),
+        ("Tolerance", _number(check["tolerance"])),
+        *check["details"].items(),
+    ]
+    lines = [f"- {name[:1].upper()}{name[1:]}: {value}" for name, value in rows]
+    if check["assumes"]:
+        lines.append(f"- Assumes: {'; '.join(check['assumes'])}")
+    lines.append(f"- Fails when {check['fails_when']}")
+    st.markdown("\n".join(lines))
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"

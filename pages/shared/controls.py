@@ -1,0 +1,122 @@
+"""The controls of a world, all made from ``PARAMETERS``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import link
+from pages.shared.registry import PageInfo
+from ultr_core.errors import InputError
+from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
+
+SIDE_CONTROLS = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "seed")
+FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
+_WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
+_PRESET = "preset"
+
+
+def controls(page: PageInfo) -> Settings | InputError:
+    """Draw every control and return the settings, or why they make no world.
+
+    Controls named by the page stand in the page, the others in the sidebar. They are made by
+    the entry script, so that values stay when the page changes.
+    """
+    link.tidy()
+    with st.sidebar:
+        presets = st.container()
+        for name in SIDE_CONTROLS:
+            if name not in page.main_controls:
+                control(PARAMETERS[name])
+        with st.expander("Corpus and intervals"):
+            for name in FINE_CONTROLS:
+                control(PARAMETERS[name])
+        share = st.container()
+        st.button(
+            "Reset", key="reset", icon=":material/restart_alt:", width="stretch",
+            on_click=link.write, args=(Settings(),), help="Back to the paper's default world.",
+        )  # fmt: skip
+    if page.main_controls:
+        with st.container(key="main-controls"):
+            grid = st.grid(len(page.main_controls), min_column_width=150)
+            for name in page.main_controls:
+                with grid.cell():
+                    control(PARAMETERS[name])
+    settings = _settings()
+    with presets:
+        _presets(settings)
+    if isinstance(settings, Settings):
+        with share:
+            _share(settings)
+    return settings
+
+
+def control(parameter: Parameter) -> None:
+    """The control of one parameter, bound to the address bar under the parameter's name."""
+    common: dict[str, Any] = {"key": parameter.name, "bind": "query-params", "help": parameter.help}
+    if parameter.stops:
+        st.select_slider(
+            parameter.label,
+            options=parameter.stops,
+            value=parameter.default,
+            format_func=lambda stop: link.stop_text(parameter, stop),
+            **common,
+        )
+    elif parameter.decimals == 0 and parameter.high - parameter.low > _WIDEST_SLIDER:
+        st.number_input(
+            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
+            **common,
+        )  # fmt: skip
+    else:
+        st.slider(
+            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
+            format=f"%.{parameter.decimals}f" if parameter.decimals else "%d",
+            **common,
+        )  # fmt: skip
+
+
+def in_page_words(message: str) -> str:
+    """A message of the core with the names of controls instead of command-line options."""
+    for parameter in PARAMETERS.values():
+        message = message.replace(parameter.option, parameter.label)
+    return message
+
+
+def _settings() -> Settings | InputError:
+    values = {name: st.session_state[name] for name in PARAMETERS}
+    try:
+        return Settings(**values)
+    except InputError as error:
+        return error
+
+
+def _presets(current: Settings | InputError) -> None:
+    names = [preset.name for preset in PRESETS]
+    st.session_state[_PRESET] = next((p.name for p in PRESETS if p.settings == current), None)
+    st.selectbox(
+        "Start from",
+        names,
+        key=_PRESET,
+        placeholder="your own settings",
+        on_change=_apply_preset,
+        help="Settings of the paper's figures and of its live search engine.",
+    )
+    watch = next((p.watch for p in PRESETS if p.name == st.session_state[_PRESET]), None)
+    if watch:
+        st.markdown(watch)
+
+
+def _apply_preset() -> None:
+    chosen = st.session_state[_PRESET]
+    for preset in PRESETS:
+        if preset.name == chosen:
+            link.write(preset.settings)
+
+
+def _share(settings: Settings) -> None:
+    with st.popover("Share", icon=":material/link:", width="stretch"):
+        st.markdown("This address opens the lab with exactly these settings, seed included.")
+        address = (st.context.url or "").split("?")[0]
+        query = settings.to_query()
+        st.code(f"{address}?{query}" if query else address, language=None, wrap_lines=True)

@@ -1,0 +1,88 @@
+"""The lab's words: experiments to try, and the formulas with the current numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ultr_core.experiments import EstimatedRisks, RiskPicture
+from ultr_core.settings import Settings
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to try: a question to answer first, a button, and the settings it makes."""
+
+    question: str
+    button: str
+    settings: Settings
+
+
+STEPS = (
+    Step(
+        "**Nobody stops reading.** With no position bias, which of the two rankers wins?",
+        "Set η = η′ = 0",
+        Settings(eta=0.0, assumed_eta=0.0),
+    ),
+    Step(
+        "**The learner exaggerates.** Users have η = 1, the learner believes 1.5. "
+        "Does weighting still help, and which proof checks break?",
+        "Set η′ = 1.5",
+        Settings(assumed_eta=1.5),
+    ),
+    Step(
+        "**Very few clicks.** With 1,000 clicks, is it better to be biased or to be noisy?",
+        "Set n = 1,000",
+        Settings(clicks=1_000),
+    ),
+)
+
+
+def estimate_formulas(settings: Settings) -> tuple[str, ...]:
+    """Both estimates, and the propensity with the assumed exponent in it."""
+    return (
+        r"\hat R_{naive}(S)=\frac1N\sum_{clicks}\mathrm{rank}(d\,|\,S)",
+        r"\hat R_{IPS}(S)=\frac1N\sum_{clicks}\frac{\mathrm{rank}(d\,|\,S)}{p_r}",
+        rf"p_r=(1/r)^{{\,{settings.assumed_eta:g}}}",
+    )
+
+
+def law_formula(settings: Settings, picture: RiskPicture) -> str:
+    """The affine law of section 5.2, in symbols and with the current numbers."""
+    plus, minus = f"{settings.eps_plus:g}", f"{settings.eps_minus:g}"
+    return (
+        r"\begin{aligned}"
+        r"\mathbb E[\hat R_{IPS}]&=(\epsilon_+-\epsilon_-)\,R"
+        r"+\epsilon_-\,\mathbb E\big[\tfrac{m(m+1)}2\big]\\"
+        rf"&=({plus}-{minus})\,R+{picture.intercept:.2f}\\"
+        rf"&={picture.slope:.2f}\,R+{picture.intercept:.2f}"
+        r"\end{aligned}"
+    )
+
+
+def law_condition(settings: Settings) -> str:
+    """Whether the affine law applies to these settings, in words."""
+    if settings.assumed_eta == settings.eta:
+        return "This straight line holds because the learner's curve is the users' (η′ = η)."
+    return (
+        f"This straight line would hold with η′ = {settings.eta:g}; the learner believes "
+        f"{settings.assumed_eta:g}."
+    )
+
+
+def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
+    """Which of production and skyline an estimate takes for the better ranker."""
+    production = estimates.value[picture.kinds.index("production")]
+    skyline = estimates.value[picture.kinds.index("skyline")]
+    if skyline < production:
+        return "It sees that the skyline is better than production."
+    return "It takes production for better than the skyline: wrong."
+
+
+def sample_sentence(picture: RiskPicture) -> str:
+    """How many query draws gave how many clicks, and what they are worth when weighted."""
+    weighted = picture.weighted
+    return (
+        f"N = {picture.query_draws:,} queries were drawn and gave n = {picture.clicks:,} clicks. "
+        f"Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
+        f"(effective sample size); the heaviest click weighs {weighted.largest_weight:,.1f}."
+    )

@@ -1,0 +1,23 @@
+"""What was given on the command line after ``streamlit run app.py --``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Options of this server: the directory of a LETOR corpus, or None for the built-in one."""
+
+    corpus: str | None = None
+
+
+def read_launch(arguments: Sequence[str] | None = None) -> Launch:
+    """Read the options; unknown ones are left to Streamlit."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--corpus", metavar="DIR", default=None)
+    given, _ = parser.parse_known_args(sys.argv[1:] if arguments is None else arguments)
+    return Launch(given.corpus)

@@ -1,0 +1,73 @@
+"""All pages of the app, once: file, address, menu entry, question and controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PageInfo:
+    """One page.
+
+    ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
+    works whichever request comes first after a start. ``question`` is its title.
+    ``main_controls`` are the settings shown above the picture instead of in the sidebar.
+    """
+
+    path: str
+    menu: str
+    icon: str
+    question: str
+    summary: str
+    main_controls: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The page's script, relative to the app."""
+        return f"pages/{self.path}.py"
+
+
+LAB = PageInfo(
+    path="lab",
+    menu="Lab",
+    icon=":material/science:",
+    question="What do biased clicks do to a ranker, and what does weighting repair?",
+    summary="Simulated users click, rankers learn from it, and the proof stands beside it.",
+    main_controls=("eta", "assumed_eta", "eps_minus", "clicks"),
+)
+
+LEARNING_CURVES = PageInfo(
+    path="learning_curves",
+    menu="Learning curves",
+    icon=":material/show_chart:",
+    question="How many clicks does it take until weighting pays?",
+    summary="Figure 1 of the paper, with intervals and a verdict on each claim.",
+)
+
+ROBUSTNESS = PageInfo(
+    path="robustness",
+    menu="Robustness",
+    icon=":material/shield:",
+    question="How much bias, noise and wrong guessing does weighting survive?",
+    summary="Figures 2 to 4 of the paper, and maps that lead into every world.",
+)
+
+PROOFS = PageInfo(
+    path="proofs",
+    menu="Proofs",
+    icon=":material/function:",
+    question="Why does weighting work, and when does it not?",
+    summary="Every line of the paper's derivations in numbers, and switches that break them.",
+    main_controls=("eta", "assumed_eta", "eps_minus"),
+)
+
+ABOUT = PageInfo(
+    path="about",
+    menu="About",
+    icon=":material/menu_book:",
+    question="What exactly is computed here, and where does it come from?",
+    summary="Conventions, readings of the paper, the corpus, your own data, references.",
+)
+
+PAGES = (LAB, LEARNING_CURVES, ROBUSTNESS, PROOFS, ABOUT)
+HOME = LAB

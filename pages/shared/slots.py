@@ -1,0 +1,31 @@
+"""Places on a page that are filled later, and keep what they showed until then."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+
+class Slot:
+    """A place for one element that may be replaced while results come in.
+
+    Unlike ``st.empty`` it does not blank what the previous run left there: the old picture stays,
+    marked as stale by Streamlit, until the first new content.
+    """
+
+    def __init__(self) -> None:
+        self._container = st.container()
+        self._place: DeltaGenerator | None = None
+
+    def place(self) -> DeltaGenerator:
+        """Where to put the content; each use replaces the one before."""
+        if self._place is None:
+            self._place = self._container.empty()
+        return self._place
+
+
+def first_time(key: str) -> bool:
+    """True once in a session for each ``key``: nothing is on the page that could stay."""
+    first = key not in st.session_state
+    st.session_state[key] = True
+    return first

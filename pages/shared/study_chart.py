@@ -1,0 +1,83 @@
+"""A study's picture on the page: files to save, and a way from a mark into its world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import link
+from pages.shared.frame import offer_files, show_chart, theme
+from pages.shared.registry import LAB
+from ultr_core.experiments.studies import Point, StudyResult
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.study import study_figure
+from ultr_core.figures.study_curves import PICKED, series_text
+from ultr_core.settings import PARAMETERS, Settings
+
+
+def show_partial(result: StudyResult) -> None:
+    """The picture of what is finished so far, without anything to click."""
+    show_chart(study_figure(result, theme=theme()))
+
+
+def show_study(result: StudyResult, *, key: str) -> None:
+    """The picture, files to take away, and the world behind a mark that is clicked."""
+    draw = partial(study_figure, result)
+    figure = draw(theme=theme())
+    with st.container(key=f"figure-{figure.name}-{key}", gap="xsmall"):
+        point = _clickable(result, figure, key)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            offer_files(figure, draw)
+            _way_to(point, key, what="cell" if result.plan.study.is_map else "point")
+
+
+def _clickable(result: StudyResult, figure: Figure, key: str) -> Point | None:
+    event = st.vega_lite_chart(
+        figure.rows,
+        dict(figure.spec),
+        width="stretch",
+        height=figure.height,
+        alt=figure.alt,
+        key=f"chart-{figure.name}-{key}",
+        on_select="rerun",
+        selection_mode=PICKED,
+    )
+    marks = event["selection"].get(PICKED) or []
+    return point_of(result, marks[0]) if marks else None
+
+
+def point_of(result: StudyResult, mark: Mapping[str, Any]) -> Point | None:
+    """The place of the grid that a mark stands for, or None."""
+    for point in result.plan.points:
+        if point.x != mark.get("x"):
+            continue
+        names = {None, "", point.series}
+        if point.series is not None:
+            names.add(series_text(point.series))
+        if mark.get("y", mark.get("series")) in names:
+            return point
+    return None
+
+
+def _way_to(point: Point | None, key: str, *, what: str) -> None:
+    """A button that opens the world of a point on the main page, or how to get one."""
+    if point is None:
+        st.markdown(f":material/touch_app: Click a {what} to open its world on the main page.")
+        return
+    if st.button(
+        f"Open {_describe(point.settings)} in the lab",
+        key=f"open-{key}",
+        icon=":material/science:",
+        type="primary",
+        on_click=link.write,
+        args=(point.settings,),
+    ):
+        st.switch_page(LAB.file)
+
+
+def _describe(settings: Settings) -> str:
+    names = ("eta", "assumed_eta", "eps_minus", "clicks")
+    return ", ".join(f"{PARAMETERS[name].symbol} = {getattr(settings, name):,}" for name in names)

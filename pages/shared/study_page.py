@@ -1,0 +1,176 @@
+"""What the study pages share: which result is shown, its reading, picture, claims and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import link, shell, study_run
+from pages.shared.controls import in_page_words
+from pages.shared.registry import LAB
+from pages.shared.shell import PageContext
+from pages.shared.slots import Slot
+from pages.shared.study_chart import show_study
+from ultr_core.errors import InputError
+from ultr_core.experiments import stage
+from ultr_core.experiments.studies import (
+    DEFAULT_LOSS,
+    FAILS,
+    HOLDS,
+    LOSSES,
+    OPEN,
+    STUDIES,
+    STUDY_METHODS,
+    Claim,
+    Loss,
+    Plan,
+    StudyResult,
+    judge,
+    load_shipped,
+    read_study,
+    shipped_result,
+)
+from ultr_core.experiments.studies.grids import MAPS
+from ultr_core.settings import Settings
+
+BASE_FIELDS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
+"""Settings of the sidebar that a study uses; it varies or fixes the others."""
+
+SYMBOLS = {
+    HOLDS: ":green[:material/check_circle:]",
+    FAILS: ":red[:material/cancel:]",
+    OPEN: ":orange[:material/help:]",
+}
+SHIPPED, COMPUTED = "Paper scale, shipped", "Quick, computed here"
+
+
+def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+    """One study: reading, picture, claims, run.
+
+    ``steps`` are things to try: a question, the label of its button and the settings to open.
+    """
+    settings = shell.require_settings(page)
+    corpus = page.launch.corpus
+    plan = _quick_plan(name, settings)
+    headline = Slot()
+    loss, view = _choices(name, corpus)
+    chart = Slot()
+    running = study_run.is_running(plan)
+    result = None if running else _result(name, corpus, plan, loss, view)
+    if result is not None:
+        headline.place().markdown(f"**{read_study(result)}**")
+        with chart.place().container():
+            show_study(result, key=view)
+        st.markdown(_caption(result, shipped=view == SHIPPED))
+    elif not running:
+        headline.place().markdown("**Nothing is computed yet.** Run the study to see the curve.")
+    if view == COMPUTED:
+        _run_section(corpus, plan, loss, chart, headline, running=running)
+    if result is not None:
+        _claims_section(judge(result))
+    _steps_section(name, steps)
+
+
+def _quick_plan(name: str, settings: Settings) -> Plan:
+    """The quick grid with the users and the corpus of the controls."""
+    return Plan(STUDIES[name], "quick", stage(settings, BASE_FIELDS))
+
+
+def _choices(name: str, corpus: str | None) -> tuple[Loss, str]:
+    """What to measure, and which result to show."""
+    with st.container(horizontal=True, key=f"study-choices-{name}"):
+        views = [COMPUTED] if corpus is not None else [SHIPPED, COMPUTED]
+        view = st.segmented_control(
+            "Result", views, default=views[0], required=True, key=f"view-{name}",
+            help="The shipped result was made at the paper's sizes on the built-in corpus. The "
+            "quick one is computed on this server with the settings of the sidebar.",
+        )  # fmt: skip
+        loss = st.selectbox(
+            "Loss", list(LOSSES), index=list(LOSSES).index(DEFAULT_LOSS), key="study-loss",
+            format_func=lambda key: LOSSES[key].label, width=330,
+            help="How a ranking is judged on the test queries. " + " ".join(
+                f"**{loss.label}**: {loss.definition}" for loss in LOSSES.values()
+            ),
+        )  # fmt: skip
+    return LOSSES[loss or DEFAULT_LOSS], view or views[0]
+
+
+def _result(name: str, corpus: str | None, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
+    if view == SHIPPED:
+        return shipped_result(name, loss)
+    done = study_run.finished(corpus, plan)
+    if done is None:
+        return None
+    return StudyResult(plan, loss, done, study_run.description(corpus, plan.base))
+
+
+def _caption(result: StudyResult, *, shipped: bool) -> str:
+    """How to read the picture and where it comes from."""
+    study, counts = result.plan.study, result.world.counts
+    if study.is_map:
+        how = (
+            "Numbers: what weighting gains over the naive ranker, in percent of the gap between "
+            "production and skyline; in brackets where the interval holds 0."
+        )
+    else:
+        how = (
+            f"{result.loss.definition} {result.world.empty_queries:,} of "
+            f"{counts['test']['queries']:,} test queries have no relevant document. Bars: 95 % "
+            f"intervals over {result.plan.base.draws} click logs."
+        )
+    if not shipped:
+        return how
+    command = load_shipped("maps" if study.name in MAPS else "figures").command
+    return f"{how} Made by `{command}`."
+
+
+def _run_section(
+    corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot, *, running: bool
+) -> None:
+    try:
+        cells = plan.cells
+        with st.spinner("Building the corpus and its rankers, once …"):
+            notices = study_run.description(corpus, plan.base).notices
+    except InputError as error:
+        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.stop()
+    for notice in notices:
+        st.markdown(f":material/info: {in_page_words(notice)}")
+    if running:
+        study_run.run(corpus, plan, loss, chart, headline)
+        return
+    again = study_run.finished(corpus, plan) is not None
+    if not again:
+        st.button(
+            f"Run: {len(cells)} cells", key=f"run-{plan.study.name}", type="primary",
+            icon=":material/play_arrow:", on_click=study_run.start, args=(plan,),
+            help="Trains every ranker of the grid with the seed, click logs, ε₊ and corpus of the "
+            "sidebar; what the study varies or fixes is taken from the paper.",
+        )  # fmt: skip
+
+
+def _claims_section(claims: Sequence[Claim]) -> None:
+    if not claims:
+        return
+    st.subheader("The paper's claims on this figure")
+    with st.container(key="study-claims"):
+        for claim in claims:
+            label = f"{SYMBOLS[claim.verdict]} **{claim.verdict}**: {claim.statement}"
+            with st.expander(label, type="compact"):
+                st.markdown(f"Section {claim.section}. Test: {claim.test} {claim.numbers}")
+
+
+def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+    st.subheader("Try this")
+    for number, (column, step) in enumerate(zip(st.columns(len(steps)), steps, strict=True)):
+        question, button, settings = step
+        with column:
+            st.markdown(question)
+            if st.button(button, key=f"try-{name}-{number}", on_click=link.write, args=(settings,)):
+                st.switch_page(LAB.file)
+    methods = " ".join(
+        f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
+        for key in STUDIES[name].methods
+    )
+    st.markdown(methods)

@@ -1,0 +1,137 @@
+"""Running a study on the page: cell by cell, one study at a time on this server, stoppable."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import cached
+from pages.shared.slots import Slot
+from pages.shared.study_chart import show_partial
+from ultr_core.experiments import WORLD_FIELDS, stage
+from ultr_core.experiments.studies import (
+    Cell,
+    CellResult,
+    Loss,
+    Plan,
+    StudyResult,
+    WorldDescription,
+    describe,
+    run_in_process,
+)
+from ultr_core.settings import Settings
+
+_RUNNING = "study_running"
+_PICTURE_EVERY = 0.7  # seconds between partial pictures
+
+
+@st.cache_resource(show_spinner=False)
+def _slot() -> threading.Semaphore:
+    """The one place for a study that this server has."""
+    return threading.Semaphore(1)
+
+
+def description(corpus: str | None, settings: Settings) -> WorldDescription:
+    """What the world of these settings is, in plain values."""
+    values = _description(corpus, stage(settings, WORLD_FIELDS))
+    return WorldDescription(**values)
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _description(corpus: str | None, key: Settings) -> dict[str, Any]:
+    return dict(vars(describe(cached.world(corpus, key))))
+
+
+@st.cache_data(max_entries=5000, show_spinner=False)
+def _cell(corpus: str | None, cell: Cell) -> dict[str, Any]:
+    (result,) = run_in_process(cached.world(corpus, cell.settings), [cell])
+    return result.as_dict()
+
+
+def finished(corpus: str | None, plan: Plan) -> dict[str, CellResult] | None:
+    """The cells of a plan that this session has run to the end, or None."""
+    found: dict[str, CellResult] | None = st.session_state.get(_name(corpus, plan))
+    return found
+
+
+def is_running(plan: Plan) -> bool:
+    """Whether this session has asked for the plan and it is not finished."""
+    return bool(st.session_state.get(_RUNNING) == plan)
+
+
+def start(plan: Plan) -> None:
+    """Callback of the run button."""
+    st.session_state[_RUNNING] = plan
+
+
+def stop() -> None:
+    """Callback of the stop button."""
+    st.session_state[_RUNNING] = None
+
+
+def run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+    """Run the cells of a plan with progress and partial pictures, then show the page anew.
+
+    Every message to the page is a point at which a click on Stop, or on anything else, ends the
+    run; finished cells are remembered by the server, so that the next run goes on from there.
+    """
+    st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
+    place = st.empty()
+    world = description(corpus, plan.base)
+    with _turn(place):
+        done = _run_cells(corpus, plan, loss, world, place, chart, headline)
+    st.session_state[_name(corpus, plan)] = done
+    st.session_state[_RUNNING] = None
+    st.rerun()
+
+
+def _run_cells(
+    corpus: str | None,
+    plan: Plan,
+    loss: Loss,
+    world: WorldDescription,
+    place: DeltaGenerator,
+    chart: Slot,
+    headline: Slot,
+) -> dict[str, CellResult]:
+    done: dict[str, CellResult] = {}
+    whole, ready, started = sum(c.weight for c in plan.cells), 0.0, time.monotonic()
+    painted = 0.0
+    for number, cell in enumerate(plan.cells):
+        left = (time.monotonic() - started) * (whole - ready) / ready if ready > 2 else None
+        when = "" if left is None else f", about {left:.0f} s left"
+        place.progress(ready / whole, f"Cell {number + 1} of {len(plan.cells)}{when}")
+        done[cell.key] = CellResult(**_cell(corpus, cell))
+        ready += cell.weight
+        if time.monotonic() - painted > _PICTURE_EVERY:
+            headline.place().markdown(f"{len(done)} of {len(plan.cells)} cells are finished.")
+            with chart.place().container():
+                show_partial(StudyResult(plan, loss, done, world))
+            painted = time.monotonic()
+    return done
+
+
+@contextmanager
+def _turn(place: DeltaGenerator) -> Iterator[None]:
+    """Wait until no other visitor runs a study here."""
+    slot = _slot()
+    waited = time.monotonic()
+    while not slot.acquire(timeout=0.5):
+        place.markdown(
+            ":material/hourglass_top: Another visitor's study is running on this server; yours "
+            f"begins when it is done ({time.monotonic() - waited:.0f} s so far)."
+        )
+    try:
+        yield
+    finally:
+        slot.release()
+
+
+def _name(corpus: str | None, plan: Plan) -> str:
+    return f"study {corpus} {plan.study.name} {plan.scale} {plan.base}"

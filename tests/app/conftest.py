@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_app(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
+    """Open the app on the small corpus (or on ``corpus``), with the values of a link."""
+
+    def open_(corpus: Path | None = small_corpus, **link: str) -> AppTest:
+        monkeypatch.setattr(sys, "argv", ["app.py", "--corpus", str(corpus)])
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        for name, value in link.items():
+            app.query_params[name] = value
+        return app.run()
+
+    yield open_

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ultr_core.corpus import load_directory
+from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
+
+OpenApp = Callable[..., AppTest]
+FAST = {"draws": "2", "clicks": "500"}
+SETTINGS = Settings(draws=2, clicks=500)
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def values(app: AppTest) -> dict[str, float]:
+    return {name: app.session_state[name] for name in PARAMETERS}
+
+
+def test_untouched_page_makes_its_point(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    assert not app.exception
+    assert app.title[0].value.endswith("?")
+    assert len(app.get("vega_lite_chart")) == 4
+    assert "Kendall's τ" in words(app)
+    assert "proof checks hold" in words(app)
+    assert len(app.get("download_button")) == 16
+
+
+def test_numbers_on_the_page_are_those_of_the_core(open_app: OpenApp, small_corpus: Path) -> None:
+    app = open_app(**FAST)
+    world = build_world(SETTINGS, load_directory(small_corpus))
+    expected = compare(world, SETTINGS)
+    assert f"**{expected.sentence}**" in words(app)
+    shown = app.table[0].value.to_dict("records")
+    assert len(shown) == len(expected.rankers)
+    for row, summary in zip(shown, expected.rankers.values(), strict=True):
+        assert row["Ranker"] == summary.label
+        for name, estimate in (("Risk", summary.risk), ("Mean rank", summary.mean_rank)):
+            assert row[name] == f"{estimate.value:.4f}"
+            if estimate.low < estimate.high:
+                assert row[f"{name}, 95 %"] == f"{estimate.low:.4f} to {estimate.high:.4f}"
+
+
+def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpus: Path) -> None:
+    app = open_app(**FAST)
+    world = build_world(SETTINGS, load_directory(small_corpus))
+    family = ranker_family(world)
+    picture = risk_picture(world, family, SETTINGS)
+    assert f"τ = **{picture.naive.kendall:.2f}**" in words(app)
+    assert f"τ = **{picture.weighted.kendall:.2f}**" in words(app)
+    checks = proof_checks(world, family, SETTINGS)
+    good = sum(check.holds for check in checks)
+    assert f"{good} of {len(checks)} proof checks hold" in words(app)
+    for check in checks:
+        assert check.as_dict()["sentence"] in words(app)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_every_preset_opens_and_sets_all_controls(open_app: OpenApp, preset: object) -> None:
+    assert dataclasses.is_dataclass(preset)
+    app = open_app(draws="1")
+    app.selectbox(key="preset").select(preset.name).run()
+    assert not app.exception
+    assert not app.warning
+    assert values(app) == preset.settings.as_dict()
+    assert preset.watch in words(app)
+
+
+HOSTILE = ("", "abc", "NaN", "inf", "-inf", "1e999", "-1", "99999999999", "0x10", "1,5", "é" * 500)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_link_is_corrected_with_a_sentence_each(open_app: OpenApp, text: str) -> None:
+    app = open_app(**dict.fromkeys(PARAMETERS, text))
+    assert not app.exception
+    assert values(app) == Settings().as_dict()
+    assert words(app).count("The link asks for") >= len(PARAMETERS) - 1
+    app.button(key="dismiss").click().run()
+    assert "The link asks for" not in words(app)
+
+
+def test_link_values_between_steps_are_rounded_with_a_notice(open_app: OpenApp) -> None:
+    app = open_app(eta="1.237", clicks="480", draws="1")
+    assert app.session_state["eta"] == 1.24
+    assert app.session_state["clicks"] == 500
+    assert words(app).count("The link asks for") == 2
+
+
+def test_usable_link_is_taken_as_it_is(open_app: OpenApp) -> None:
+    app = open_app(eta="0.5", clicks="2000", eps_minus="0.2", seed="7", draws="1")
+    assert values(app) == Settings(eta=0.5, clicks=2000, eps_minus=0.2, seed=7, draws=1).as_dict()
+    assert "The link" not in words(app)
+
+
+def test_unknown_keys_of_a_link_are_left_alone(open_app: OpenApp) -> None:
+    app = open_app(utm_source="mail", **FAST)
+    assert not app.exception
+    assert "The link" not in words(app)
+
+
+def test_impossible_noise_gives_one_sentence_and_no_results(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.slider(key="eps_plus").set_value(0.1).run()
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert "ε₊ must be above ε₋" in app.warning[0].value
+    assert "--" not in app.warning[0].value
+    assert not app.get("vega_lite_chart")
+    app.slider(key="eps_plus").set_value(0.9).run()
+    assert not app.warning
+    assert len(app.get("vega_lite_chart")) == 4
+
+
+def test_reset_returns_to_the_default_world(open_app: OpenApp) -> None:
+    app = open_app(eta="0.3", eps_plus="0.6", seed="12", draws="1")
+    app.button(key="reset").click().run()
+    assert values(app) == Settings().as_dict()
+
+
+def test_steps_set_what_they_say(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.button(key="step-0").click().run()
+    assert not app.exception
+    assert app.session_state["eta"] == 0.0
+    assert "same ranker" in words(app)
+
+
+def test_share_link_names_what_differs_from_the_defaults(open_app: OpenApp) -> None:
+    app = open_app(eta="0.5", clicks="2000", draws="1")
+    assert "?eta=0.5&clicks=2000&draws=1" in app.code[0].value
+
+
+def test_settings_stay_when_the_page_changes(open_app: OpenApp) -> None:
+    app = open_app(eta="0.5", **FAST)
+    app.switch_page("pages/about.py").run()
+    assert not app.exception
+    assert app.session_state["eta"] == 0.5
+
+
+@pytest.mark.parametrize("content", [None, "", "2 qid:1 1:0.5 2:x\n", "hello\n"])
+def test_unusable_corpus_gives_one_sentence(
+    open_app: OpenApp, tmp_path: Path, content: str | None
+) -> None:
+    if content is not None:
+        for name in ("train", "vali", "test"):
+            (tmp_path / f"{name}.txt").write_text(content)
+    app = open_app(corpus=tmp_path)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "Traceback" not in app.error[0].value
+    assert not app.get("vega_lite_chart")
+
+
+def test_weights_can_be_shown_instead_of_probabilities(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.get_by_key("examination_view").set_value("Weight 1/p").run()
+    assert not app.exception
+    assert "1000" in app.get("vega_lite_chart")[3].proto.spec

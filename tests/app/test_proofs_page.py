@@ -1,0 +1,188 @@
+"""The proofs page without a browser: what it says is what the core computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Ways, default_world
+
+OpenApp = Callable[..., AppTest]
+OpenProofs = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_proofs(open_app: OpenApp) -> OpenProofs:
+    def open_(**link: str) -> AppTest:
+        app = open_app(draws="1", clicks="100", **link)
+        return app.switch_page("pages/proofs.py").run()
+
+    return open_
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def label_of(name: str) -> str:
+    return f"{DERIVATIONS[name].section}: {DERIVATIONS[name].title}"
+
+
+def failing(name: str, world: SmallWorld) -> tuple[int, ...]:
+    derive = DERIVATIONS[name].derive
+    assert derive is not None
+    return derive(Ways(world)).failing
+
+
+def switch(broken: str) -> str:
+    return "break_" + broken.replace("-", "_")
+
+
+def test_untouched_page_makes_its_point(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    assert not app.exception
+    assert not app.warning
+    assert "when does it not?" in app.title[0].value
+    assert "all 5 lines hold exactly" in app.markdown[0].value
+    assert len(app.get("vega_lite_chart")) == 3
+    assert words(app).count("**Line ") == 5
+    assert "every pattern, and closed form **8**" in words(app)
+    assert "1,000 users **8.03\N{NO-BREAK SPACE}±" in words(app)
+
+
+def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    for name in DERIVATIONS:
+        app.selectbox(key="proof").set_value(label_of(name)).run()
+        assert not app.exception, name
+        assert "FAILS" not in words(app), name
+        assert DERIVATIONS[name].fails_when in words(app)
+    for broken in BREAKS:
+        app.toggle(key=switch(broken)).set_value(True).run()
+        for name in ("ips-unbiased", "noise-keeps-order", "clipped-moments", "hinge-chain"):
+            app.selectbox(key="proof").set_value(label_of(name)).run()
+            assert not app.exception, (name, broken)
+            expected = failing(name, default_world().breaking(broken))
+            assert words(app).count("FAILS by") == len(expected), (name, broken)
+            assert words(app).count("exactly the predicted") == len(expected), (name, broken)
+            for line in expected:
+                assert f"Line {line}** :red-background" in words(app)
+        app.button(key="mend").click().run()
+        assert not any(app.toggle(key=switch(other)).value for other in BREAKS)
+
+
+def test_an_edited_query_is_recomputed(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    app.get("button_group")[0].set_value(["A", "C"]).run()
+    assert "every pattern, and closed form **7**" in words(app)  # ranks 3 and 4 under S₁
+    app.text_input(key="new").set_value("C A B D E F").run()
+    assert "every pattern, and closed form **3**" in words(app)
+    app.text_input(key="curve").set_value("1, 1/2, 0").run()
+    assert "FAILS by +1" in words(app)  # C is shown third, where nobody looks
+    assert not app.exception
+
+
+def test_a_wrong_assumed_curve_names_both_exponents(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    app.slider(key="assumed_eta").set_value(2.0).run()
+    assert "Line 3 fails" in app.markdown[0].value
+    assert "η′ = 2" in app.markdown[0].value
+    app.slider(key="eta").set_value(0.55).run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "sentence"),
+    [
+        ("list", "ABCDEE", "must name each of the letters"),
+        ("new", "ABC", "The new ranking"),
+        ("list", "A", "it must have 2 to 16"),
+        ("curve", "1 2 3", "at rank 2"),
+        ("curve", "<b>", "must be a number"),
+        ("assumed", "1 0", "users look there"),
+        ("clip", "7", "from 0 to 1"),
+        ("gap", "", "must be a number"),
+    ],
+)
+def test_what_cannot_be_used_gives_one_sentence(
+    open_proofs: OpenProofs, key: str, text: str, sentence: str
+) -> None:
+    app = open_proofs()
+    app.text_input(key=key).set_value(text).run()
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert sentence in app.warning[0].value
+
+
+def test_another_number_of_candidates_starts_the_rankings_anew(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    app.number_input(key="candidates").set_value(12).run()
+    assert not app.exception
+    assert app.text_input(key="list").value == "ABCDEFGHIJKL"
+    assert "lines hold exactly" in app.markdown[0].value
+    app.number_input(key="candidates").set_value(3).run()
+    assert not app.exception
+    assert not app.warning
+
+
+def test_more_users_can_be_drawn(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    for users in ("10,000", "100,000", "200,000"):
+        app.button(key="draw_more").click().run()
+        assert f"{users} users **" in words(app)
+    app.number_input(key="users").set_value(1).run()
+    assert not app.exception
+
+
+def test_every_view_opens_whatever_is_broken(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    views = ("Users arrive", "One user at a time", "Naive against weighted", "Noise and the SVM")
+    for broken in (None, "cascade", "zero-relevant"):
+        if broken:
+            app.toggle(key=switch(broken)).set_value(True).run()
+        for view in views:
+            app.session_state["view"] = view
+            app.run()
+            assert not app.exception, (broken, view)
+    app.session_state["view"] = "Naive against weighted"
+    app.button(key="mend").click().run()
+    assert "weighting overtakes naive after 8.41 clicks" in words(app)
+
+
+def test_one_user_at_a_time(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    app.session_state["view"] = "One user at a time"
+    app.run()
+    assert "**User 1** searches" in words(app)
+    for _ in range(3):
+        app.button(key="one_step").click().run()
+    assert "now at rank 3" in words(app)
+    app.button(key="next_user").click().run()
+    assert "**User 2** searches" in words(app)
+    app.number_input(key="step").set_value(34).run()
+    assert "4 clicks so far" in words(app)
+    assert "weight 1/p = **6**" in words(app)
+    app.button(key="play").click().run()
+    assert app.session_state["playing"]
+    app.button(key="first_user").click().run()
+    assert not app.session_state["playing"]
+    assert app.session_state["step"] == 0
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_things_to_try_break_the_claim_they_are_about(open_proofs: OpenProofs, number: int) -> None:
+    app = open_proofs()
+    app.button(key=f"step-{number}").click().run()
+    assert not app.exception
+    assert "FAILS by" in words(app)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "inf", "-1", "é" * 300, "1e999"])
+def test_a_hostile_link_never_breaks_the_page(open_proofs: OpenProofs, text: str) -> None:
+    keys = ("list", "new", "relevant", "curve", "clip", "users", "step", "proof", "view",
+            "break_cut")  # fmt: skip
+    app = open_proofs(**dict.fromkeys(keys, text))
+    assert not app.exception
+    assert app.title

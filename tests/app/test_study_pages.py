@@ -1,0 +1,125 @@
+"""The study pages: shipped results, verdicts, loss switch, quick runs, ways into a world."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import study_run
+from pages.shared.study_chart import point_of
+from ultr_core.experiments.studies import LOSSES, judge, read_study, shipped_result
+
+OpenApp = Callable[..., AppTest]
+LABELS = {
+    "bias": "Bias",
+    "noise": "Noise",
+    "misspecification": "Wrong propensities",
+    "map-noise": "Map: bias and noise",
+    "map-assumed": "Map: true and assumed bias",
+}
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def open_study(open_app: OpenApp, name: str, corpus: Path | None = None, **link: str) -> AppTest:
+    app = open_app(corpus, **link)
+    page = "learning_curves" if name == "learning-curve" else "robustness"
+    app.switch_page(f"pages/{page}.py").run()
+    if name in LABELS:
+        app.segmented_control(key="study").set_value(LABELS[name]).run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture
+def built_in(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
+    """The app on the built-in corpus, begun on a page that trains nothing."""
+
+    def open_(_: Path | None, **link: str) -> AppTest:
+        app = AppTest.from_file(
+            str(Path(__file__).resolve().parents[2] / "app.py"), default_timeout=120
+        )
+        monkeypatch.setattr("sys.argv", ["app.py"])
+        for key, value in link.items():
+            app.query_params[key] = value
+        app.switch_page("pages/about.py")
+        return app.run()
+
+    return open_
+
+
+@pytest.mark.parametrize("name", ["learning-curve", *LABELS])
+def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: str) -> None:
+    app = open_study(built_in, name)
+    assert app.title[0].value.endswith("?")
+    result = shipped_result(name, LOSSES["sum-of-ranks"])
+    assert f"**{read_study(result)}**" in words(app)
+    assert len(app.get("vega_lite_chart")) == 1
+    labels = [expander.label for expander in app.expander]
+    for claim in judge(result):
+        assert any(claim.verdict in label and claim.statement in label for label in labels)
+    assert "python -m ultr_core reproduce" in words(app)
+    assert len(app.get("download_button")) == 4
+
+
+def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:
+    app = open_study(built_in, "noise")
+    app.selectbox(key="study-loss").select("ndcg").run()
+    assert not app.exception
+    assert f"**{read_study(shipped_result('noise', LOSSES['ndcg']))}**" in words(app)
+    assert "has no NDCG and is left out" in words(app)
+
+
+def test_a_quick_run_ends_with_curve_and_verdicts(open_app: OpenApp, small_corpus: Path) -> None:
+    app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500")
+    assert "Nothing is computed yet" in words(app)
+    app.button(key="run-bias").click().run(timeout=120)
+    assert not app.exception
+    assert "From η = 0 to 2" in words(app)
+    assert any("same ranker" in expander.label for expander in app.expander)
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+def test_a_visitor_waits_while_another_study_runs(open_app: OpenApp, small_corpus: Path) -> None:
+    app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500", seed="77")
+    slot = study_run._slot()
+    assert slot.acquire(timeout=1)
+    began = time.monotonic()
+    threading.Timer(1.5, slot.release).start()
+    app.button(key="run-bias").click().run(timeout=120)
+    assert time.monotonic() - began > 1.5
+    assert not app.exception
+    assert slot.acquire(timeout=1)
+    slot.release()
+
+
+def test_a_mark_leads_into_its_world(built_in: OpenApp) -> None:
+    result = shipped_result("bias", LOSSES["sum-of-ranks"])
+    point = point_of(result, {"x": 1.5, "series": "225K"})
+    assert point is not None
+    assert point.settings.eta == point.settings.assumed_eta == 1.5
+    assert point.settings.eps_minus == 0
+    assert point_of(result, {"x": 0.123}) is None
+    cell = point_of(shipped_result("map-assumed", LOSSES["dcg"]), {"x": 0.5, "y": 1.5})
+    assert cell is not None
+    assert (cell.settings.eta, cell.settings.assumed_eta) == (0.5, 1.5)
+
+
+def test_a_step_opens_the_lab_with_its_settings(built_in: OpenApp) -> None:
+    app = open_study(built_in, "learning-curve")
+    app.button(key="try-learning-curve-0").click().run(timeout=120)
+    assert not app.exception
+    assert app.session_state["clicks"] == 500
+
+
+def test_settings_that_make_no_study_are_said(open_app: OpenApp, small_corpus: Path) -> None:
+    app = open_study(open_app, "noise", small_corpus, eps_plus="0.2", eps_minus="0.05")
+    assert not app.exception
+    assert any("ε₊" in error.value for error in app.error)

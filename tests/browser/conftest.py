@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scripts.screenshots import browser, find_browser, server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+
+OpenPage = Callable[..., "Page"]
+PATIENCE = 60_000  # milliseconds
+
+# A first visit to an address below the root probes for a server there; both answers are expected.
+EXPECTED_ERRORS = ("/_stcore/health", "/_stcore/host-config")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if find_browser() is None:
+        message = "no Chromium is installed here (apt-get install chromium), or name it in CHROMIUM"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def address(small_corpus: Path) -> Iterator[str]:
+    """One server on a small corpus for all browser tests."""
+    with server(after=("--corpus", str(small_corpus))) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def window(chromium: Browser) -> Iterator[BrowserContext]:
+    """One profile for all tests: scripts and fonts are fetched once."""
+    context = chromium.new_context(accept_downloads=True)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def open_page(window: BrowserContext) -> Iterator[OpenPage]:
+    """Open an address in a page of its own; fails the test on an unexpected console error."""
+    from playwright.sync_api import expect
+
+    pages: list[Page] = []
+    errors: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(f"{message.text} {message.location.get('url')}")
+
+    def open_(url: str, *, width: int = 1280, height: int = 720, dark: bool = False) -> Page:
+        page = window.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", note)
+        page.goto(url)
+        return page
+
+    expect.set_options(timeout=PATIENCE)
+    yield open_
+    for page in pages:
+        page.close()
+    assert [e for e in errors if not any(known in e for known in EXPECTED_ERRORS)] == []

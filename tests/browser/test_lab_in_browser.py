@@ -1,0 +1,195 @@
+"""The lab as its reader meets it: what is seen, dragged, typed, shared and saved."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from scripts.screenshots import server, wait_until_done
+
+OpenPage = Callable[..., Page]
+PATIENCE = 60_000  # milliseconds
+LINK = "/lab?clicks=500&draws=2"
+
+
+def opened(open_page: OpenPage, url: str, **options: object) -> Page:
+    page = open_page(url, **options)
+    wait_until_done(page)
+    return page
+
+
+def figure(page: Page, name: str) -> Locator:
+    return page.locator(f".st-key-figure-{name}")
+
+
+def marks(page: Page, name: str) -> str:
+    """The drawn picture as SVG text."""
+    return figure(page, name).locator("svg.marks").inner_html()
+
+
+def slider(page: Page, label: str) -> Locator:
+    return page.get_by_role("slider", name=re.compile(label)).first
+
+
+@pytest.fixture(scope="module")
+def page(window: BrowserContext, address: str) -> Page:
+    """The lab, opened once for tests that leave its settings alone."""
+    opened_page = window.new_page()
+    opened_page.set_viewport_size({"width": 1280, "height": 720})
+    opened_page.set_default_timeout(PATIENCE)
+    opened_page.goto(address + LINK)
+    wait_until_done(opened_page)
+    return opened_page
+
+
+def test_first_screen_tells_the_story(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_contain_text("biased clicks")
+    for name in ("risk-naive", "risk-propensity"):
+        box = figure(page, name).locator("svg.marks").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] / 2 < 720  # most of it on the first screen
+    expect(page.get_by_text("proof checks hold")).to_be_visible()
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+
+
+def test_slider_moves_picture_numbers_and_checks(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + LINK)
+    handle = slider(page, "Assumed bias")
+    before = (
+        marks(page, "risk-propensity"),
+        page.locator("strong").first.inner_text(),
+        page.locator(".st-key-proof-checks").inner_text(),
+    )
+    handle.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("assumed_eta=1.5"))
+    page.wait_for_timeout(500)
+    wait_until_done(page)
+    after = (
+        marks(page, "risk-propensity"),
+        page.locator("strong").first.inner_text(),
+        page.locator(".st-key-proof-checks").inner_text(),
+    )
+    for was, now in zip(before, after, strict=True):
+        assert was != now
+    assert "fails, as predicted" in after[2]
+
+
+def test_slider_can_be_dragged(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + LINK)
+    before = marks(page, "risk-naive")
+    box = page.locator(".st-key-eta [data-rac][data-orientation]").nth(1).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2  # η = 1 of 0 to 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y, steps=8)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[?&]eta=0\."))
+    page.wait_for_timeout(500)
+    wait_until_done(page)
+    assert marks(page, "risk-naive") != before
+
+
+def test_latest_of_many_quick_changes_wins(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + "/lab?clicks=5000&draws=5")
+    slider(page, "Click noise").focus()
+    started = time.monotonic()
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(40)
+    expect(page).to_have_url(re.compile("eps_minus=0.22"))
+    page.wait_for_timeout(500)
+    wait_until_done(page)
+    expect(page.get_by_text(re.compile(r"of \d+ proof checks hold"))).to_be_visible()
+    assert time.monotonic() - started < 60
+
+
+def test_what_if_curve_follows_the_hand(page: Page) -> None:
+    place = figure(page, "examination-probability")
+    before = marks(page, "examination-probability")
+    place.locator(".vega-bindings input[type=range]").fill("1.5")
+    expect(place.locator("svg.marks")).to_contain_text("31.6 at rank 10")
+    assert marks(page, "examination-probability") != before
+    assert "what_if" not in page.url
+
+
+def test_link_reproduces_the_view_in_another_window(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + LINK)
+    handle = slider(page, "Bias severity")
+    handle.focus()
+    page.keyboard.press("Home")
+    expect(page).to_have_url(re.compile(r"[?&]eta=0"))
+    page.wait_for_timeout(500)
+    wait_until_done(page)
+    other = opened(open_page, page.url)
+    assert slider(other, "Bias severity").input_value() == "0"
+    for name in ("risk-naive", "risk-propensity", "trained-rankers"):
+        assert marks(other, name) == marks(page, name)
+
+
+def test_share_shows_the_address_of_this_view(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + "/lab?clicks=500&draws=2&eta=0.5")
+    page.get_by_role("button", name="Share").click()
+    expect(page.locator("code").first).to_contain_text("?eta=0.5&clicks=500&draws=2")
+
+
+@pytest.mark.parametrize("path", ["lab", "about"])
+def test_deep_link_is_the_first_request_of_a_fresh_server(
+    open_page: OpenPage, small_corpus: Path, path: str
+) -> None:
+    with server(after=("--corpus", str(small_corpus))) as fresh:
+        page = opened(open_page, f"{fresh}/{path}?draws=1&clicks=500")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("?")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        menu = page.locator("[data-testid='stSidebarNav']")
+        expect(menu).to_contain_text("Lab")
+        expect(menu).not_to_contain_text("app")
+        expect(slider(page, "Bias severity")).to_be_visible()
+
+
+def test_figure_is_saved_as_a_file(page: Page, tmp_path: Path) -> None:
+    figure(page, "risk-naive").get_by_role("button", name="Save figure").click()
+    for label, start in (("SVG", b"<svg"), ("CSV", b"true_risk,")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        target = tmp_path / download.value.suggested_filename
+        download.value.save_as(target)
+        assert target.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("path", "dark"), [("/lab?clicks=500&draws=2", True), ("/about", False)], ids=["lab", "about"]
+)
+def test_phone_needs_no_sideways_scrolling(
+    open_page: OpenPage, address: str, path: str, dark: bool
+) -> None:
+    page = opened(open_page, address + path, width=390, height=844, dark=dark)
+    wide = page.evaluate(
+        "document.querySelector(\"[data-testid='stMain']\").scrollWidth - window.innerWidth"
+    )
+    assert wide <= 0
+    if path.startswith("/lab"):
+        for name in ("eta", "assumed_eta", "eps_minus", "clicks"):
+            expect(page.locator(f".st-key-{name}")).to_be_in_viewport(ratio=1)
+
+
+def test_bad_link_is_told_in_words(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + "/lab?eta=nonsense&clicks=123&draws=1")
+    expect(page.get_by_text("The link asks for")).to_have_count(2)
+    expect(slider(page, "Bias severity")).to_have_value("1")
+
+
+def test_charts_have_names_that_state_the_finding(page: Page) -> None:
+    expect(page.get_by_label(re.compile("Kendall's tau is 0")).first).to_be_attached()

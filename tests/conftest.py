@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LETOR directory in which everything trains in a moment."""
+    from ultr_core.corpus import synthetic_splits, write_letor
+
+    folder = tmp_path_factory.mktemp("letor")
+    splits = synthetic_splits(
+        3, train_queries=80, validation_queries=30, test_queries=60, features=8,
+        mean_candidates=10.0, relevant_share=0.15,
+    )  # fmt: skip
+    for name in ("train", "validation", "test"):
+        write_letor(getattr(splits, name), folder / f"{name}.txt")
+    return folder
