@@ -69,7 +69,7 @@ def server(*options: str, after: tuple[str, ...] = ()) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [
         sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
-        "--server.address", "127.0.0.1", *options, "--", *after,
+        "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
     ]  # fmt: skip
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -98,10 +98,11 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     starts = log.query_offsets[:-1]
     value = np.empty(places.shape[0])
     second_moment = np.empty(places.shape[0])
-    # Ranker by ranker, so that everything stays in the processor's cache.
+    # Ranker by ranker in the same two buffers, so that everything stays in the processor's cache.
+    rank, weighted = np.empty_like(weight), np.empty_like(weight)
     for ranker, row in enumerate(places):
-        rank = row.astype(np.float64)
-        of_query = np.add.reduceat(rank * weight, starts)
+        rank[:] = row
+        of_query = np.add.reduceat(np.multiply(rank, weight, out=weighted), starts)
         value[ranker] = of_query.sum() / draws
         rank *= rank
         second_moment[ranker] = ((of_query * of_query / drawn).sum() + rank @ spread) / draws

@@ -17,7 +17,7 @@ from ultr_core.errors import InputError
 from ultr_core.feedback.click_models import PositionModel
 from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.propensity.weights import LEAST_PROPENSITY, clipped_propensities
-from ultr_core.ranking import query_sums
+from ultr_core.ranking import checked_offsets, query_sums
 
 FloatArray = NDArray[np.float64]
 
@@ -82,9 +82,22 @@ def expected_risk(
 
     Naive: q = 1; IPS: q = p; clipped: max(tau, p); wrong model: q = the assumed propensities.
     """
-    means: FloatArray = expected_delta(click_probability, propensities, ranks, query_offsets).mean(
-        axis=-1
-    )
+    pi = np.asarray(click_probability, dtype=np.float64)
+    contribution = _per_propensity(pi, propensities)
+    queries = checked_offsets(query_offsets, pi.size).size - 1
+    places = np.asarray(ranks)
+    if places.shape[-1:] != pi.shape:
+        raise InputError(
+            f"The ranks have shape {places.shape} for {pi.size} documents; the last axis must "
+            f"agree."
+        )
+    totals = np.empty(places.shape[:-1])
+    # Ranker by ranker in one buffer: a copy of all ranks as floats costs more than the sums.
+    rank = np.empty(pi.size)
+    for ranker in np.ndindex(places.shape[:-1]):
+        rank[:] = places[ranker]
+        totals[ranker] = rank @ contribution
+    means: FloatArray = totals / queries
     return means
 
 
