@@ -31,6 +31,7 @@ def main() -> None:
     """Lay out the page: verdict, switches and query, lines, then what users do."""
     page = shell.enter()
     settings = shell.require_settings(page)
+    proofs_world.tidy_link(users=(1, MOST_USERS), step=(0, proofs_user.LAST_STEP))
     verdict = st.container(key="verdict")
     name, users = _choose()
     broken = _switches()

@@ -47,6 +47,28 @@ NUMBERS = {
 }
 
 
+def tidy_link(**whole: tuple[int, int]) -> None:
+    """Drop numbers of the link that are not whole or out of range, and run again.
+
+    A number field cannot be made with an infinite number in the address bar.
+    """
+    wrong = [
+        key
+        for key, (low, high) in whole.items()
+        if key in st.query_params and not _is_whole(st.query_params[key], low, high)
+    ]
+    for key in wrong:
+        del st.query_params[key]
+    if wrong:
+        st.rerun()
+
+
+def _is_whole(text: str, low: int, high: int) -> bool:
+    return len(text) < LONGEST_TEXT and text.isascii() and text.isdigit() and (
+        low <= int(text) <= high
+    )  # fmt: skip
+
+
 def break_switches() -> tuple[str, ...]:
     """One switch for each assumption; the names of those that are on."""
     broken = []

@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import link
 from pages.shared.frame import offer_files, show_chart, theme
-from pages.shared.registry import LAB
+from pages.shared.study_link import lab_button
 from ultr_core.experiments.studies import Point, StudyResult
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.study import study_figure
@@ -67,15 +66,12 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
     if point is None:
         st.markdown(f":material/touch_app: Click a {what} to open its world on the main page.")
         return
-    if st.button(
+    lab_button(
         f"Open {_describe(point.settings)} in the lab",
+        point.settings,
         key=f"open-{key}",
-        icon=":material/science:",
-        type="primary",
-        on_click=link.write,
-        args=(point.settings,),
-    ):
-        st.switch_page(LAB.file)
+        kind="primary",
+    )
 
 
 def _describe(settings: Settings) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import link, shell, study_run
+from pages.shared import shell, study_run
 from pages.shared.controls import in_page_words
-from pages.shared.registry import LAB
 from pages.shared.shell import PageContext
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
+from pages.shared.study_link import lab_button
 from ultr_core.errors import InputError
 from ultr_core.experiments import stage
 from ultr_core.experiments.studies import (
@@ -167,8 +167,7 @@ def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> Non
         question, button, settings = step
         with column:
             st.markdown(question)
-            if st.button(button, key=f"try-{name}-{number}", on_click=link.write, args=(settings,)):
-                st.switch_page(LAB.file)
+            lab_button(button, settings, key=f"try-{name}-{number}")
     methods = " ".join(
         f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
         for key in STUDIES[name].methods

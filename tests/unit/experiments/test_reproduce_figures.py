@@ -1,0 +1,102 @@
+"""Pictures of studies: valid for any part of a result, on stable axes, with names that do not
+collide."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultr_core.experiments.studies import LOSSES, STUDIES, Plan, StudyResult, cell_of
+from ultr_core.experiments.studies import CellResult as Result
+from ultr_core.experiments.studies.source import WorldDescription
+from ultr_core.export.figure_files import to_svg
+from ultr_core.figures.study import study_figure
+from ultr_core.figures.study_layout import loss_range, spread
+from ultr_core.settings import Settings
+
+
+def result_of(
+    name: str, *, share: float = 1.0, far: float = 30.0, spread_by: float = 0.1
+) -> StudyResult:
+    plan = Plan(STUDIES[name], "quick", Settings(draws=2))
+    levels = {"production": 13.0, "skyline": 10.0, "naive": 11.8, "propensity": 10.6}
+    done = {}
+    for point, draw in itertools.product(plan.points, range(2)):
+        for method in plan.study.methods:
+            cell = cell_of(method, point.settings, draw)
+            value = levels.get(method, 10.5) + spread_by * draw * (method == "propensity")
+            if method == "skip-above" or (method == "propensity" and point.x == 2.0):
+                value = far
+            losses = dict.fromkeys(LOSSES, value)
+            done[cell.key] = Result(cell.key, losses, 0.5, 1, 0, 0, 9, 9, 0.33, 0, 0)
+    kept = dict(list(done.items())[: round(share * len(done))])
+    return StudyResult(plan, LOSSES["sum-of-ranks"], kept, WorldDescription("0", {}, 0, ()))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_any_part_of_a_study_can_be_drawn(name: str, share: float) -> None:
+    result = result_of(name, share=share)
+    for theme in ("light", "dark"):
+        figure = study_figure(result, theme=theme)  # type: ignore[arg-type]
+        assert figure.alt
+        assert figure.name == f"study-{name}"
+    if share == 1.0:
+        assert to_svg(figure).startswith(b"<svg")
+
+
+def test_values_far_away_stand_at_the_edge_with_their_number() -> None:
+    rows = study_figure(result_of("misspecification")).rows
+    beyond = rows[rows["part"] == "beyond"]
+    assert list(beyond["text"]) == ["30"]
+    curve = rows[rows["part"] == "curve"]
+    assert curve["value"].max() == 30
+    assert curve["high_y"].max() < 20
+    names = study_figure(result_of("learning-curve")).rows.query("part == 'name'")
+    assert "↑ Skip-above 30" in set(names["text"])
+
+
+def test_intervals_and_noise_shares_are_in_the_picture() -> None:
+    rows = study_figure(result_of("noise")).rows
+    curve = rows[(rows["part"] == "curve") & (rows["method"] == "propensity")]
+    assert (curve["low"] < curve["value"]).all()
+    assert (curve["value"] < curve["high"]).all()
+    assert set(rows.query("part == 'share'")["text"]) == {"33%"}
+    assert set(rows.query("part == 'name'")["text"]) == {
+        "Naive 170K", "Naive 850K", "Weighted 170K", "Weighted 850K", "Production", "Skyline",
+    }  # fmt: skip
+
+
+def test_maps_put_what_is_not_certain_in_brackets() -> None:
+    certain = study_figure(result_of("map-noise", far=11.8)).rows
+    assert set(certain[certain["x"] == 2.0]["text"]) == {"0"}
+    assert set(certain[certain["x"] != 2.0]["text"]) == {"38"}
+    open_ = study_figure(result_of("map-noise", far=11.8, spread_by=1.0)).rows
+    assert set(open_[open_["x"] != 2.0]["text"]) == {"(23)"}
+
+
+@given(
+    st.lists(st.floats(0, 100), min_size=1, max_size=8),
+)
+def test_names_are_moved_apart_and_stay_inside(places: list[float]) -> None:
+    moved = spread(places, 0.0, 100.0, 10.0)
+    assert all(-1e-9 <= place <= 100 + 1e-9 for place in moved)
+    ordered = sorted(moved)
+    assert all(b - a >= 10 - 1e-9 for a, b in itertools.pairwise(ordered))
+    by_place = [place for _, place in sorted(zip(places, moved, strict=True))]
+    assert by_place == sorted(by_place)
+
+
+def test_places_with_room_stay_where_they_are() -> None:
+    assert spread([50.0, 10.0, 90.0], 0.0, 100.0, 10.0) == [50.0, 10.0, 90.0]
+
+
+def test_the_axis_ends_where_the_far_values_begin() -> None:
+    low, high = loss_range(10.0, 13.0, [10.5, 11.0, 12.0, 400.0])
+    assert low < 10 < 13 < high < 20
+    low, high = loss_range(0.9, 0.8, [0.85, 0.1])  # a gain: the worse end is the lower one
+    assert 0.5 < low < 0.8 < 0.9 < high
+    assert loss_range(None, None, [1.0, 2.0]) == (1.0, 2.0)

@@ -1,0 +1,231 @@
+"""``reproduce`` gives the same files however it was run: killed, resumed, in parallel, on Dask."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ultr_core.cli import main
+
+STUDY = ["reproduce", "bias", "--draws", "2"]
+VARYING = {"cells.jsonl", "report.html"}  # the order of arrival; time and memory
+
+
+def letor_line(rng: np.random.Generator, query: int) -> str:
+    features = rng.random(4)
+    grade = int(np.clip(round(features[:2].sum() * 2 + rng.normal(0, 0.4)), 0, 4))
+    pairs = " ".join(f"{i + 1}:{value:.3f}" for i, value in enumerate(features))
+    return f"{grade} qid:{query} {pairs}\n"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("corpus")
+    rng = np.random.default_rng(3)
+    for name, queries in (("train", 60), ("vali", 20), ("test", 40)):
+        lines = [letor_line(rng, query) for query in range(queries) for _ in range(7)]
+        (folder / f"{name}.txt").write_text("".join(lines))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    out = tmp_path_factory.mktemp("undisturbed")
+    assert main([*STUDY, "--corpus", corpus, "--out", str(out)]) == 0
+    return files(out)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {f.name: f.read_bytes() for f in folder.iterdir() if f.name not in VARYING}
+
+
+def journal_lines(folder: Path) -> int:
+    journal = folder / "cells.jsonl"
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def test_every_promised_file_is_there(undisturbed: dict[str, bytes]) -> None:
+    endings = {".csv", "-curve.csv", ".parquet", ".svg", ".png", ".vl.json", ".json"}
+    assert set(undisturbed) == {f"bias{ending}" for ending in endings}
+    assert undisturbed["bias.png"].startswith(b"\x89PNG")
+    assert b"<svg" in undisturbed["bias.svg"]
+    settings = json.loads(undisturbed["bias.json"])
+    assert settings["settings"]["draws"] == 2
+    assert {"numpy", "python", "scipy"} <= set(settings["versions"])
+    assert len(settings["claims"]) == 4
+
+
+def test_killed_at_random_and_resumed_gives_the_same_files(
+    corpus: str, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "ultr_core", *STUDY, "--corpus", corpus]
+    command += ["--out", str(tmp_path)]
+    chance = random.Random(7)
+    whole = len(undisturbed["bias.csv"].splitlines())
+    kills = 0
+    for _ in range(3):
+        before = journal_lines(tmp_path)
+        wanted = before + chance.randint(1, 9)
+        if wanted >= whole:
+            break
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while journal_lines(tmp_path) < wanted and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(chance.random() * 0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+        assert journal_lines(tmp_path) >= before
+    assert kills == 3
+    assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0
+    assert files(tmp_path) == undisturbed
+
+
+def test_a_torn_last_line_is_run_again_and_two_jobs_agree(
+    corpus: str,
+    undisturbed: dict[str, bytes],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path), "--jobs", "2"]
+    assert main(arguments) == 0
+    assert files(tmp_path) == undisturbed
+    journal = tmp_path / "cells.jsonl"
+    content = journal.read_bytes()
+    journal.write_bytes(content[: len(content) // 2])
+    for file in undisturbed:
+        (tmp_path / file).unlink()
+    capsys.readouterr()
+    assert main(arguments[:-2]) == 0
+    assert files(tmp_path) == undisturbed
+    assert journal.read_bytes().splitlines()[0] == content.splitlines()[0]
+    keys = [json.loads(line)["key"] for line in journal.read_text().splitlines()[1:]]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as local:
+        yield local.scheduler_address
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_files(
+    corpus: str, undisturbed: dict[str, bytes], tmp_path: Path, cluster: str
+) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path), "--dask", cluster]
+    assert main(arguments) == 0
+    assert files(tmp_path) == undisturbed
+
+
+def test_a_rerun_runs_nothing_and_refuses_other_settings(
+    corpus: str, undisturbed: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    before = (tmp_path / "cells.jsonl").read_bytes()
+    assert main(arguments) == 0
+    assert (tmp_path / "cells.jsonl").read_bytes() == before
+    assert "0 of 42 cells" in (tmp_path / "report.html").read_text()
+    capsys.readouterr()
+    assert main([*arguments, "--seed", "4", "--eps-plus", "0.9"]) == 2
+    said = capsys.readouterr().err
+    assert "--seed 0 (now 4)" in said
+    assert "--eps-plus 1.0 (now 0.9)" in said
+    assert "--draws" not in said
+    assert main([*STUDY, "--out", str(tmp_path)]) == 2
+    assert "fingerprint" in capsys.readouterr().err
+    assert (tmp_path / "cells.jsonl").read_bytes() == before
+    assert files(tmp_path) == undisturbed
+
+
+def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, tmp_path: Path) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path), "--loss", "ndcg"]
+    assert main(arguments) == 0
+    report = (tmp_path / "report.html").read_text()
+    assert "<svg" in report
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?:https?:)?//", report)
+    assert "@import" not in report
+    assert "same ranker" in report
+    assert "holds here" in report
+    assert "have no relevant document" in report
+    assert "MiB" in report
+    curve = pd.read_csv(tmp_path / "bias-curve.csv")
+    assert set(curve["loss"]) == {"ndcg"}
+    assert (curve["low"] <= curve["value"]).all()
+    assert (curve["value"] <= curve["high"]).all()
+    cells = pd.read_parquet(tmp_path / "bias.parquet")
+    pd.testing.assert_frame_equal(cells, pd.read_csv(tmp_path / "bias.csv"), check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["reproduce", "bias"], "--out"),
+        (["reproduce", "figure-9", "--out", "x"], "figure-9"),
+        (["reproduce", "bias", "--scale", "huge", "--out", "x"], "--scale"),
+        (["reproduce", "bias", "--jobs", "0", "--out", "x"], "--jobs"),
+        (["reproduce", "bias", "--jobs", "two", "--out", "x"], "--jobs"),
+        (["reproduce", "bias", "--draws", "0", "--out", "x"], "--draws"),
+        (["reproduce", "bias", "--loss", "mrr", "--out", "x"], "--loss"),
+        (["reproduce", "noise", "--eps-plus", "0.2", "--out", "x"], "--eps-plus"),
+        (["reproduce", "bias", "--corpus", "nowhere", "--out", "x"], "nowhere"),
+        (["reproduce", "bias", "--corpus", "a", "--size", "yahoo", "--out", "x"], "--size"),
+        (["reproduce", "bias", "--dask", "nonsense", "--out", "x"], "nonsense"),
+        (["reproduce", "bias", "--out", "taken/below"], "taken"),
+    ],
+)
+def test_wrong_input_gives_one_sentence_and_code_two(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("a file")
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words in said.err
+    assert len(said.err.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks are those of POSIX systems")
+def test_a_results_file_in_use_is_refused(
+    corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import fcntl
+
+    with (tmp_path / "cells.jsonl").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 2
+    assert "Another run" in capsys.readouterr().err
+
+
+def test_a_damaged_results_file_is_named_with_its_line(
+    corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    journal = tmp_path / "cells.jsonl"
+    lines = journal.read_text().splitlines()
+    lines[4] = lines[4][:30]
+    journal.write_text("\n".join(lines) + "\n")
+    capsys.readouterr()
+    assert main(arguments) == 2
+    assert "Line 5" in capsys.readouterr().err

@@ -1,0 +1,216 @@
+"""``reproduce``: the paper's figures as curves with intervals and verdicts, in files."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ultr_core.commands.shared import (
+    OK,
+    add_corpus_option,
+    add_setting_options,
+    print_notes,
+    progress_line,
+    settings_from,
+)
+from ultr_core.errors import InputError
+from ultr_core.experiments.studies import (
+    DEFAULT_LOSS,
+    FIGURES,
+    GRID_VERSION,
+    LOSSES,
+    MAPS,
+    SCALES,
+    SIZES,
+    STUDIES,
+    Cell,
+    Journal,
+    Plan,
+    Runner,
+    StudyResult,
+    WorldDescription,
+    WorldSource,
+    find_loss,
+    judge,
+    open_journal,
+    open_runner,
+    peak_memory_mib,
+    read_study,
+)
+from ultr_core.settings import Settings
+
+NAME = "reproduce"
+SUMMARY = "Run the paper's figures and write results, pictures and a report; resumes after a kill."
+
+_GROUPS = {"all": FIGURES, "maps": MAPS}
+JOURNAL = "cells.jsonl"
+REPORT = "report.html"
+_BASE_SETTINGS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
+_KNOWN_AFTER = 0.03  # share of the work after which the time left can be told
+_LINE_EVERY = 15.0  # seconds between lines of progress where no terminal is watching
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument(
+        "study",
+        choices=(*STUDIES, *_GROUPS),
+        help="figure 1 to 4 of the paper, a sensitivity map, all four figures, or both maps",
+    )
+    add_corpus_option(parser)
+    parser.add_argument(
+        "--size",
+        choices=tuple(SIZES),
+        default=None,
+        help="size of the synthetic corpus; yahoo has the counts of the paper's corpus",
+    )
+    parser.add_argument("--scale", choices=SCALES, default="quick", help="default quick")
+    parser.add_argument(
+        "--loss", choices=tuple(LOSSES), default=DEFAULT_LOSS, help=f"default {DEFAULT_LOSS}"
+    )
+    parser.add_argument("--jobs", metavar="N", default="1", help="processes to use; default 1")
+    parser.add_argument("--dask", metavar="ADDRESS", help="use this Dask scheduler instead")
+    parser.add_argument("--out", metavar="DIR", required=True, help="directory for all files")
+    add_setting_options(parser, _BASE_SETTINGS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run what is missing, then write everything."""
+    # Charts take a second to load, which no other command and no worker should wait for.
+    from ultr_core.export.study_files import write_study, write_whole
+    from ultr_core.export.study_report import RunFacts, report_html
+
+    started = time.monotonic()
+    settings = settings_from(options)
+    plans = [
+        Plan(STUDIES[name], options.scale, settings)
+        for name in _GROUPS.get(options.study, (options.study,))
+    ]
+    cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
+    source, jobs, folder = _source(options, settings), _jobs(options), _folder(options.out)
+    with open_runner(source, jobs=jobs, dask=options.dask) as runner:
+        world = runner.describe()
+        print_notes(world.notices)
+        header = _header(settings, options.scale, world)
+        with open_journal(folder / JOURNAL, header) as journal:
+            missing = [cell for cell in cells if cell.key not in journal.done]
+            _run_cells(runner, journal, missing, len(cells))
+            done = {cell.key: journal.done[cell.key] for cell in cells}
+    results = [StudyResult(plan, find_loss(options.loss), done, world) for plan in plans]
+    facts = RunFacts(
+        command="python -m ultr_core " + shlex.join(_arguments(options)),
+        where=f"on the Dask cluster {options.dask}" if options.dask else f"{jobs} at a time",
+        wall_seconds=time.monotonic() - started,
+        cell_seconds=sum(result.seconds for result in done.values()),
+        peak_mib=max([peak_memory_mib(), *(result.peak_mib for result in done.values())]),
+        new_cells=len(missing),
+        all_cells=len(cells),
+    )
+    for result in results:
+        write_study(result, folder)
+        _print_result(result)
+    write_whole(folder / REPORT, report_html(results, facts).encode())
+    print(f"Report: {folder / REPORT}")
+    return OK
+
+
+def _source(options: argparse.Namespace, settings: Settings) -> WorldSource:
+    if options.corpus is not None and options.size is not None:
+        raise InputError("--size is for the synthetic corpus; leave it out with --corpus.")
+    return WorldSource.of(settings, options.corpus, options.size or "default")
+
+
+def _jobs(options: argparse.Namespace) -> int:
+    try:
+        jobs = int(options.jobs)
+    except ValueError:
+        jobs = 0
+    if not 1 <= jobs <= 256:
+        raise InputError(f"--jobs is {options.jobs!r}; it must be a whole number from 1 to 256.")
+    return jobs
+
+
+def _folder(path: str) -> Path:
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The directory {path!r} of --out cannot be made: {error.strerror}."
+        ) from None
+    return folder
+
+
+def _header(settings: Settings, scale: str, world: WorldDescription) -> dict[str, Any]:
+    """What the results of a journal depend on besides their keys."""
+    return {
+        "grid version": GRID_VERSION,
+        "--scale": scale,
+        "setting": {
+            "--" + name.replace("_", "-"): getattr(settings, name) for name in _BASE_SETTINGS
+        },
+        "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
+    }
+
+
+def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int) -> None:
+    """Run the missing cells, write each as it comes, and say how long it will take."""
+    weights = {cell.key: cell.weight for cell in missing}
+    whole, finished = sum(weights.values()), 0.0
+    number = total - len(missing)
+    say, started = _speaker(), time.monotonic()
+    say(f"{number} of {total} cells are finished already.")
+    for result in runner.run(missing):
+        journal.append(result)
+        finished += weights[result.key]
+        number += 1
+        left = ""
+        if finished >= _KNOWN_AFTER * whole:
+            rest = (time.monotonic() - started) * (whole - finished) / finished
+            left = f"; about {_clock(rest)} left"
+        say(f"{number} of {total} cells{left}.")
+    say("")
+
+
+def _speaker() -> Callable[[str], None]:
+    """One line that rewrites itself on a terminal; elsewhere a line now and then."""
+    rewrite = progress_line()
+    if rewrite is not None:
+        return rewrite
+    last = -_LINE_EVERY
+
+    def say(text: str) -> None:
+        nonlocal last
+        if text and time.monotonic() - last >= _LINE_EVERY:
+            last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    return say
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _arguments(options: argparse.Namespace) -> list[str]:
+    """The command as it would be typed, from what differs from the defaults."""
+    words = [NAME, options.study, "--scale", options.scale]
+    for name in ("corpus", "size", "dask", *_BASE_SETTINGS):
+        value = getattr(options, name, None)
+        if value is not None:
+            words += ["--" + name.replace("_", "-"), str(value)]
+    if options.loss != DEFAULT_LOSS:
+        words += ["--loss", options.loss]
+    return [*words, "--jobs", str(options.jobs), "--out", options.out]
+
+
+def _print_result(result: StudyResult) -> None:
+    print(f"{result.plan.study.title}: {read_study(result)}")
+    for claim in judge(result):
+        print(f"  {claim.verdict:22} {claim.statement} {claim.numbers}")

@@ -1,0 +1,70 @@
+"""Studies: the paper's figures as grids of small cells, run anywhere, resumed after a kill."""
+
+from ultr_core.experiments.studies.cells import STUDY_METHODS, Cell, CellResult, cell_of
+from ultr_core.experiments.studies.claims import FAILS, HOLDS, OPEN, Claim, judge
+from ultr_core.experiments.studies.curves import FIXED_METHODS, StudyResult
+from ultr_core.experiments.studies.grids import (
+    FIGURES,
+    GRID_VERSION,
+    MAPS,
+    SCALES,
+    STUDIES,
+    Plan,
+    Point,
+    Scale,
+    Study,
+)
+from ultr_core.experiments.studies.journal import Journal, open_journal
+from ultr_core.experiments.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
+from ultr_core.experiments.studies.memory import peak_memory_mib
+from ultr_core.experiments.studies.reading import read_study
+from ultr_core.experiments.studies.runner import Runner, open_runner, run_in_process
+from ultr_core.experiments.studies.shipped import load_shipped, shipped_result
+from ultr_core.experiments.studies.source import (
+    SIZES,
+    WorldDescription,
+    WorldSource,
+    describe,
+    world_of,
+)
+
+__all__ = [
+    "DEFAULT_LOSS",
+    "FAILS",
+    "FIGURES",
+    "FIXED_METHODS",
+    "GRID_VERSION",
+    "HOLDS",
+    "LOSSES",
+    "MAPS",
+    "OPEN",
+    "SCALES",
+    "SIZES",
+    "STUDIES",
+    "STUDY_METHODS",
+    "Cell",
+    "CellResult",
+    "Claim",
+    "Journal",
+    "Loss",
+    "Plan",
+    "Point",
+    "Runner",
+    "Scale",
+    "Study",
+    "StudyResult",
+    "WorldDescription",
+    "WorldSource",
+    "cell_of",
+    "describe",
+    "find_loss",
+    "judge",
+    "load_shipped",
+    "open_journal",
+    "open_runner",
+    "peak_memory_mib",
+    "read_study",
+    "run_in_process",
+    "shipped_result",
+    "world_of",
+]

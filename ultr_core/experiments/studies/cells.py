@@ -1,0 +1,187 @@
+"""The smallest piece of a study: one method, trained on one click log and tested."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.experiments.logs import Logs, simulate_logs
+from ultr_core.experiments.methods import (
+    LOG_FIELDS,
+    METHODS,
+    WEIGHTED_FIELDS,
+    WORLD_FIELDS,
+    Method,
+    stage,
+)
+from ultr_core.experiments.studies.losses import test_losses
+from ultr_core.experiments.studies.memory import peak_memory_mib
+from ultr_core.experiments.studies.skip_above import agreement_with, train_skip_above
+from ultr_core.experiments.training import train_method
+from ultr_core.experiments.world import World
+from ultr_core.learners import LinearRanker
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.ranking import rank_documents
+from ultr_core.settings import Settings
+
+SKIP_ABOVE = "skip-above"
+
+STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        **METHODS,
+        SKIP_ABOVE: Method(
+            SKIP_ABOVE,
+            "Skip-above preferences",
+            "Ranking SVM on pairs of a click and a document skipped above it.",
+            LOG_FIELDS,
+        ),
+    }
+)
+"""The methods of the comparison, and the baseline of the paper's introduction."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one click log; the settings are reduced to those that the method uses.
+
+    The result is a function of the cell and the corpus alone: random streams are those of
+    ``settings.seed`` and ``draw``, shared by all methods, so that methods see the same clicks.
+    """
+
+    method: str
+    settings: Settings
+    draw: int
+
+    @property
+    def key(self) -> str:
+        """A stable name: method, every setting that matters, draw."""
+        fields = STUDY_METHODS[self.method].fields
+        values = " ".join(f"{name}={getattr(self.settings, name):g}" for name in fields)
+        return f"{self.method} {values} draw={self.draw}"
+
+    @property
+    def weight(self) -> float:
+        """Rough cost of the cell in units of a fit, to tell the time that is left."""
+        return {"production": 0.1, "skyline": 0.1, "clipped": 5.0}.get(self.method, 1.0)
+
+
+def cell_of(method: str, settings: Settings, draw: int) -> Cell:
+    """The cell of a method; a method that learns from no click has the one draw 0."""
+    fields = STUDY_METHODS[method].fields
+    return Cell(method, stage(settings, fields), 0 if fields == WORLD_FIELDS else draw)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came out of a cell, as plain numbers.
+
+    Attributes:
+        key: of the cell.
+        losses: test loss by key of ``LOSSES``.
+        agreement: mean Kendall's tau with the production ranking on the test queries.
+        cost, clip, gap: C and tau that validation chose, relative duality gap of the fit.
+        clicks, query_draws: size of the training log.
+        noise_share: share of its clicks on irrelevant documents.
+        seconds, peak_mib: what it took; the only values that differ from run to run.
+    """
+
+    key: str
+    losses: Mapping[str, float]
+    agreement: float
+    cost: float
+    clip: float
+    gap: float
+    clicks: int
+    query_draws: int
+    noise_share: float
+    seconds: float
+    peak_mib: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for a line of JSON."""
+        return asdict(self)
+
+
+def groups_of(cells: Iterable[Cell]) -> list[tuple[Cell, ...]]:
+    """Cells that share a click log and assumed propensities, in order, without repetition.
+
+    A group is what one worker runs at a time: the log is simulated once for all its methods.
+    """
+    groups: dict[tuple[Settings | None, int], dict[str, Cell]] = {}
+    for cell in cells:
+        fixed = STUDY_METHODS[cell.method].fields == WORLD_FIELDS
+        shared = None if fixed else stage(cell.settings, WEIGHTED_FIELDS)
+        groups.setdefault((shared, cell.draw), {})[cell.key] = cell
+    return [tuple(group.values()) for group in groups.values()]
+
+
+def run_group(world: World, cells: Sequence[Cell]) -> Iterator[CellResult]:
+    """Run cells of one group, one after the other, with one BLAS thread.
+
+    Raises:
+        InputError: the clicks of a cell give no pair to learn from.
+    """
+    logs: Logs | None = None
+    for cell in cells:
+        started = time.perf_counter()
+        with one_blas_thread():
+            if logs is None and STUDY_METHODS[cell.method].fields != WORLD_FIELDS:
+                logs = simulate_logs(world, cell.settings, cell.draw)
+            result = _run(world, cell, logs, started)
+        yield result
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    scores: NDArray[np.float64]
+    cost: float
+    clip: float
+    gap: float
+
+
+def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellResult:
+    fit = _fit(world, cell, logs)
+    test = world.splits.test
+    ranks = rank_documents(fit.scores, test.query_offsets)
+    presented = rank_documents(world.production.ranker.score(test), test.query_offsets)
+    log = None if logs is None else logs.train
+    on_irrelevant = 0 if log is None else int(log.clicks[~world.train.relevance].sum())
+    return CellResult(
+        cell.key,
+        test_losses(ranks, world.test_relevance, test.query_offsets),
+        agreement_with(ranks, presented, test.query_offsets),
+        fit.cost,
+        fit.clip,
+        fit.gap,
+        0 if log is None else log.total_clicks,
+        0 if log is None else log.query_draws,
+        0.0 if log is None else on_irrelevant / max(log.total_clicks, 1),
+        time.perf_counter() - started,
+        peak_memory_mib(),
+    )
+
+
+def _fit(world: World, cell: Cell, logs: Logs | None) -> _Fit:
+    splits = world.splits
+    if logs is None:
+        fixed = {"production": world.production.ranker, "skyline": world.skyline}
+        return _of_ranker(world, fixed[cell.method], 0.0)
+    if cell.method == SKIP_ABOVE:
+        stream = np.random.SeedSequence(cell.settings.seed, spawn_key=(cell.draw, 2))
+        ranker = train_skip_above(
+            splits.train, splits.validation, logs, np.random.default_rng(stream)
+        )
+        return _of_ranker(world, ranker, 1.0)
+    trained = train_method(world, cell.settings, cell.draw, cell.method, logs)
+    scores = np.asarray(splits.test.features @ trained.coefficients, dtype=np.float64)
+    return _Fit(scores, trained.cost, trained.clip, trained.gap)
+
+
+def _of_ranker(world: World, ranker: LinearRanker, clip: float) -> _Fit:
+    return _Fit(ranker.score(world.splits.test), ranker.cost, clip, ranker.certificate.gap)

@@ -1,0 +1,148 @@
+"""Finished cells in a file that survives a kill: a header, then one line of JSON a cell."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedRandom
+from pathlib import Path
+from typing import Any
+
+from ultr_core.errors import InputError
+from ultr_core.experiments.studies.cells import CellResult
+
+FORMAT = "unbiased LTR lab, finished cells, 1"
+
+
+class Journal:
+    """Results so far, in the order in which they came; ``done`` has them by key."""
+
+    def __init__(self, file: BufferedRandom, done: dict[str, CellResult]) -> None:
+        self._file = file
+        self.done = done
+
+    def append(self, result: CellResult) -> None:
+        """Write one result through to the disk."""
+        _write_line(self._file, result.as_dict())
+        self.done[result.key] = result
+
+
+@contextmanager
+def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
+    """Open the journal at ``path``, or begin one; nobody else may use it meanwhile.
+
+    A last line that was torn by a kill is cut off; its cell has to be run again.
+
+    Args:
+        path: the file.
+        header: nested plain values that say what the results depend on besides their keys.
+
+    Raises:
+        InputError: the file belongs to other settings (it says which), is no journal, is damaged
+            before its last line, or is in use.
+    """
+    wanted = {"format": FORMAT, **header}
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(
+            f"The results file {path} cannot be written: {error.strerror}; choose another --out."
+        ) from None
+    with os.fdopen(descriptor, "r+b") as file:
+        _lock(file, path)
+        found, done = _read(file, path)
+        if found is None:
+            _write_line(file, wanted)
+        else:
+            _require_same(found, wanted, path)
+        yield Journal(file, done)
+
+
+def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
+    """Header and finished cells of a journal, which stays as it is.
+
+    Raises:
+        InputError: the file cannot be read, has no header or is damaged.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    header, done = _parsed(content[: content.rfind(b"\n") + 1], path)
+    if header is None:
+        raise InputError(f"{path} is empty; it should hold the finished cells of a run.")
+    return header, done
+
+
+def _lock(file: BufferedRandom, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise InputError(
+            f"Another run is writing to {path}; wait for it, or choose another --out."
+        ) from None
+
+
+def _read(file: BufferedRandom, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
+    """Header and results; leaves the file cut and positioned after its last whole line."""
+    content = file.read()
+    whole = content.rfind(b"\n") + 1
+    file.seek(whole)
+    file.truncate()
+    return _parsed(content[:whole], path)
+
+
+def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
+    header: dict[str, Any] | None = None
+    done: dict[str, CellResult] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            values = json.loads(line)
+            if number == 1:
+                header = dict(values)
+            else:
+                result = CellResult(**values)
+                done[result.key] = result
+        except (ValueError, TypeError):
+            raise InputError(
+                f"Line {number} of {path} is no finished cell; delete the file to start anew."
+            ) from None
+    return header, done
+
+
+def _require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
+    before, now = _flat(found), _flat(json.loads(json.dumps(wanted)))
+    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if differing:
+        changes = ", ".join(
+            f"{name} {_shown(before.get(name))} (now {_shown(now.get(name))})" for name in differing
+        )
+        raise InputError(
+            f"{path} was made with {changes}; use the same settings, or another --out."
+        )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name} ")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _shown(value: Any) -> str:
+    return "without it" if value is None else str(value)
+
+
+def _write_line(file: BufferedRandom, values: Mapping[str, Any]) -> None:
+    file.write(json.dumps(values, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,203 @@
+"""Running cells: in this process, in several, or on a Dask cluster; the numbers are the same."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ultr_core.errors import InputError
+from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
+from ultr_core.experiments.studies.source import (
+    WorldDescription,
+    WorldSource,
+    description_of,
+    world_of,
+)
+from ultr_core.experiments.world import World
+
+CONNECTION_TIMEOUT = "20s"
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Somewhere to run cells.
+
+    ``describe()`` says which world the workers have. ``run(cells)`` yields results as they come,
+    in any order; closing the generator cancels what has not begun.
+    """
+
+    describe: Callable[[], WorldDescription]
+    run: Callable[[Iterable[Cell]], Iterator[CellResult]]
+
+
+def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
+    """Run cells one by one on a world at hand; stop by not asking for the next."""
+    for group in groups_of(cells):
+        yield from run_group(world, group)
+
+
+@contextmanager
+def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
+    """A runner for the world of ``source``: here, in ``jobs`` processes, or at ``dask``.
+
+    Each process builds corpus and production ranker once; only cells travel.
+
+    Raises:
+        InputError: the cluster cannot be reached, Dask is not installed, or a worker died.
+    """
+    if dask is not None:
+        with _dask_client(dask) as client:
+            yield Runner(
+                lambda: _first(client, source), lambda cells: _run_on_dask(client, source, cells)
+            )
+    elif jobs > 1:
+        with _pool(source, jobs) as pool:
+            yield Runner(
+                lambda: _result(pool.submit(_describe_here)),
+                lambda cells: _run_in_pool(pool, cells),
+            )
+    else:
+        yield Runner(
+            lambda: description_of(source),
+            lambda cells: run_in_process(world_of(source), cells),
+        )
+
+
+@contextmanager
+def _pool(source: WorldSource, jobs: int) -> Iterator[ProcessPoolExecutor]:
+    # Spawned, not forked: a fork copies locks that BLAS threads may hold.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=(source,))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_source: WorldSource | None = None
+
+
+def _start_worker(source: WorldSource) -> None:
+    global _source
+    _source = source
+    # Ctrl-C is for the parent, which then ends the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # the parent was killed: nobody would ever take our results
+
+
+def _describe_here() -> WorldDescription:
+    assert _source is not None
+    return description_of(_source)
+
+
+def _run_here(cells: Sequence[Cell]) -> list[CellResult]:
+    assert _source is not None
+    return list(run_group(world_of(_source), cells))
+
+
+def _run_in_pool(pool: ProcessPoolExecutor, cells: Iterable[Cell]) -> Iterator[CellResult]:
+    futures = [pool.submit(_run_here, group) for group in groups_of(cells)]
+    try:
+        for future in as_completed(futures):
+            yield from _result(future)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _result(future: Any) -> Any:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise InputError(
+            "A worker process died, most likely for want of memory; start the same command again "
+            "with fewer --jobs, and it goes on where it stopped."
+        ) from None
+
+
+def _distributed() -> Any:
+    """Dask's package; only those who ask for a cluster need it."""
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise InputError(
+            "--dask needs the package 'distributed'; install it with pip install distributed."
+        ) from None
+
+
+@contextmanager
+def _dask_client(address: str) -> Iterator[Any]:
+    distributed = _distributed()
+    try:
+        client = distributed.Client(address, timeout=CONNECTION_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"No Dask scheduler answers at {address!r} ({type(error).__name__}); --dask takes an "
+            "address such as tcp://10.0.0.1:8786."
+        ) from None
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _first(client: Any, source: WorldSource) -> WorldDescription:
+    description: WorldDescription = _remote(client.submit(description_of, source, pure=False))
+    return description
+
+
+def _run_there(cells: Sequence[Cell], source: WorldSource, fingerprint: str) -> list[CellResult]:
+    if description_of(source).fingerprint != fingerprint:
+        raise InputError(
+            "Two Dask workers have different corpora; every worker needs the same files under "
+            "the directory of --corpus."
+        )
+    return list(run_group(world_of(source), cells))
+
+
+def _run_on_dask(client: Any, source: WorldSource, cells: Iterable[Cell]) -> Iterator[CellResult]:
+    fingerprint = _first(client, source).fingerprint
+    futures = [
+        client.submit(_run_there, group, source, fingerprint, pure=False)
+        for group in groups_of(cells)
+    ]
+    try:
+        for future in _distributed().as_completed(futures, loop=client.loop):
+            yield from _remote(future)
+    finally:
+        client.cancel(futures)
+
+
+def _remote(future: Any) -> Any:
+    try:
+        return future.result()
+    except InputError:
+        raise
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"A Dask worker cannot run the lab ({error}); start the workers where this version "
+            "of ultr_core can be imported."
+        ) from None
+    except Exception as error:
+        if not type(error).__module__.startswith("distributed"):
+            raise
+        raise InputError(
+            f"The Dask cluster lost its work ({type(error).__name__}); start the same command "
+            "again when it is back, and it goes on where it stopped."
+        ) from None
