@@ -6,7 +6,7 @@ A command is a module with ``NAME``, ``SUMMARY``, ``add_options(parser)`` and
 
 from types import ModuleType
 
-from ultr_core.commands import compare, proofs
+from ultr_core.commands import compare, live, proofs, propensities, reproduce, sign_test
 
-COMMANDS: tuple[ModuleType, ...] = (compare, proofs)
+COMMANDS: tuple[ModuleType, ...] = (compare, proofs, reproduce, propensities, live, sign_test)
 """The commands, in the order in which help shows them."""

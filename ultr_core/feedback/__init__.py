@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ultr_core.feedback.binomial import binomial_quantile
 from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.click_models import PositionModel
+from ultr_core.feedback.click_models import ClickModel, PositionModel, TrustBiasModel
 from ultr_core.feedback.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
 from ultr_core.feedback.simulation import (
     Sessions,
@@ -16,12 +16,14 @@ from ultr_core.feedback.simulation import (
 
 __all__ = [
     "ClickLog",
+    "ClickModel",
     "Cutoff",
     "ExaminationCurve",
     "PositionModel",
     "PowerLaw",
     "Sessions",
     "TableCurve",
+    "TrustBiasModel",
     "binomial_quantile",
     "draw_queries",
     "query_draws_for",

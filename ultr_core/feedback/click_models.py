@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.examination import ExaminationCurve
+from ultr_core.feedback.examination import ExaminationCurve, TableCurve, checked_ranks
 from ultr_core.ranking import query_sums
 
 FloatArray = NDArray[np.float64]
+
+
+class ClickModel(Protocol):
+    """Users whose clicks are independent across documents, given the presented ranking."""
+
+    def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
+        """Probability of a click on each document in one presentation, float64."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +85,66 @@ class PositionModel:
         irrelevant = 1.0 - np.asarray(relevance, dtype=np.float64)
         noise = float(np.sum(self.curve.at(ranks) * irrelevant)) * float(self.eps_minus)
         return noise / total
+
+
+@dataclass(frozen=True)
+class TrustBiasModel:
+    """Position-based model in which the noise of a click depends on the rank, too.
+
+    P(c = 1 | r, rank k) = theta_k (eps_plus_k r + eps_minus_k (1 - r)): users trust a high rank
+    and click there on irrelevant documents more often. Section 5.4 of the paper; Agarwal et al.
+    (WWW 2019). It is affine in r, alpha_k r + beta_k with alpha_k = theta_k (eps_plus_k -
+    eps_minus_k) and beta_k = theta_k eps_minus_k (Vardasbi et al., CIKM 2020).
+
+    curve: theta. eps_plus, eps_minus: one number for each rank from 1, the last one carried on.
+    Raises InputError unless 1 >= eps_plus_k > eps_minus_k >= 0 at every rank.
+    """
+
+    curve: ExaminationCurve
+    eps_plus: tuple[float, ...]
+    eps_minus: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the noise levels of every rank."""
+        if not self.eps_plus or not self.eps_minus:
+            raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
+        for rank in range(1, max(len(self.eps_plus), len(self.eps_minus)) + 1):
+            plus = float(_carried(self.eps_plus, rank))
+            minus = float(_carried(self.eps_minus, rank))
+            if not 1 >= plus > minus >= 0:
+                raise InputError(
+                    f"Trust bias needs 1 >= eps_plus > eps_minus >= 0, but at rank {rank} "
+                    f"eps_plus is {plus:g} and eps_minus is {minus:g}."
+                )
+
+    @classmethod
+    def published(cls, ranks: int = 100) -> TrustBiasModel:
+        """The trust bias of Oosterhuis' simulations (2021 and 2022), for ranks 1 to ``ranks``.
+
+        theta_k = 0.35/k + 0.65/(1 + 0.05 (k - 1)), eps_plus_k = 1/(1 + 0.005 (k - 1)),
+        eps_minus_k = 0.65/k. Raises InputError for less than one rank.
+        """
+        if ranks < 1:
+            raise InputError(f"Trust bias needs one rank or more, not {ranks}.")
+        k = np.arange(1.0, ranks + 1.0)
+        theta = 0.35 / k + 0.65 / (1.0 + 0.05 * (k - 1.0))
+        plus = 1.0 / (1.0 + 0.005 * (k - 1.0))
+        minus = 0.65 / k
+        return cls(TableCurve(tuple(theta)), tuple(plus.tolist()), tuple(minus.tolist()))
+
+    def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
+        """Probability of a click on each document in one presentation.
+
+        relevance [documents], bool or in [0, 1]; ranks [documents]; returns float64 [documents].
+        """
+        r = np.asarray(relevance, dtype=np.float64)
+        plus, minus = _carried(self.eps_plus, ranks), _carried(self.eps_minus, ranks)
+        probability: FloatArray = self.curve.at(ranks) * (plus * r + minus * (1.0 - r))
+        return probability
+
+
+def _carried(values: tuple[float, ...], ranks: ArrayLike) -> FloatArray:
+    """Value at each rank, the last one carried on."""
+    table = np.asarray(values, dtype=np.float64)
+    found: FloatArray = table[np.minimum(checked_ranks(ranks), table.size) - 1]
+    return found

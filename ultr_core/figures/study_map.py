@@ -71,9 +71,9 @@ def _percent(gain: float) -> str:
 def _template(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     loses, wins = _ENDS[theme]
-    axis = {"labelAngle": 0, "labelExpr": "format(datum.value, '.2~f')"}
-    x = alt.X("x:O", title=PARAMETERS[x_field].label, axis=alt.Axis(**axis))
-    y = alt.Y("y:O", title=PARAMETERS[y_field].label, sort="descending", axis=alt.Axis(**axis))
+    axis = alt.Axis(labelAngle=0, labelExpr="format(datum.value, '.2~f')")
+    x = alt.X("x:O", title=PARAMETERS[x_field].label, axis=axis)
+    y = alt.Y("y:O", title=PARAMETERS[y_field].label, sort="descending", axis=axis)
     color = alt.Color(
         "gain:Q",
         legend=None,

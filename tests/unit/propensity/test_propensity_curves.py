@@ -1,0 +1,175 @@
+"""Curves from ratios: smoothing, interpolation, fits, files."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultr_core.errors import InputError
+from ultr_core.feedback import TableCurve
+from ultr_core.propensity import (
+    CurveOptions,
+    PropensityEstimate,
+    RankEstimate,
+    RelativeCurve,
+    assemble_curve,
+    curve_text,
+    parse_curve,
+    read_curve,
+    table_curve,
+    write_curve,
+)
+from ultr_core.propensity.curves import falling
+
+
+def estimate(*values: float | None, reference: int = 1) -> PropensityEstimate:
+    points = tuple(
+        RankEstimate(rank, value, standard_error=None if value is None else 0.1)
+        for rank, value in enumerate(values, start=1)
+    )
+    return PropensityEstimate("swap", reference, points)
+
+
+def test_without_options_the_ratios_are_the_curve_and_the_last_one_holds() -> None:
+    curve = assemble_curve(estimate(1.0, 0.5, 0.25))
+    assert curve.values == (1.0, 0.5, 0.25)
+    assert curve.curve.at(np.array([1, 3, 22])) == pytest.approx([1, 0.25, 0.25])
+
+
+def test_smoothing_mixes_ratio_and_click_rate() -> None:
+    rates = np.array([0.4, 0.1, 0.02])
+    curve = assemble_curve(
+        estimate(1.0, 0.5, 0.25), CurveOptions(smoothing=0.25), click_rates=rates
+    )
+    assert curve.values == pytest.approx((1.0, 0.75 * 0.5 + 0.25 * 0.25, 0.75 * 0.25 + 0.0125))
+    with pytest.raises(InputError, match="needs the overall click rate"):
+        assemble_curve(estimate(1.0, 0.5), CurveOptions(smoothing=0.5))
+    with pytest.raises(InputError, match=r"\[0, 1\]"):
+        CurveOptions(smoothing=1.5)
+
+
+def test_missing_ranks_are_interpolated_and_never_zero() -> None:
+    curve = assemble_curve(estimate(1.0, None, None, 0.25, None))
+    assert curve.interpolated == (2, 3, 5)
+    assert curve.values == pytest.approx((1, 0.5, 1 / 3, 0.25, 0.25))
+    assert any("interpolated" in notice for notice in curve.notices)
+
+
+def test_chosen_ranks_are_joined_by_a_power_law() -> None:
+    given_ratios = estimate(1.0, 0.9, 0.9, 0.25)
+    curve = assemble_curve(given_ratios, CurveOptions(ranks=(4,)))
+    assert curve.values == pytest.approx((1, 0.5, 1 / 3, 0.25))
+    with pytest.raises(InputError, match="Rank 9 cannot be chosen"):
+        assemble_curve(given_ratios, CurveOptions(ranks=(9,)))
+
+
+def test_ratios_above_one_survive_as_a_relative_curve() -> None:
+    curve = assemble_curve(estimate(1.0, 2.0, 1.5))
+    assert isinstance(curve.curve, RelativeCurve)
+    assert curve.values == (1.0, 2.0, 1.5)
+    assert curve.curve.at(np.array([1, 2, 3, 9])) == pytest.approx([0.5, 1, 0.75, 0.75])
+    assert "rank 2" in curve.curve.describe()
+    assert any("more than rank 1" in notice for notice in curve.notices)
+
+
+def test_another_landmark_is_normalised_to_rank_one() -> None:
+    curve = assemble_curve(estimate(2.0, 1.0, 0.5, reference=2))
+    assert curve.values == pytest.approx((1, 0.5, 0.25))
+
+
+def test_a_ratio_of_zero_is_no_propensity() -> None:
+    curve = assemble_curve(estimate(1.0, 0.0, 1 / 3))
+    assert curve.values == pytest.approx((1, 0.5, 1 / 3))
+    assert any("no click" in notice for notice in curve.notices)
+
+
+def test_fits() -> None:
+    monotone = assemble_curve(estimate(1.0, 0.3, 0.5, 0.1), CurveOptions(fit="monotone")).values
+    assert all(a >= b for a, b in pairwise(monotone))
+    assert 0.3 < monotone[1] == monotone[2] < 0.5
+    ratios = [rank**-0.7 for rank in range(1, 6)]
+    power = assemble_curve(estimate(*ratios), CurveOptions(fit="power-law"))
+    assert power.values == pytest.approx(ratios, rel=1e-12)
+    assert any("0.700" in notice for notice in power.notices)
+    with pytest.raises(InputError, match="no fit"):
+        CurveOptions(fit="spline")  # type: ignore[arg-type]
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.floats(0.01, 2), st.floats(0.1, 9)), min_size=1, max_size=12))
+def test_monotone_fit_is_the_weighted_projection(pairs: list[tuple[float, float]]) -> None:
+    values, weights = (np.array(column) for column in zip(*pairs, strict=True))
+    fitted = falling(values, weights)
+    assert np.all(np.diff(fitted) <= 1e-12)
+    assert float(weights @ fitted) == pytest.approx(float(weights @ values))
+    # Projection on a convex cone: the residual is orthogonal to the fit.
+    assert float((weights * (values - fitted)) @ fitted) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_curve_of_section_7_6() -> None:
+    """p of about 0.12 at rank 21 is eta = 0.70; eta = 1 would have 0.048."""
+    curve = assemble_curve(
+        estimate(1.0, *[None] * 19, 0.12), CurveOptions(fit="power-law", ranks=(21,))
+    )
+    assert any("0.696" in notice for notice in curve.notices)
+    assert round(math.log(0.12) / math.log(1 / 21), 2) == 0.70
+    assert round(1 / 21, 3) == 0.048
+
+
+def test_files_keep_every_digit(tmp_path: Path) -> None:
+    path = tmp_path / "curve.csv"
+    values = (1.0, 1 / 3, 0.1)
+    write_curve(path, values)
+    assert path.read_text().splitlines()[0] == "rank,propensity"
+    assert read_curve(path) == TableCurve(values)
+
+
+def test_files_of_any_scale_and_order_are_normalised() -> None:
+    assert parse_curve("position;x\n".replace(";", ",").replace("x", "p") + "2,5\n1,10\n") == (
+        TableCurve((1.0, 0.5))
+    )
+    assert isinstance(parse_curve(curve_text([1.0, 2.0])), RelativeCurve)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no column rank"),
+        ("rank,weight\n1,1\n", "no column propensity"),
+        ("rank,propensity\n", "no line"),
+        ("rank,propensity\n1,1\n3,0.2\n", "no propensity for rank 2"),
+        ("rank,propensity\n1,1\n1,0.2\n", "Line 3 .* rank 1 a second time"),
+        ("rank,propensity\n1,x\n", "Line 2 .*column propensity: 'x' is no number"),
+        ("rank,propensity\n1,nan\n", "no number"),
+        ("rank,propensity\n0,1\n", "rank 0; ranks are whole numbers from 1"),
+        ("rank,propensity\n1,1\n2,-1\n", "Line 3 .* propensity -1"),
+        ("rank,propensity\n1,0\n2,1\n", "rank 1 is 0"),
+        ("rank,propensity\n1\n", "Line 2 .* 1 columns"),
+    ],
+)
+def test_faulty_files_are_refused_in_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        parse_curve(text, "curve.csv")
+    assert "\n" not in str(error.value)
+
+
+def test_unreadable_files_and_values(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_curve(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_curve(tmp_path / "no" / "curve.csv", [1.0])
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="UTF-8"):
+        read_curve(tmp_path / "binary.csv")
+    with pytest.raises(InputError, match="rank 2 is -1"):
+        table_curve([1.0, -1.0])
+    with pytest.raises(InputError, match="not all 0"):
+        RelativeCurve((0.0, 0.0))
+    with pytest.raises(InputError, match="no propensity curve"):
+        assemble_curve(estimate(None, None))

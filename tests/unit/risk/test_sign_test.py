@@ -1,0 +1,86 @@
+"""The sign test of Section 7.6: the paper's table, exactness, power, traffic."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+
+from ultr_core.errors import InputError
+from ultr_core.risk.sign_test import comparisons_needed, sign_test, sign_test_power
+
+PAPER = {
+    (87, 48, 83): (0.0009995, 0.711, 0.644, 0.558, 0.725, 0.91),
+    (95, 60, 102): (0.006133, 0.774, 0.613, 0.531, 0.690, 0.77),
+}
+
+
+@pytest.mark.parametrize("counts", PAPER)
+def test_the_papers_table(counts: tuple[int, int, int]) -> None:
+    test = sign_test(*counts)
+    p_value, risk, share, low, high, power = PAPER[counts]
+    assert float(f"{test.p_value:.4g}") == p_value
+    assert round(test.relative_risk, 3) == risk
+    assert (round(test.win_share, 3), round(test.low, 3), round(test.high, 3)) == (share, low, high)
+    assert round(test.power, 2) == power
+    assert test.significant
+    assert "more often than chance" in test.sentence
+    assert min(1.0, 2 * test.p_value) == pytest.approx(
+        {87: 0.0020, 95: 0.0123}[counts[0]], abs=5e-5
+    )
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_p_and_interval_equal_an_independent_implementation(wins: int, losses: int) -> None:
+    if wins + losses == 0:
+        return
+    test, reference = sign_test(wins, losses), binomtest(wins, wins + losses)
+    interval = reference.proportion_ci(method="exact")
+    assert test.p_value == pytest.approx(reference.pvalue, rel=1e-9)
+    assert (test.low, test.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+
+
+def test_ties_change_nothing_but_their_number() -> None:
+    few, many = sign_test(10, 5), sign_test(10, 5, 1_000)
+    assert few.p_value == many.p_value
+    assert "No difference is shown" in many.sentence
+    assert "loses" in sign_test(48, 87).sentence
+
+
+@pytest.mark.parametrize(("decided", "share"), [(1, 0.9), (6, 0.9), (40, 0.6), (135, 0.6444)])
+def test_power_is_the_sum_of_the_outcomes_that_reject(decided: int, share: float) -> None:
+    by_outcome = sum(
+        float(binom.pmf(wins, decided, share))
+        for wins in range(decided + 1)
+        if binomtest(wins, decided).pvalue <= 0.05
+    )
+    assert sign_test_power(decided, share) == pytest.approx(by_outcome, abs=1e-12)
+
+
+def test_traffic_reaches_the_power_for_good() -> None:
+    needed = comparisons_needed(0.6444)
+    assert needed is not None
+    assert sign_test_power(needed - 1, 0.6444) < 0.8
+    assert all(sign_test_power(n, 0.6444) >= 0.8 for n in range(needed, 2 * needed))
+    assert comparisons_needed(0.3556) == needed
+    assert comparisons_needed(0.5) is None
+    assert comparisons_needed(0.5 + 1e-5) is None
+    # Normal approximation beyond 5,000: within 1 % of the exact power.
+    large = comparisons_needed(0.51)
+    assert large is not None
+    assert sign_test_power(large, 0.51) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0, 0, 5), "only ties"), ((-1, 3), "wins is -1"), ((3, 1.5), "losses is 1.5")],
+)
+def test_impossible_counts_are_refused(arguments: tuple, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sign_test(*arguments)
+    with pytest.raises(InputError, match="Power needs"):
+        sign_test_power(0, 0.5)
+    with pytest.raises(InputError, match="power between"):
+        comparisons_needed(0.6, power=1.0)

@@ -1,0 +1,129 @@
+"""``live``: the paper's live experiment on a simulated search engine."""
+
+from __future__ import annotations
+
+import argparse
+
+from ultr_core.commands.shared import (
+    OK,
+    add_corpus_option,
+    add_json_option,
+    add_setting_options,
+    print_json,
+    print_notes,
+    progress_line,
+    settings_from,
+    splits_from,
+)
+from ultr_core.errors import InputError
+from ultr_core.experiments import build_world
+from ultr_core.experiments.interleaving import SCHEMES
+from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
+from ultr_core.settings import PARAMETERS
+
+NAME = "live"
+SUMMARY = "Run the live experiment of section 7.6 on a simulated engine and interleave the rankers."
+
+_SETTINGS = tuple(name for name in PARAMETERS if name not in ("assumed_eta", "draws"))
+_WHOLE = {
+    "days": "days of clicks",
+    "validation_days": "the last days, kept for choosing C",
+    "swap_days": "days of swap interventions",
+    "landmark": "rank that is swapped",
+    "last_rank": "lowest rank that it is swapped with",
+    "interleaved": "queries shown in each interleaved comparison",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    default = LiveDesign()
+    add_corpus_option(parser)
+    add_json_option(parser)
+    for name, text in _WHOLE.items():
+        parser.add_argument(
+            _option(name), metavar="X", help=f"{text} (default {getattr(default, name):,})"
+        )
+    parser.add_argument(
+        "--smoothing",
+        metavar="X",
+        help="weight of overall click rates in the curve, 0 to 1 "
+        f"(default {default.smoothing}; the paper does not give it)",
+    )
+    parser.add_argument(
+        "--scheme",
+        metavar="NAME",
+        default=default.scheme,
+        help=f"how to interleave: {' or '.join(SCHEMES)} (default {default.scheme})",
+    )
+    add_setting_options(parser, _SETTINGS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the experiment and print it."""
+    settings = settings_from(options)
+    design = _design(options)
+    world = build_world(settings, splits_from(options))
+    progress = progress_line()
+    result = run_live(world, settings, design, progress=progress)
+    if progress is not None:
+        progress("")
+    print_notes(result.notices)
+    if options.json:
+        print_json(result.as_dict())
+    else:
+        _print(result)
+    return OK
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _design(options: argparse.Namespace) -> LiveDesign:
+    given: dict[str, int | float | str] = {"scheme": options.scheme}
+    for name in _WHOLE:
+        if getattr(options, name) is not None:
+            given[name] = _number(getattr(options, name), _option(name), whole=True)
+    if options.smoothing is not None:
+        given["smoothing"] = _number(options.smoothing, "--smoothing", whole=False)
+    return LiveDesign(**given)  # type: ignore[arg-type]
+
+
+def _number(text: str, option: str, *, whole: bool) -> int | float:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        kind = "a whole number" if whole else "a number"
+        raise InputError(f"{option} is {text!r}; it must be {kind}.") from None
+
+
+def _print(result: LiveResult) -> None:
+    design, clicks = result.design, result.clicks
+    print(
+        f"{design.training_days} days of training clicks ({clicks['training']:,}), "
+        f"{design.validation_days} of validation ({clicks['validation']:,}), {design.swap_days} of "
+        f"swaps with landmark {design.landmark} ({clicks['swaps']:,} clicks). The paper had "
+        f"{PAPER_CLICKS:,} clicks in 21 days."
+    )
+    print()
+    print(f"{'rank':>4} {'swaps':>7} {'95 % interval':>16} {'curve used':>11} {'true':>7}")
+    rows = zip(result.estimate.points, result.curve.values, result.true_curve, strict=True)
+    for point, used, true in rows:
+        value = "-" if point.value is None else f"{point.value:.3f}"
+        interval = "-" if point.low is None else f"{point.low:.3f} to {point.high:.3f}"
+        print(f"{point.rank:4} {value:>7} {interval:>16} {used:11.3f} {true:7.3f}")
+    print()
+    for name, risk in result.test_risk.items():
+        cost = f", C = {result.costs[name]:g}" if name in result.costs else ", weights by hand"
+        print(f"Test risk of {name}: {risk:.3f}{cost}.")
+    print()
+    for contest in result.contests:
+        needed = "more than can be run" if contest.needed is None else f"{contest.needed:,}"
+        print(contest.sentence)
+        print(
+            f"  Relative risk {contest.test.relative_risk:.3f}; 80 % power at this share takes "
+            f"{needed} decided queries; the paper's number would have had "
+            f"{contest.paper_power:.0%}."
+        )
+        print(f"  {contest.null_sentence}")

@@ -1,0 +1,131 @@
+"""``propensities``: examination probabilities from a click log."""
+
+from __future__ import annotations
+
+import argparse
+
+from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
+from ultr_core.errors import InputError
+from ultr_core.propensity import (
+    FITS,
+    PROPENSITY_METHODS,
+    CurveOptions,
+    read_log,
+    write_curve,
+)
+from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
+
+NAME = "propensities"
+SUMMARY = "Estimate examination by rank from a click log (CSV), with intervals."
+
+METHODS = {
+    "swap": "swap",
+    "swap-pooled": "swap-pooled",
+    "harvest": "all-pairs",
+    "harvest-pivot": "pivot",
+    "harvest-chain": "chain",
+    "em": "em",
+    "ctr": "ctr",
+}
+"""Names on the command line and the methods they stand for."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument(
+        "log",
+        metavar="LOG.csv",
+        help="click log with the columns query, document, position, click and optionally "
+        "impressions, swapped_rank (the rank that the landmark was swapped with; the landmark "
+        "itself for a control) and ranker",
+    )
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help=f"one of {', '.join(METHODS)} (default: swap if the log has the column swapped_rank, "
+        "otherwise harvest)",
+    )
+    parser.add_argument(
+        "--landmark", metavar="K", default="1", help="rank that others are compared with (1)"
+    )
+    parser.add_argument("--ranks", metavar="K", help="lowest rank of the curve (that of the log)")
+    parser.add_argument(
+        "--at", metavar="R,R,..", help="use only these ranks, interpolate between them"
+    )
+    parser.add_argument(
+        "--smoothing", metavar="X", default="0", help="weight of overall click rates, 0 to 1 (0)"
+    )
+    parser.add_argument(
+        "--fit", metavar="NAME", default="none", help=f"one of {', '.join(FITS)} (none)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="write the curve as CSV: rank, propensity")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Estimate and print."""
+    if options.method is not None and options.method not in METHODS:
+        raise InputError(f"--method is {options.method!r}; it must be one of {', '.join(METHODS)}.")
+    curve = CurveOptions(
+        smoothing=_number(options.smoothing, "--smoothing"),
+        ranks=() if options.at is None else _ranks(options.at),
+        fit=options.fit,
+    )
+    landmark = _whole(options.landmark, "--landmark")
+    last_rank = None if options.ranks is None else _whole(options.ranks, "--ranks")
+    result = estimate_from_log(
+        read_log(options.log),
+        method=None if options.method is None else METHODS[options.method],
+        landmark=landmark,
+        last_rank=last_rank,
+        options=curve,
+    )
+    if options.out is not None:
+        write_curve(options.out, result.curve.values)
+    print_notes(result.notices)
+    if options.json:
+        print_json(result.as_dict())
+    else:
+        _print(result)
+    return OK
+
+
+def _number(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; it must be a number.") from None
+
+
+def _whole(text: str, option: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= 10_000:
+        raise InputError(f"{option} is {text!r}; it must be a whole number from 1 to 10,000.")
+    return value
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    return tuple(_whole(part.strip(), "--at") for part in text.split(","))
+
+
+def _print(result: LogEstimate) -> None:
+    method, log = PROPENSITY_METHODS[result.estimate.method], result.log
+    print(
+        f"{log['rows']:,} rows, {log['queries']:,} queries, {log['clicks']:,} clicks in "
+        f"{log['impressions']:,} impressions. {method.label}; assumes that {method.assumes}."
+    )
+    print()
+    print(
+        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95 % interval':>16} "
+        f"{'curve':>7}"
+    )
+    for point, value in zip(result.estimate.points, result.curve.values, strict=True):
+        ratio = "missing" if point.value is None else f"{point.value:.3f}"
+        interval = "-" if point.low is None else f"{point.low:.3f} to {point.high:.3f}"
+        print(
+            f"{point.rank:4} {point.impressions:12,} {point.clicks:8,} {ratio:>8} {interval:>16} "
+            f"{value:7.3f}"
+        )

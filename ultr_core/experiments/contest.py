@@ -1,0 +1,95 @@
+"""One ranker against another: the verdicts of interleaving, tested and put into words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ultr_core.experiments.interleaving import Verdicts
+from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test, sign_test_power
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Propensity-weighted against another ranker: verdicts, test, and what they take to see.
+
+    needed: decided queries for 80 % power at the observed share, None where no traffic would do.
+    paper_power: power that the paper's number of decided queries would have had at this share.
+    """
+
+    opponent: str
+    label: str
+    test: SignTest
+    queries: int
+    without_click: int
+    needed: int | None
+    paper_power: float
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        numbers = (
+            f"{self.test.wins:,} wins, {self.test.losses:,} losses, {self.test.ties:,} ties; "
+            f"win share {self.test.win_share:.1%}, 95 % interval {self.test.low:.1%} to "
+            f"{self.test.high:.1%}, p {_p_text(self.test.p_value)}"
+        )
+        if not self.test.significant:
+            return f"Propensity-weighted and {self.label} cannot be told apart: {numbers}."
+        verb = "beats" if self.test.wins > self.test.losses else "loses against"
+        return f"Propensity-weighted {verb} {self.label}: {numbers}."
+
+    @property
+    def null_sentence(self) -> str:
+        """What a result without a difference would have looked like."""
+        half, n = self.test.decided / 2, self.test.decided
+        reach = 1.96 * math.sqrt(n) / 2
+        return (
+            f"Had both been equally good, about {half:,.0f} of the {n:,} decided queries would "
+            f"have been won, between {max(0, math.floor(half - reach)):,} and "
+            f"{min(n, math.ceil(half + reach)):,} in 95 of 100 such experiments, with p above "
+            f"0.05; this one had {self.test.wins:,}."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The contest as plain values."""
+        test = self.test
+        return {
+            "wins": test.wins,
+            "losses": test.losses,
+            "ties": test.ties,
+            "queries": self.queries,
+            "without_click": self.without_click,
+            "p_value": test.p_value,
+            "relative_risk": test.relative_risk,
+            "win_share": {"value": test.win_share, "low": test.low, "high": test.high},
+            "power": test.power,
+            "decided_needed": self.needed,
+            "paper_power": self.paper_power,
+            "sentence": self.sentence,
+            "null": self.null_sentence,
+        }
+
+
+def judge(opponent: str, label: str, verdicts: Verdicts, paper_decided: int) -> Contest:
+    """Test the verdicts of an interleaving experiment and work out the traffic it takes.
+
+    paper_decided: decided queries of the paper's experiment, for its power at this share. Raises
+    InputError if no query was decided.
+    """
+    test = sign_test(verdicts.wins, verdicts.losses, verdicts.ties)
+    return Contest(
+        opponent,
+        label,
+        test,
+        verdicts.verdict.size,
+        int(np.count_nonzero(~verdicts.clicked)),
+        comparisons_needed(test.win_share),
+        sign_test_power(paper_decided, test.win_share),
+    )
+
+
+def _p_text(p: float) -> str:
+    return "below 0.0001" if p < 1e-4 else f"= {p:.2g}"

@@ -1,0 +1,136 @@
+"""Displays counted by document and rank, whoever ranked them; and the plain click rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.propensity.points import (
+    Counts,
+    PropensityEstimate,
+    RankEstimate,
+    doubts,
+    ratio_point,
+)
+from ultr_core.ranking import query_of_document
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class DisplayCounts:
+    """One row for each (query, document) pair and rank at which it was shown.
+
+    query, document: int64 [rows], numbers that identify; a document belongs to one query.
+    rank: int64 [rows] from 1. impressions, clicks: int64 [rows], summed over rankers.
+    Rows are sorted by document and rank. Build with `display_counts` or `displays_of_logs`.
+    """
+
+    query: IntArray
+    document: IntArray
+    rank: IntArray
+    impressions: IntArray
+    clicks: IntArray
+
+    @cached_property
+    def last_rank(self) -> int:
+        """The lowest place at which anything was shown."""
+        return int(self.rank.max())
+
+    def by_rank(self, last_rank: int) -> Counts:
+        """Impressions and clicks of ranks 1..K, whatever was shown there."""
+        kept = self.rank <= last_rank
+        place = self.rank[kept] - 1
+
+        def total(values: IntArray) -> IntArray:
+            sums = np.bincount(place, weights=values[kept], minlength=last_rank)
+            return np.rint(sums).astype(np.int64)
+
+        return Counts(total(self.impressions), total(self.clicks))
+
+
+def display_counts(
+    query: ArrayLike,
+    document: ArrayLike,
+    rank: ArrayLike,
+    impressions: ArrayLike,
+    clicks: ArrayLike,
+) -> DisplayCounts:
+    """Add up rows of the same document and rank; all arguments are whole numbers [rows].
+
+    A document that moved stays one document with several ranks. Raises InputError without a row,
+    for a rank below 1, or for more clicks than impressions.
+    """
+    columns = [np.asarray(c, dtype=np.int64) for c in (query, document, rank, impressions, clicks)]
+    queries, documents, ranks, shown, clicked = columns
+    if not ranks.size:
+        raise InputError("There is no row with a document, a rank and an impression.")
+    if ranks.min() < 1:
+        raise InputError(f"Ranks are counted from 1, but there is a rank {ranks.min()}.")
+    if np.any(clicked > shown) or np.any(clicked < 0):
+        row = int(np.argmax((clicked > shown) | (clicked < 0)))
+        raise InputError(
+            f"A document at rank {ranks[row]} has {clicked[row]} clicks in {shown[row]} "
+            "impressions; there can be at most one click for each impression."
+        )
+    order = np.lexsort((ranks, documents))
+    changes = (np.diff(documents[order]) != 0) | (np.diff(ranks[order]) != 0)
+    first = np.append(0, np.flatnonzero(changes) + 1)
+    head = order[first]
+    return DisplayCounts(
+        queries[head],
+        documents[head],
+        ranks[head],
+        np.add.reduceat(shown[order], first),
+        np.add.reduceat(clicked[order], first),
+    )
+
+
+def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
+    """Displays of several click logs of one corpus, one log for each logging ranker.
+
+    Raises InputError without a log, or if the logs belong to different corpora.
+    """
+    if not logs:
+        raise InputError("Counting displays needs one click log or more.")
+    if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
+        raise InputError("The click logs belong to different corpora; give logs of one corpus.")
+    document = np.concatenate([log.document for log in logs])
+    return display_counts(
+        query_of_document(logs[0].query_offsets)[document],
+        document,
+        np.concatenate([log.rank for log in logs]),
+        np.concatenate([log.impressions for log in logs]),
+        np.concatenate([log.clicks for log in logs]),
+    )
+
+
+def estimate_click_rates(
+    displays: DisplayCounts, *, last_rank: int, reference: int = 1
+) -> PropensityEstimate:
+    """p_r / p_reference as the plain ratio of click rates, with delta-method intervals.
+
+    Right only if what is shown at each rank is equally relevant on average, as with rankings in
+    random order. Raises InputError if the reference rank has no click.
+    """
+    counts = displays.by_rank(last_rank)
+    if not 1 <= reference <= last_rank or counts.clicks[reference - 1] == 0:
+        raise InputError(
+            f"Rank {reference} was never clicked, so rates cannot be divided by its rate; choose "
+            "another reference rank."
+        )
+    pairs = list(zip(counts.impressions.tolist(), counts.clicks.tolist(), strict=True))
+    base = [pairs[reference - 1]]
+    points = tuple(
+        ratio_point(rank, [pair], base)
+        if rank != reference
+        else RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, *pair)
+        for rank, pair in enumerate(pairs, start=1)
+    )
+    return PropensityEstimate("ctr", reference, points, last_rank - 1, doubts(points))

@@ -1,0 +1,219 @@
+"""Intervention harvesting: swaps that several logging rankers have already made.
+
+Agarwal, Zaitsev, Wang, Li, Najork and Joachims (WSDM 2019): where two rankers put one document of
+a query at ranks k and k', its clicks there differ only by examination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
+
+from ultr_core.errors import InputError
+from ultr_core.propensity.displays import DisplayCounts
+from ultr_core.propensity.points import (
+    JACKKNIFE_GROUPS,
+    Counts,
+    PropensityEstimate,
+    doubts,
+    group_of_query,
+    jackknife_points,
+)
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Harvest = Literal["pivot", "chain", "all-pairs"]
+
+_MOST_ITERATIONS = 200
+_TOLERANCE = 1e-10
+# Newton steps in logarithms are cut to this, which keeps them where the likelihood is concave.
+_LONGEST_STEP = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class InterventionalSets:
+    """Comparable clicks of every pair of ranks, by jackknife group.
+
+    A document shown n times at k and n' times at k', clicked c and c' times, adds c n'/(n + n') to
+    the clicks at k and c' n/(n + n') to those at k' (weights of Mantel and Haenszel, 1959): both
+    stand for the same n n'/(n + n') displays, whatever its relevance, and the ratio of the sums
+    tends to p_k / p_k'.
+
+    clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k of documents that
+        were also shown at k'.
+    exposure: float64 [K, K], symmetric, the displays they stand for; 0 for a pair never shown.
+    counts: impressions and clicks at each rank of the documents that were compared.
+    """
+
+    clicks: FloatArray
+    exposure: FloatArray
+    counts: Counts
+
+    @property
+    def pairs(self) -> IntArray:
+        """The unordered pairs k < k' that some document was shown at, int64 [pairs, 2]."""
+        return np.argwhere(np.triu(self.exposure, 1) > 0) + 1
+
+
+def interventional_sets(displays: DisplayCounts, last_rank: int) -> InterventionalSets:
+    """Collect the documents that were shown at more than one of the ranks 1..K.
+
+    Raises InputError if there is none: a single ranker that never moves a document gives nothing
+    to harvest.
+    """
+    clicks = np.zeros((JACKKNIFE_GROUPS, last_rank, last_rank))
+    exposure = np.zeros((last_rank, last_rank))
+    kept = (displays.rank <= last_rank) & (displays.impressions > 0)
+    document, place = displays.document[kept], displays.rank[kept] - 1
+    shown, clicked = displays.impressions[kept].astype(float), displays.clicks[kept].astype(float)
+    group = group_of_query(displays.query[kept], document)
+    starts = np.flatnonzero(np.diff(document, prepend=document[:1] - 1))
+    sizes = np.diff(np.append(starts, document.size))
+    for size in np.unique(sizes[sizes > 1]):
+        first = starts[sizes == size]
+        for i in range(size):
+            for j in range(i + 1, size):
+                a, b = first + i, first + j
+                both = shown[a] + shown[b]
+                np.add.at(clicks, (group[a], place[a], place[b]), clicked[a] * shown[b] / both)
+                np.add.at(clicks, (group[a], place[b], place[a]), clicked[b] * shown[a] / both)
+                np.add.at(exposure, (place[a], place[b]), shown[a] * shown[b] / both)
+    exposure = exposure + exposure.T
+    if not exposure.any():
+        raise InputError(
+            "No document was shown at two ranks, so there is nothing to harvest; log with two "
+            "rankers, or run swaps."
+        )
+    compared = np.repeat(sizes > 1, sizes)
+    counts = Counts(
+        np.bincount(place[compared], weights=shown[compared], minlength=last_rank),
+        np.bincount(place[compared], weights=clicked[compared], minlength=last_rank),
+    )
+    return InterventionalSets(clicks, exposure, counts)
+
+
+def harvest(
+    sets: InterventionalSets, *, method: Harvest = "all-pairs", reference: int = 1
+) -> PropensityEstimate:
+    """p_r / p_reference from harvested interventions, with jackknife intervals.
+
+    "pivot": only pairs with the reference rank; "chain": products of the ratios of neighbouring
+    ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that cannot be
+    linked to the reference are missing.
+
+    Raises InputError for an unknown method, a reference outside the ranks, or if all compared
+    clicks are 0.
+    """
+    ranks = len(sets.exposure)
+    if not 1 <= reference <= ranks:
+        raise InputError(f"The reference rank is {reference}; it must lie between 1 and {ranks}.")
+    if not sets.clicks.any():
+        raise InputError(
+            "No document that was shown at two ranks was clicked, so ranks cannot be compared."
+        )
+    curves: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "pivot": lambda clicks: _pivot(clicks, reference - 1),
+        "chain": lambda clicks: _chain(clicks, reference - 1),
+        "all-pairs": lambda clicks: all_pairs_curve(clicks, reference),
+    }
+    if method not in curves:
+        raise InputError(f"{method!r} is no way to harvest; choose from {', '.join(curves)}.")
+    points = jackknife_points(curves[method], sets.clicks, sets.counts, reference)
+    compared = _compared(sets, method, reference)
+    return PropensityEstimate(method, reference, points, compared, doubts(points))
+
+
+def _compared(sets: InterventionalSets, method: str, reference: int) -> int:
+    pairs = sets.pairs
+    if method == "pivot":
+        return int(np.count_nonzero((pairs == reference).any(axis=1)))
+    if method == "chain":
+        return int(np.count_nonzero(pairs[:, 1] - pairs[:, 0] == 1))
+    return len(pairs)
+
+
+def _pivot(clicks: FloatArray, reference: int) -> FloatArray:
+    ratios = _divided(clicks[:, reference], clicks[reference])
+    ratios[reference] = 1.0
+    return ratios
+
+
+def _chain(clicks: FloatArray, reference: int) -> FloatArray:
+    steps = _divided(np.diag(clicks, -1), np.diag(clicks, 1))
+    steps[steps <= 0] = np.nan
+    curve = np.ones(len(clicks))
+    curve[reference + 1 :] = np.cumprod(steps[reference:])
+    curve[:reference] = np.cumprod(1.0 / steps[:reference][::-1])[::-1]
+    return curve
+
+
+def all_pairs_curve(clicks: FloatArray, reference: int) -> FloatArray:
+    """p_r / p_reference that maximise the likelihood of all pairs of ranks, float64 [K].
+
+    Clicks at k of documents also shown at k' are Poisson with mean h_kk' p_k r_kk', where r_kk' is
+    the mean relevance of the pair's documents: one parameter for each unordered pair, and
+    r_kk' = r_k'k. Its maximum is (A_kk' + A_k'k) / (h_kk' (p_k + p_k')), and what remains,
+
+        sum over pairs of A_kk' log(p_k / (p_k + p_k')) + A_k'k log(p_k' / (p_k + p_k')),
+
+    is the model of Bradley and Terry (1952), concave in log p. The WSDM 2019 paper has the
+    binomial in place of the Poisson likelihood; both have the same expectation equations.
+
+    clicks A [K, K]. Ranks that are not linked to the reference by clicks both ways are NaN.
+    """
+    wins = clicks.sum(axis=1)
+    _, part = connected_components(clicks > 0, directed=True, connection="strong")
+    usable = (part == part[reference - 1]) & (wins > 0)
+    curve = np.full(len(clicks), np.nan)
+    curve[reference - 1] = 1.0 if wins[reference - 1] > 0 else np.nan
+    if np.count_nonzero(usable) < 2 or not usable[reference - 1]:
+        return curve
+    inner = clicks[np.ix_(usable, usable)]
+    curve[usable] = np.exp(_bradley_terry(inner))
+    divided: FloatArray = curve / curve[reference - 1]
+    return divided
+
+
+def _bradley_terry(clicks: FloatArray) -> FloatArray:
+    """Log strengths that maximise the concave likelihood of `all_pairs_curve`, by Newton steps."""
+    met, total = clicks + clicks.T, clicks.sum(axis=1)
+    strength = np.zeros(len(clicks))
+    for _ in range(_MOST_ITERATIONS):
+        share = expit(strength[:, None] - strength)
+        slope = total - (met * share).sum(axis=1)
+        bend = met * share * (1.0 - share)
+        curvature = np.diag(bend.sum(axis=1)) - bend
+        # Only differences matter: the first strength stays where it is.
+        step = np.linalg.solve(curvature[1:, 1:], slope[1:])
+        longest = float(np.abs(step).max())
+        strength[1:] += step * min(1.0, _LONGEST_STEP / longest) if longest > 0 else 0.0
+        if longest < _TOLERANCE:
+            break
+    return strength
+
+
+def pair_relevance(sets: InterventionalSets, curve: FloatArray) -> FloatArray:
+    """Mean click probability once examined of each pair's documents, r_kk', float64 [pairs].
+
+    One number for each row of ``sets.pairs``, up to the scale of ``curve`` [K]; NaN where the
+    curve is.
+    """
+    k, other = sets.pairs.T - 1
+    clicks = sets.clicks.sum(axis=0)
+    relevance: FloatArray = (clicks[k, other] + clicks[other, k]) / (
+        sets.exposure[k, other] * (curve[k] + curve[other])
+    )
+    return relevance
+
+
+def _divided(upper: FloatArray, lower: FloatArray) -> FloatArray:
+    quotient: FloatArray = np.divide(
+        upper, lower, out=np.full(upper.shape, np.nan), where=lower > 0
+    )
+    return quotient

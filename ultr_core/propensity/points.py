@@ -1,0 +1,239 @@
+"""Estimated examination, rank by rank, with intervals: what every propensity method returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+from ultr_core.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+JACKKNIFE_GROUPS = 20
+"""Groups of queries that the jackknife leaves out one after the other."""
+
+BOOTSTRAP_DRAWS = 2_000
+"""Resampled experiments behind a bootstrap interval."""
+
+FEWEST_CLICKS = 10
+"""Clicks below which an interval from a normal approximation is too short."""
+
+_Z = float(ndtri(0.975))
+
+
+@dataclass(frozen=True)
+class RankEstimate:
+    """Examination of one rank relative to the reference rank: p_r / p_reference.
+
+    rank: r, from 1. value: the ratio, None where the data say nothing (never 0 instead).
+    low, high: 95 % interval, None where there is none. standard_error: of the logarithm.
+    impressions, clicks: of the documents at this rank that the ratio was made from.
+    reason: why there is no value or no interval, in words.
+    """
+
+    rank: int
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    standard_error: float | None = None
+    impressions: int = 0
+    clicks: int = 0
+    reason: str = ""
+
+    @property
+    def above_one(self) -> bool:
+        """Whether the rank seems to be examined more than the reference rank."""
+        return self.value is not None and self.value > 1.0
+
+
+@dataclass(frozen=True)
+class PropensityEstimate:
+    """Ratios p_r / p_reference of ranks 1, 2, ..., K by one method.
+
+    method: key in ``PROPENSITY_METHODS``. reference: the rank whose ratio is 1.
+    points: one for each rank from 1. pairs: number of pairs of ranks that were compared.
+    notices: sentences that a reader should see.
+    """
+
+    method: str
+    reference: int
+    points: tuple[RankEstimate, ...]
+    pairs: int = 0
+    notices: tuple[str, ...] = field(default=())
+
+    @property
+    def observed(self) -> tuple[RankEstimate, ...]:
+        """The ranks that have a value."""
+        return tuple(point for point in self.points if point.value is not None)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The ranks without a value."""
+        return tuple(point.rank for point in self.points if point.value is None)
+
+    @property
+    def above_one(self) -> tuple[int, ...]:
+        """The ranks whose ratio to the reference is above 1."""
+        return tuple(point.rank for point in self.points if point.above_one)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Impressions and clicks of one kind of presentation, int64 [ranks], rank 1 first."""
+
+    impressions: IntArray
+    clicks: IntArray
+
+    def __post_init__(self) -> None:
+        """Check that no rank has more clicks than impressions."""
+        for name in ("impressions", "clicks"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.int64))
+        wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))
+        if wrong.size:
+            rank = int(wrong[0])
+            raise InputError(
+                f"Rank {rank + 1} has {self.clicks[rank]} clicks in {self.impressions[rank]} "
+                "impressions; there can be at most one click for each impression."
+            )
+
+    @property
+    def rates(self) -> FloatArray:
+        """Clicks per impression; 0 where there is no impression."""
+        return np.divide(
+            self.clicks,
+            self.impressions,
+            out=np.zeros(self.clicks.size),
+            where=self.impressions > 0,
+        )
+
+
+def ratio_point(
+    rank: int, upper: list[tuple[int, int]], lower: list[tuple[int, int]]
+) -> RankEstimate:
+    """Ratio of two sums of click rates with its delta-method interval.
+
+    value = sum_i c_i/n_i over ``upper`` / the same over ``lower``; variance of its logarithm =
+    sum of rate (1 - rate)/n over each side divided by the squared sum of that side. For one rate
+    a side this is (1 - c_r)/(n_r c_r) + (1 - c_k)/(n_k c_k) in rates c. Without a click in
+    ``upper`` the ratio is 0 and its upper end the exact 97.5 % limit of the rate, 1 - 0.025^(1/n),
+    over the rate below.
+
+    upper, lower: pairs (impressions, clicks). Without an impression above, or a click below, the
+    value is None.
+    """
+    shown, clicked = sum(n for n, _ in upper), sum(c for _, c in upper)
+    if any(n == 0 for n, _ in upper):
+        return RankEstimate(rank, None, reason=f"nothing was shown at rank {rank}")
+    if sum(c for _, c in lower) == 0 or any(n == 0 for n, _ in lower):
+        return RankEstimate(
+            rank, None, impressions=shown, clicks=clicked, reason="the reference has no click"
+        )
+    top, top_variance = _summed_rate(upper)
+    base, base_variance = _summed_rate(lower)
+    value = top / base
+    if clicked == 0:
+        high = sum(1.0 - 0.025 ** (1.0 / n) for n, _ in upper) / base
+        return RankEstimate(rank, 0.0, 0.0, high, None, shown, 0, "no click at this rank")
+    error = math.sqrt(top_variance / top**2 + base_variance / base**2)
+    reach = math.exp(_Z * error)
+    return RankEstimate(rank, value, value / reach, value * reach, error, shown, clicked)
+
+
+def _summed_rate(counts: list[tuple[int, int]]) -> tuple[float, float]:
+    rates = [(c / n, n) for n, c in counts]
+    return sum(rate for rate, _ in rates), sum(rate * (1 - rate) / n for rate, n in rates)
+
+
+def doubts(points: Sequence[RankEstimate]) -> tuple[str, ...]:
+    """Sentences on ranks with few clicks or without a value, for the notices of an estimate."""
+    notices = []
+    few = [point.rank for point in points if 0 < point.clicks < FEWEST_CLICKS]
+    if few:
+        notices.append(
+            f"{_having(few)} fewer than {FEWEST_CLICKS} clicks to compare; do not rely on them."
+        )
+    missing = [point.rank for point in points if point.value is None]
+    if missing:
+        notices.append(
+            f"{_having(missing)} no estimate: there is nothing to compare, and missing is not 0."
+        )
+    return tuple(notices)
+
+
+def _having(ranks: list[int]) -> str:
+    names = ", ".join(map(str, ranks[:6])) + (" and others" if len(ranks) > 6 else "")
+    return f"Rank {names} has" if len(ranks) == 1 else f"Ranks {names} have"
+
+
+def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
+    """95 % interval of a click rate, Wilson (1927); raises InputError without an impression."""
+    if impressions < 1 or not 0 <= clicks <= impressions:
+        raise InputError(f"A click rate needs impressions, not {clicks} clicks in {impressions}.")
+    rate, z2 = clicks / impressions, _Z**2
+    middle = rate + z2 / (2 * impressions)
+    reach = _Z * math.sqrt(rate * (1 - rate) / impressions + z2 / (4 * impressions**2))
+    scale = 1 + z2 / impressions
+    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+
+
+def group_of_query(query: ArrayLike, document: ArrayLike) -> IntArray:
+    """Jackknife group of each row: queries are dealt out in turn, documents where they are few.
+
+    query, document: whole numbers [rows]; returns int64 [rows] in 0..JACKKNIFE_GROUPS - 1.
+    """
+    queries, documents = np.asarray(query, np.int64), np.asarray(document, np.int64)
+    enough = np.unique(queries).size >= JACKKNIFE_GROUPS
+    _, number = np.unique(queries if enough else documents, return_inverse=True)
+    return number.astype(np.int64) % JACKKNIFE_GROUPS
+
+
+def jackknife_points(
+    estimate: Callable[[FloatArray], FloatArray],
+    sums: FloatArray,
+    counts: Counts,
+    reference: int = 1,
+) -> tuple[RankEstimate, ...]:
+    """Ratios and their intervals by a jackknife over groups, on the logarithmic scale.
+
+    ``estimate`` turns summed data into ratios [ranks], NaN where it has no answer; it is called on
+    all the data and on the data without each group. Variance of the logarithm =
+    (G - 1)/G sum_g (log value_g - mean)^2, interval with Student's t of G - 1 degrees of freedom.
+
+    sums [groups, ...]: what each group adds to the data. counts: shown beside the ratios.
+    """
+    total = sums.sum(axis=0)
+    value = estimate(total)
+    left_out = np.stack([estimate(total - part) for part in sums])
+    return tuple(
+        _reference_point(rank, float(value[rank - 1]), counts)
+        if rank == reference
+        else _jackknife_point(rank, float(value[rank - 1]), left_out[:, rank - 1], counts)
+        for rank in range(1, value.size + 1)
+    )
+
+
+def _reference_point(rank: int, value: float, counts: Counts) -> RankEstimate:
+    shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
+    if not math.isfinite(value):
+        return RankEstimate(rank, None, None, None, None, shown, clicked, "no click to refer to")
+    return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
+
+
+def _jackknife_point(rank: int, value: float, left_out: FloatArray, counts: Counts) -> RankEstimate:
+    shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
+    if not (math.isfinite(value) and value > 0):
+        reason = "nothing to compare this rank with" if clicked else "no click at this rank"
+        return RankEstimate(rank, None, impressions=shown, clicks=clicked, reason=reason)
+    if not np.all(np.isfinite(left_out) & (left_out > 0)):
+        reason = "too few clicks for an interval"
+        return RankEstimate(rank, value, impressions=shown, clicks=clicked, reason=reason)
+    logs, groups = np.log(left_out), left_out.size
+    error = math.sqrt((groups - 1) / groups * float(np.sum((logs - logs.mean()) ** 2)))
+    reach = math.exp(float(stdtrit(groups - 1, 0.975)) * error)
+    return RankEstimate(rank, value, value / reach, value * reach, error, shown, clicked)

@@ -1,0 +1,295 @@
+"""Swap interventions: the landmark experiment of Section 5.3, simulated and estimated.
+
+Before a ranking is displayed, the document at the landmark rank k trades places with the one at
+a rank j drawn uniformly from 1..K; the draw of k itself changes nothing and is the control. The
+click rate of the landmark document at j over its click rate at k estimates p_j / p_k.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.click_models import ClickModel
+from ultr_core.propensity.points import (
+    BOOTSTRAP_DRAWS,
+    Counts,
+    PropensityEstimate,
+    RankEstimate,
+    doubts,
+    ratio_point,
+)
+from ultr_core.ranking import order_from_ranks
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Ratio = Literal["landmark", "pooled"]
+
+
+@dataclass(frozen=True, eq=False)
+class SwapCounts:
+    """What a landmark swap experiment counted, each [ranks 1..K].
+
+    landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
+    k when k was drawn, on the queries that are long enough to be swapped at r: short lists are
+    missing from both sides of a ratio or from none. moved: the document of rank r, shown at k.
+    unmoved: the document of rank r at r, while others were swapped, on the same queries.
+    sessions: presentations. extra_rank_sum: mean increase of the sum of ranks (equation 2) a
+    session, as it happened; 0 where relevance is not known.
+    """
+
+    landmark: int
+    swapped: Counts
+    control: Counts
+    moved: Counts
+    unmoved: Counts
+    sessions: int
+    extra_rank_sum: float = 0.0
+
+    @property
+    def ranks(self) -> int:
+        """K, the number of ranks that take part."""
+        return int(self.swapped.clicks.size)
+
+    @property
+    def own_place(self) -> Counts:
+        """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
+
+        The landmark's are those of the control; in the other presentations of the experiment
+        somebody else is there.
+        """
+        row = self.landmark - 1
+        shown, clicked = self.unmoved.impressions.copy(), self.unmoved.clicks.copy()
+        shown[row], clicked[row] = self.swapped.impressions[row], self.swapped.clicks[row]
+        return Counts(shown, clicked)
+
+    @property
+    def total_clicks(self) -> int:
+        """Clicks at the ranks 1..K in all presentations of the experiment."""
+        parts = (self.swapped, self.moved, self.unmoved)
+        return int(sum(part.clicks.sum() for part in parts))
+
+
+def documents_at_places(ranks: ArrayLike, query_offsets: ArrayLike, last_rank: int) -> IntArray:
+    """Document at each of the ranks 1..K of each query, -1 beyond its list, [queries, K]."""
+    offsets = np.asarray(query_offsets, dtype=np.int64)
+    order = order_from_ranks(ranks, offsets)
+    place = np.arange(last_rank)
+    inside = place < np.diff(offsets)[:, None]
+    rows = np.where(inside, offsets[:-1, None] + place, 0)
+    return np.where(inside, order[rows], -1)
+
+
+def simulate_swaps(
+    users: ClickModel,
+    relevance: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    landmark: int = 1,
+    last_rank: int = 21,
+    sessions: int,
+    seed: SeedSequence | int,
+) -> SwapCounts:
+    """Run the swap experiment on presented rankings, directly as counts.
+
+    Queries and ranks j are drawn uniformly and independently: N_qj is multinomial, and the clicks
+    of a document given its presentations binomial, independent across documents. Lists too short
+    for a draw are shown as they are and count nowhere; queries without a document at
+    the landmark are left out. Section 7.6 uses landmark 1 and K = 21.
+
+    relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
+    outside 1..K, no session, or no list as long as the landmark.
+    """
+    _check_design(landmark, last_rank, sessions)
+    at = documents_at_places(ranks, query_offsets, last_rank)
+    at = at[at[:, landmark - 1] >= 0]
+    if not len(at):
+        raise InputError(f"No query has {landmark} results, so rank {landmark} is no landmark.")
+    rng = np.random.default_rng(seed)
+    usable = at >= 0
+    cells = rng.multinomial(sessions, np.full(at.size, 1.0 / at.size)).reshape(at.shape)
+    of_query = cells.sum(axis=1, keepdims=True)
+    relevant = np.where(usable, np.asarray(relevance, dtype=np.float64)[at], 0.0)
+    place = np.arange(1, last_rank + 1)
+    lead = relevant[:, [landmark - 1]]
+
+    def clicks(shown: IntArray, relevance_of: FloatArray, rank: ArrayLike) -> IntArray:
+        chance = users.click_probability(relevance_of, np.broadcast_to(rank, shown.shape))
+        return rng.binomial(shown, chance)
+
+    swaps = np.where(usable, cells, 0)
+    swapped = clicks(swaps, np.broadcast_to(lead, at.shape), place)
+    others = np.where(usable & (place != landmark), swaps, 0)
+    moved = clicks(others, relevant, landmark)
+    stays = np.where(usable & (place != landmark), of_query - swaps, 0)
+    unmoved = clicks(stays, relevant, place)
+    own = usable * swaps[:, [landmark - 1]], usable * swapped[:, [landmark - 1]]
+    extra = float(np.sum(swaps * (place - landmark) * (lead - relevant))) / sessions
+    return SwapCounts(
+        landmark,
+        _summed(swaps, swapped),
+        _summed(*own),
+        _summed(others, moved),
+        _summed(stays, unmoved),
+        sessions,
+        extra,
+    )
+
+
+def _summed(shown: NDArray[Any], clicked: NDArray[Any]) -> Counts:
+    return Counts(shown.sum(axis=0), clicked.sum(axis=0))
+
+
+def _check_design(landmark: int, last_rank: int, sessions: int) -> None:
+    if not 1 <= landmark <= last_rank:
+        raise InputError(f"The landmark is rank {landmark}; it must lie between 1 and {last_rank}.")
+    if sessions < 1:
+        raise InputError(f"A swap experiment needs one presentation or more, not {sessions}.")
+
+
+def estimate_swaps(
+    counts: SwapCounts, *, ratio: Ratio = "landmark", bootstrap_seed: int | None = None
+) -> PropensityEstimate:
+    """p_r / p_k for each rank from a swap experiment.
+
+    "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
+    adds the click rates of the document that moved up to numerator and denominator; both have the
+    same expectation ratio under the position model, and clicks of two documents of one session
+    are taken as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
+    percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
+
+    Ratios above 1 are kept. Raises InputError if no swap was clicked at all.
+    """
+    if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
+        raise InputError(
+            "The landmark document was never clicked, neither swapped nor in place, so there is no "
+            "ratio; collect more sessions or choose a landmark nearer the top."
+        )
+    rng = None if bootstrap_seed is None else np.random.default_rng(bootstrap_seed)
+    points = tuple(_swap_point(counts, rank, ratio, rng) for rank in range(1, counts.ranks + 1))
+    method = "swap" if ratio == "landmark" else "swap-pooled"
+    return PropensityEstimate(method, counts.landmark, points, len(points) - 1, doubts(points))
+
+
+def _swap_point(
+    counts: SwapCounts, rank: int, ratio: Ratio, rng: np.random.Generator | None
+) -> RankEstimate:
+    row = rank - 1
+    if rank == counts.landmark:
+        shown, clicked = _pair(counts.control, row)
+        if clicked == 0:
+            return RankEstimate(rank, None, impressions=shown, reason="the reference has no click")
+        return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
+    upper, lower = [_pair(counts.swapped, row)], [_pair(counts.control, row)]
+    second = _pair(counts.unmoved, row), _pair(counts.moved, row)
+    if ratio == "pooled" and second[0][0] > 0 and second[1][0] > 0:
+        upper.append(second[0])
+        lower.append(second[1])
+    point = ratio_point(rank, upper, lower)
+    if rng is None or point.standard_error is None:
+        return point
+    low, high = _bootstrap_interval(upper, lower, rng)
+    return RankEstimate(
+        rank, point.value, low, high, point.standard_error, point.impressions, point.clicks
+    )
+
+
+def _pair(counts: Counts, row: int) -> tuple[int, int]:
+    return int(counts.impressions[row]), int(counts.clicks[row])
+
+
+def _bootstrap_interval(
+    upper: list[tuple[int, int]], lower: list[tuple[int, int]], rng: np.random.Generator
+) -> tuple[float, float]:
+    """Percentile interval; a resampled side without a click counts half a click."""
+
+    def rates(counts: list[tuple[int, int]]) -> FloatArray:
+        total = np.zeros(BOOTSTRAP_DRAWS)
+        for shown, clicked in counts:
+            total += rng.binomial(shown, clicked / shown, BOOTSTRAP_DRAWS) / shown
+        return np.maximum(total, 0.5 / sum(shown for shown, _ in counts))
+
+    ends = np.percentile(rates(upper) / rates(lower), [2.5, 97.5])
+    return float(ends[0]), float(ends[1])
+
+
+def swap_limit(
+    users: ClickModel,
+    relevance: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    landmark: int = 1,
+    last_rank: int = 21,
+) -> FloatArray:
+    """What the swap estimate tends to with endless traffic, float64 [K].
+
+    sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
+    result at both. It equals p_r / p_k in a position model; under trust bias it depends on the
+    relevance of the landmark documents, and no traffic repairs that. Ranks beyond every list
+    have the value NaN.
+    """
+    _check_design(landmark, last_rank, 1)
+    at = documents_at_places(ranks, query_offsets, last_rank)
+    at = at[at[:, landmark - 1] >= 0]
+    lead = np.asarray(relevance, dtype=np.float64)[at[:, landmark - 1]][:, None]
+    usable = at >= 0
+    place = np.broadcast_to(np.arange(1, last_rank + 1), at.shape)
+    at_rank = np.where(usable, users.click_probability(np.broadcast_to(lead, at.shape), place), 0.0)
+    in_place = usable * users.click_probability(lead, np.full(lead.shape, landmark))
+    below = in_place.sum(axis=0)
+    quotient: FloatArray = np.divide(
+        at_rank.sum(axis=0), below, out=np.full(last_rank, np.nan), where=below > 0
+    )
+    return quotient
+
+
+def swap_cost(
+    relevance: ArrayLike,
+    ranks: ArrayLike,
+    query_offsets: ArrayLike,
+    *,
+    landmark: int,
+    last_rank: int,
+) -> float:
+    """Mean increase of the sum of ranks (equation 2) of one presentation in the experiment.
+
+    A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
+    landmark and over j uniform on 1..K, draws beyond a list counting 0. Exact; from Section 5.3's
+    intervention.
+    """
+    _check_design(landmark, last_rank, 1)
+    at = documents_at_places(ranks, query_offsets, last_rank)
+    at = at[at[:, landmark - 1] >= 0]
+    relevant = np.asarray(relevance, dtype=np.float64)
+    lead = relevant[at[:, landmark - 1]][:, None]
+    shift = np.arange(1, last_rank + 1) - landmark
+    change = np.where(at >= 0, shift * (lead - relevant[at]), 0.0)
+    return float(change.mean()) if change.size else 0.0
+
+
+def sessions_needed(
+    rate_at_rank: float, rate_at_landmark: float, last_rank: int, precision: float
+) -> int:
+    """Presentations after which the 95 % interval of p_r / p_k reaches +- ``precision``.
+
+    The half width of the interval on the logarithmic scale is to be log(1 + precision); each rank
+    gets 1/K of the sessions: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with a, b
+    the click rates of the landmark document at r and at k. Raises InputError unless both rates
+    lie in (0, 1] and the precision is above 0.
+    """
+    if not (0 < rate_at_rank <= 1 and 0 < rate_at_landmark <= 1):
+        raise InputError("The traffic needed follows from click rates above 0 and at most 1.")
+    if not (precision > 0 and math.isfinite(precision)):
+        raise InputError(f"The wanted precision must be above 0, for example 0.1, not {precision}.")
+    spread = (1 - rate_at_rank) / rate_at_rank + (1 - rate_at_landmark) / rate_at_landmark
+    return math.ceil(last_rank * (float(ndtri(0.975)) / math.log1p(precision)) ** 2 * spread)
