@@ -17,13 +17,14 @@ from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
 from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.predictions import predicted_failures
+from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.settings import Settings
 
 FIRST_USERS = 1_000
 CLEAN = ("ips-unbiased", "risk-converges")  # derivations of section 4, without click noise
 VIEWS = ("Users arrive", "One user at a time", "Naive against weighted", "Noise and the SVM")
-GAPS = tuple(Fraction(i, 20) for i in range(61))
+GAPS = tuple(Fraction(i, 40) for i in range(61))
 LABELS = {f"{p.section}: {p.title}": name for name, p in DERIVATIONS.items()}
 
 
@@ -41,7 +42,7 @@ def main() -> None:
     with editor:
         texts = proofs_world.edit_query()
     try:
-        world = proofs_world.build_world(settings, texts, broken)
+        world = SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
     except InputError as error:
         verdict.warning(in_page_words(str(error)), icon=":material/error:")
         st.stop()
@@ -169,7 +170,11 @@ def _convergence(world: SmallWorld, settings: Settings) -> None:
 
 
 def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
-    found = proofs_cached.competition(world.to_query(), settings.seed)
+    try:
+        found = proofs_cached.competition(world.to_query(), settings.seed)
+    except InputError as error:
+        st.markdown(f":material/info: {error}")
+        return
     if found.predicted is None:
         text = (
             "**In this world weighting never overtakes naive**, or leads from the first click on: "
@@ -199,9 +204,19 @@ def _noise_and_svm(world: SmallWorld) -> None:
     st.markdown(
         "For ranks, noise adds a constant, so that order is kept. The SVM minimises the hinge "
         f"instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some pairs "
-        "of documents have score gaps above 1 and noise punishes them, like a regulariser."
+        "of documents have score gaps above 1 and noise punishes them, like a regulariser. "
+        f"**{noisy_hinge_curve(world, GAPS).alt}**"
     )
+    best = LETTERS[world.query.new.index(1)]
+    st.button(
+        f"Make only {best} relevant, the best of S₁", key="only_best", on_click=_only_relevant,
+        args=(best,), icon=":material/star:",
+    )  # fmt: skip
     show_figure(partial(noisy_hinge_curve, world, GAPS))
+
+
+def _only_relevant(letter: str) -> None:
+    st.session_state["relevant"] = [letter]
 
 
 def _steps() -> None:
@@ -217,6 +232,8 @@ def _apply(step: Step) -> None:
     for name in BREAKS:
         st.session_state[proofs_world.switch_key(name)] = name == step.broken
     st.session_state["proof"] = next(k for k, v in LABELS.items() if v == step.proof)
+    if step.proof not in CLEAN and st.session_state["eps_minus"] == 0:
+        st.session_state["eps_minus"] = Settings().eps_minus
 
 
 main()

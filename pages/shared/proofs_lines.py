@@ -33,7 +33,12 @@ def show_lines(walk: Walk, users: int, predicted: dict[int, Fraction] | None) ->
 
 def show_claim(proof: Proof) -> None:
     """What is claimed, and what makes it fail."""
-    st.markdown(f"**Claim:** {proof.statement}  \n**It fails when** {proof.fails_when}")
+    st.markdown(
+        f"**Claim:** {proof.statement}  \n**It fails when** {proof.fails_when}  \n"
+        "**How to read a line:** “every pattern” adds up all that users may click, each pattern "
+        "with its exact probability; “formula” is the line itself, worked out in fractions; "
+        "“users” are simulated, with a 95 % interval."
+    )
 
 
 def show_patterns(world: SmallWorld) -> None:
@@ -79,13 +84,13 @@ def _verdict(line: Line, place: int, predicted: dict[int, Fraction] | None) -> s
 
 def _values(line: Line, users: int) -> str:
     value = line.value
-    closed = f"closed form **{number(value.closed)}**"
+    closed = f"formula **{number(value.closed)}**"
     if value.enumerated is None:
         parts = [closed]
     elif line.agrees:
-        parts = [f"every pattern, and {closed}"]
+        parts = [f"every pattern = {closed}"]
     else:
-        parts = [f"every pattern **{number(value.enumerated)}**, but {closed}"]
+        parts = [f"every pattern **{number(value.enumerated)}** ≠ {closed}"]
     if value.estimate is not None:
         parts.append(f"{users:,} users **{with_reach(value.estimate)}**")
     return " · ".join(parts)

@@ -103,14 +103,14 @@ STEPS = (
     Step(
         "**Nobody reads to the end.** A relevant document stands where nobody looks. Which of the "
         "five lines breaks?",
-        "Never show F to anyone",
+        "Hide the lowest relevant one",
         "ips-unbiased",
         "zero-relevant",
     ),
     Step(
         "**Only an irrelevant one is unseen.** Section 4 says that is harmless. Does it stay "
         "harmless once clicks are noisy?",
-        "Hide D, keep the noise",
+        "Hide an irrelevant one",
         "noise-keeps-order",
         "zero-irrelevant",
     ),

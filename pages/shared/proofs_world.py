@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from pages.shared.frame import show_chart, theme
-from ultr_core.errors import InputError
 from ultr_core.figures.proof_query import results_page
 from ultr_core.proofs import BREAKS, SmallWorld
 from ultr_core.proofs.small_query import LETTERS
-from ultr_core.proofs.small_world import DEFAULTS, power_law_fractions
-from ultr_core.settings import Settings
+from ultr_core.proofs.small_world import DEFAULTS
 
 FEWEST, MOST = 2, 12
 """Candidates that the page offers; more are possible in Python."""
@@ -142,33 +138,6 @@ def _resize() -> None:
     st.session_state["other"] = letters[1] + letters[0] + letters[2:]
 
 
-def build_world(settings: Settings, texts: dict[str, str], broken: tuple[str, ...]) -> SmallWorld:
-    """The world of the controls.
-
-    Raises InputError, with one sentence, for the first thing that cannot be used.
-    """
-    size = sum(letter.isalpha() for letter in texts["list"])
-    content = dict(texts)
-    if not content["assumed"].strip() and not content["curve"].strip():
-        content["assumed"] = _power_law(settings.assumed_eta, size)
-    if not content["curve"].strip():
-        content["curve"] = _power_law(settings.eta, size)
-    return SmallWorld.from_query(
-        {
-            **content,
-            "eps_plus": str(Fraction(str(settings.eps_plus))),
-            "eps_minus": str(Fraction(str(settings.eps_minus))),
-            "broken": " ".join(broken),
-        }
-    )
-
-
-def _power_law(eta: float, size: int) -> str:
-    if not 2 <= size <= len(LETTERS):
-        raise InputError(f"The presented ranking has {size} letters; it must have 2 to 16.")
-    return " ".join(str(p) for p in power_law_fractions(eta, size))
-
-
 def show_query(world: SmallWorld) -> None:
     """The results page with its fading attention."""
-    show_chart(partial(results_page, world)(theme=theme()))
+    show_chart(results_page(world, theme=theme()))

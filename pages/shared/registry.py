@@ -58,7 +58,22 @@ PROOFS = PageInfo(
     icon=":material/function:",
     question="Why does weighting work, and when does it not?",
     summary="Every line of the paper's derivations in numbers, and switches that break them.",
-    main_controls=("eta", "assumed_eta", "eps_minus"),
+)
+
+PROPENSITIES = PageInfo(
+    path="propensities",
+    menu="Propensities",
+    icon=":material/swap_vert:",
+    question="Where do propensities come from, and what do they cost?",
+    summary="Swap experiments and eight other ways, their price, and your own click log.",
+)
+
+LIVE = PageInfo(
+    path="live",
+    menu="Live experiment",
+    icon=":material/compare_arrows:",
+    question="Would users prefer the weighted ranker?",
+    summary="The paper's live experiment on a simulated engine: interleaving and the sign test.",
 )
 
 ABOUT = PageInfo(
@@ -69,5 +84,5 @@ ABOUT = PageInfo(
     summary="Conventions, readings of the paper, the corpus, your own data, references.",
 )
 
-PAGES = (LAB, LEARNING_CURVES, ROBUSTNESS, PROOFS, ABOUT)
+PAGES = (LAB, LEARNING_CURVES, ROBUSTNESS, PROOFS, PROPENSITIES, LIVE, ABOUT)
 HOME = LAB

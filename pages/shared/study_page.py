@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import shell, study_run
+from pages.shared import shell, study_run, study_words
 from pages.shared.controls import in_page_words
 from pages.shared.shell import PageContext
 from pages.shared.slots import Slot
@@ -55,21 +55,34 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
     plan = _quick_plan(name, settings)
     headline = Slot()
     loss, view = _choices(name, corpus)
-    chart = Slot()
-    running = study_run.is_running(plan)
-    result = None if running else _result(name, corpus, plan, loss, view)
+    status, chart = st.container(), Slot()
+    running = view == COMPUTED and study_run.is_running(plan)
+    if running:
+        with status:
+            _run(corpus, plan, loss, chart, headline)
+    result = _result(name, corpus, plan, loss, view)
+    if view == COMPUTED:
+        with status:
+            _run_button(corpus, plan)
+    headline.place().markdown(f"**{_reading(result)}**")
     if result is not None:
-        headline.place().markdown(f"**{read_study(result)}**")
         with chart.place().container():
             show_study(result, key=view)
         st.markdown(_caption(result, shipped=view == SHIPPED))
-    elif not running:
-        headline.place().markdown("**Nothing is computed yet.** Run the study to see the curve.")
-    if view == COMPUTED:
-        _run_section(corpus, plan, loss, chart, headline, running=running)
-    if result is not None:
         _claims_section(judge(result))
+    formula, meaning = study_words.FORMULAS[name]
+    st.subheader("What is behind it")
+    st.latex(formula)
+    st.markdown(meaning)
     _steps_section(name, steps)
+
+
+def _reading(result: StudyResult | None) -> str:
+    if result is None:
+        return "Nothing is computed yet. Run the study to see the curve."
+    if result.complete:
+        return read_study(result)
+    return f"So far, and not yet finished: {read_study(result)}"
 
 
 def _quick_plan(name: str, settings: Settings) -> Plan:
@@ -100,7 +113,7 @@ def _result(name: str, corpus: str | None, plan: Plan, loss: Loss, view: str) ->
     if view == SHIPPED:
         return shipped_result(name, loss)
     done = study_run.finished(corpus, plan)
-    if done is None:
+    if not done:
         return None
     return StudyResult(plan, loss, done, study_run.description(corpus, plan.base))
 
@@ -125,26 +138,32 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     return f"{how} Made by `{command}`."
 
 
-def _run_section(
-    corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot, *, running: bool
-) -> None:
+def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+    """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
-        cells = plan.cells
         with st.spinner("Building the corpus and its rankers, once …"):
             notices = study_run.description(corpus, plan.base).notices
+        for notice in notices:
+            st.markdown(f":material/info: {in_page_words(notice)}")
+        study_run.run(corpus, plan, loss, chart, headline)
+    except InputError as error:
+        study_run.stop()
+        st.error(in_page_words(str(error)), icon=":material/error:")
+
+
+def _run_button(corpus: str | None, plan: Plan) -> None:
+    """Begin, or go on with, the cells of a plan; say why where its settings make no world."""
+    try:
+        cells = plan.cells
     except InputError as error:
         st.error(in_page_words(str(error)), icon=":material/error:")
-        st.stop()
-    for notice in notices:
-        st.markdown(f":material/info: {in_page_words(notice)}")
-    if running:
-        study_run.run(corpus, plan, loss, chart, headline)
         return
-    again = study_run.finished(corpus, plan) is not None
-    if not again:
+    left = len(cells) - len(study_run.finished(corpus, plan))
+    if left:
         st.button(
-            f"Run: {len(cells)} cells", key=f"run-{plan.study.name}", type="primary",
-            icon=":material/play_arrow:", on_click=study_run.start, args=(plan,),
+            f"Run: {left} cells" if left == len(cells) else f"Go on: {left} cells left",
+            key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
+            on_click=study_run.start, args=(plan,),
             help="Trains every ranker of the grid with the seed, click logs, ε₊ and corpus of the "
             "sidebar; what the study varies or fixes is taken from the paper.",
         )  # fmt: skip
@@ -168,6 +187,8 @@ def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> Non
         with column:
             st.markdown(question)
             lab_button(button, settings, key=f"try-{name}-{number}")
+    st.subheader("On your own corpus")
+    st.markdown(study_words.OWN_CORPUS.format(name=name))
     methods = " ".join(
         f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
         for key in STUDIES[name].methods

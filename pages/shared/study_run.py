@@ -54,9 +54,9 @@ def _cell(corpus: str | None, cell: Cell) -> dict[str, Any]:
     return result.as_dict()
 
 
-def finished(corpus: str | None, plan: Plan) -> dict[str, CellResult] | None:
-    """The cells of a plan that this session has run to the end, or None."""
-    found: dict[str, CellResult] | None = st.session_state.get(_name(corpus, plan))
+def finished(corpus: str | None, plan: Plan) -> dict[str, CellResult]:
+    """The cells of a plan that this session has run so far."""
+    found: dict[str, CellResult] = st.session_state.get(_name(corpus, plan), {})
     return found
 
 
@@ -78,15 +78,14 @@ def stop() -> None:
 def run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Run the cells of a plan with progress and partial pictures, then show the page anew.
 
-    Every message to the page is a point at which a click on Stop, or on anything else, ends the
-    run; finished cells are remembered by the server, so that the next run goes on from there.
+    Every message to the page is a point at which a click on Stop ends the run, and on anything
+    else begins it anew; finished cells are remembered by the server, so that nothing is lost.
     """
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
     world = description(corpus, plan.base)
     with _turn(place):
-        done = _run_cells(corpus, plan, loss, world, place, chart, headline)
-    st.session_state[_name(corpus, plan)] = done
+        _run_cells(corpus, plan, loss, world, place, chart, headline)
     st.session_state[_RUNNING] = None
     st.rerun()
 
@@ -99,8 +98,9 @@ def _run_cells(
     place: DeltaGenerator,
     chart: Slot,
     headline: Slot,
-) -> dict[str, CellResult]:
+) -> None:
     done: dict[str, CellResult] = {}
+    st.session_state[_name(corpus, plan)] = done
     whole, ready, started = sum(c.weight for c in plan.cells), 0.0, time.monotonic()
     painted = 0.0
     for number, cell in enumerate(plan.cells):
@@ -114,7 +114,6 @@ def _run_cells(
             with chart.place().container():
                 show_partial(StudyResult(plan, loss, done, world))
             painted = time.monotonic()
-    return done
 
 
 @contextmanager

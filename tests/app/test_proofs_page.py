@@ -48,7 +48,7 @@ def test_untouched_page_makes_its_point(open_proofs: OpenProofs) -> None:
     assert "all 5 lines hold exactly" in app.markdown[0].value
     assert len(app.get("vega_lite_chart")) == 3
     assert words(app).count("**Line ") == 5
-    assert "every pattern, and closed form **8**" in words(app)
+    assert "every pattern = formula **8**" in words(app)
     assert "1,000 users **8.03\N{NO-BREAK SPACE}±" in words(app)
 
 
@@ -76,9 +76,9 @@ def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> N
 def test_an_edited_query_is_recomputed(open_proofs: OpenProofs) -> None:
     app = open_proofs()
     app.get("button_group")[0].set_value(["A", "C"]).run()
-    assert "every pattern, and closed form **7**" in words(app)  # ranks 3 and 4 under S₁
+    assert "every pattern = formula **7**" in words(app)  # ranks 3 and 4 under S₁
     app.text_input(key="new").set_value("C A B D E F").run()
-    assert "every pattern, and closed form **3**" in words(app)
+    assert "every pattern = formula **3**" in words(app)
     app.text_input(key="curve").set_value("1, 1/2, 0").run()
     assert "FAILS by +1" in words(app)  # C is shown third, where nobody looks
     assert not app.exception
@@ -103,7 +103,7 @@ def test_a_wrong_assumed_curve_names_both_exponents(open_proofs: OpenProofs) -> 
         ("curve", "<b>", "must be a number"),
         ("assumed", "1 0", "users look there"),
         ("clip", "7", "from 0 to 1"),
-        ("gap", "", "must be a number"),
+        ("gap", "x", "must be a number"),
     ],
 )
 def test_what_cannot_be_used_gives_one_sentence(
@@ -146,6 +146,11 @@ def test_every_view_opens_whatever_is_broken(open_proofs: OpenProofs) -> None:
             app.session_state["view"] = view
             app.run()
             assert not app.exception, (broken, view)
+    app.session_state["view"] = "Noise and the SVM"
+    app.run()
+    app.button(key="only_best").click().run()
+    assert "from a score gap of 1 to 0.5" in words(app)
+    app.get("button_group")[0].set_value(["B", "E", "F"])
     app.session_state["view"] = "Naive against weighted"
     app.button(key="mend").click().run()
     assert "weighting overtakes naive after 8.41 clicks" in words(app)
@@ -173,7 +178,7 @@ def test_one_user_at_a_time(open_proofs: OpenProofs) -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_things_to_try_break_the_claim_they_are_about(open_proofs: OpenProofs, number: int) -> None:
-    app = open_proofs()
+    app = open_proofs(eps_minus="0")
     app.button(key=f"step-{number}").click().run()
     assert not app.exception
     assert "FAILS by" in words(app)
@@ -186,3 +191,13 @@ def test_a_hostile_link_never_breaks_the_page(open_proofs: OpenProofs, text: str
     app = open_proofs(**dict.fromkeys(keys, text))
     assert not app.exception
     assert app.title
+
+
+def test_a_world_without_clicks_says_so(open_proofs: OpenProofs) -> None:
+    app = open_proofs(eps_minus="0")
+    app.get("button_group")[0].set_value([]).run()
+    for view in ("Users arrive", "One user at a time", "Naive against weighted"):
+        app.session_state["view"] = view
+        app.run()
+        assert not app.exception, view
+    assert "Nobody clicks in this world" in words(app)

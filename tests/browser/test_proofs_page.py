@@ -30,17 +30,17 @@ def verdict(page: Page) -> str:
 def test_edit_break_see_and_restore_from_the_link(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, f"{address}/proofs")
     expect(page.locator(".st-key-verdict")).to_contain_text("all 5 lines hold exactly")
-    expect(page.locator(".st-key-line-5")).to_contain_text("closed form 8")
+    expect(page.locator(".st-key-line-5")).to_contain_text("formula 8")
 
     # F is no longer relevant, so the lowest relevant document is E, at rank 1 of the new ranking.
     page.locator(".st-key-relevant").get_by_role("button", name="F", exact=True).click()
-    expect(page.locator(".st-key-line-5")).to_contain_text("closed form 6")
+    expect(page.locator(".st-key-line-5")).to_contain_text("formula 6")
     page.get_by_text(BREAK).click()
     expect(page.locator(".st-key-verdict")).to_contain_text("Line 4 fails by +1")
     broken_line = page.locator(".st-key-line-4")
     expect(broken_line).to_contain_text("FAILS by +1")
     expect(broken_line).to_contain_text("exactly the predicted +1")
-    expect(page.locator(".st-key-line-1")).to_contain_text("closed form 5")
+    expect(page.locator(".st-key-line-1")).to_contain_text("formula 5")
     expect(page).to_have_url(re.compile("relevant=B.*relevant=E"))
     expect(page).to_have_url(re.compile("break_zero_relevant=true"))
 
@@ -67,7 +67,7 @@ def test_the_keyboard_alone_breaks_and_mends(open_page: OpenPage, address: str) 
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("FEDCBA")
     page.keyboard.press("Enter")
-    expect(page.locator(".st-key-line-5")).to_contain_text("closed form 8")  # 1 + 2 + 5
+    expect(page.locator(".st-key-line-5")).to_contain_text("formula 8")  # 1 + 2 + 5
     page.get_by_role("button", name=re.compile("Draw .* more")).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-line-1")).to_contain_text("10,000 users")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from urllib.parse import parse_qsl
 
 from ultr_core.commands.shared import (
     CHECK_FAILED,
@@ -17,9 +18,10 @@ from ultr_core.commands.shared import (
     splits_from,
 )
 from ultr_core.experiments import build_world, proof_checks, ranker_family
-from ultr_core.proofs import Check
+from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
 
 NAME = "proofs"
+USERS = 10_000  # simulated for a derivation
 SUMMARY = "Check the paper's claims on a world; exit code 0 if all that should hold do."
 
 
@@ -27,11 +29,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_corpus_option(parser)
     add_json_option(parser)
+    parser.add_argument(
+        "--derivation",
+        metavar="NAME",
+        choices=list(DERIVATIONS),
+        help=f"walk one derivation line by line on a small query: {', '.join(DERIVATIONS)}",
+    )
+    parser.add_argument(
+        "--query",
+        metavar="LINK",
+        default="",
+        help="the small query and what is broken, other than the default, for example "
+        "'list=ABCD&relevant=BD&new=DBAC&other=ABCD&curve=1 1/2 1/3 1/4&broken=trust'",
+    )
     add_setting_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks and print them."""
+    """Run all checks and print them, or walk one derivation."""
+    if options.derivation is not None:
+        return _walk(options)
     settings = settings_from(options)
     world = build_world(settings, splits_from(options))
     print_notes(world.notices)
@@ -51,6 +68,56 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print_table(checks)
     return OK if passed else CHECK_FAILED
+
+
+def _walk(options: argparse.Namespace) -> int:
+    """Print the lines of one derivation; the exit code says whether all of them hold."""
+    settings = settings_from(options)
+    world = SmallWorld.under(settings, dict(parse_qsl(options.query)))
+    proof = DERIVATIONS[options.derivation]
+    assert proof.derive is not None
+    walk = proof.derive(Ways(world, draw_users(world, USERS, settings.seed)))
+    if options.json:
+        print_json(
+            {
+                "name": proof.name,
+                "title": proof.title,
+                "section": proof.section,
+                "query": world.to_query(),
+                "lines": [line.as_dict() for line in walk.lines],
+                "notes": list(walk.notes),
+                "holds": walk.holds,
+            }
+        )
+    else:
+        _print_walk(proof.title, walk)
+    return OK if walk.holds else CHECK_FAILED
+
+
+def _print_walk(title: str, walk: Walk) -> None:
+    print(f"{title}.")
+    for number, line in enumerate(walk.lines, start=1):
+        print(f"{number:3} {line.relation or ' '} {_verdict(line):24} {line.words}")
+        print(f"      {line.formula}")
+        print(f"      {_values(line)}")
+    for note in walk.notes:
+        print(note)
+
+
+def _verdict(line: Line) -> str:
+    if not line.relation:
+        return "starts"
+    return "holds" if line.holds else f"FAILS by {line.error}"
+
+
+def _values(line: Line) -> str:
+    value = line.value
+    texts = [] if value.enumerated is None else [f"enumerated {value.enumerated}"]
+    texts.append(f"closed form {value.closed} = {float(value.closed):.6g}")
+    if value.estimate is not None:
+        found = value.estimate
+        texts.append(f"{USERS:,} users {found.value:.4g}, {found.low:.4g} to {found.high:.4g}")
+    return "; ".join(texts)
 
 
 def _print_table(checks: Sequence[Check]) -> None:

@@ -16,14 +16,13 @@ from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
-from ultr_core.proofs.derivations.section_6 import hinge_losses, pair_penalty
 from ultr_core.proofs.simulation import Convergence, Race
 from ultr_core.proofs.small_world import SmallWorld
-from ultr_core.proofs.users import dot
 
 NAMES = {"naive": "naive", "propensity": "weighted 1/p", "clipped": "clipped"}
 FloatArray = NDArray[np.float64]
 REACH = 1.96
+LEAST = 1e-12  # shown for an error of 0 on a logarithmic axis
 
 
 def settling(
@@ -148,8 +147,8 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
                 {
                     "clicks": clicks,
                     "users": found.users,
-                    "exact": exact,
-                    "seen": np.maximum(found.seen[name], 1e-12),
+                    "exact": np.maximum(exact, LEAST),
+                    "seen": np.maximum(found.seen[name], LEAST),
                     "method": name,
                     "name": NAMES[name],
                     "last": np.arange(len(exact)) == len(exact) - 1,
@@ -163,8 +162,9 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
         parts.append(pd.DataFrame([{"part": "crossing", "clicks": at, "name": words}]))
     rows = pd.concat(parts, ignore_index=True)
     curves = rows[rows["part"] == "curve"]
-    values = curves["exact"][curves["exact"] > 0]
-    y = (_power_below(values.min()), _power_above(values.max()))
+    values = curves["exact"][curves["exact"] > LEAST]
+    # Without bias, noise and chance there is no error at all.
+    y = (_power_below(values.min()), _power_above(values.max())) if len(values) else (0.1, 10.0)
     spec = with_domains(_race(theme), x=(float(clicks[0]), float(clicks[-1])), y=y)
     return Figure("race", "Which estimate is better when", _race_words(found), rows, spec, 340)
 
@@ -229,30 +229,43 @@ def noisy_hinge_curve(
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.
     """
-    query = world.query
-    slope, pairs = world.eps_plus - world.eps_minus, query.size * (query.size - 1)
+    size = world.query.size
+    slope, noise = float(world.eps_plus - world.eps_minus), float(world.eps_minus)
+    relevant = np.array(world.query.relevance, dtype=bool)
+    below = size - np.array(world.query.new, dtype=np.float64)
     records = []
     for gap in gaps:
-        scores = [gap * (query.size - rank) for rank in query.new]
-        clean = slope * dot(hinge_losses(scores), query.relevance)
+        difference = float(gap) * (below[:, None] - below)
+        hinge = np.maximum(0.0, 1.0 - difference)
+        np.fill_diagonal(hinge, 0.0)
+        clean = slope * hinge[relevant].sum()
+        pairs = np.maximum(2.0, 1.0 + np.abs(difference))[np.triu_indices(size, k=1)].sum()
         records.append(
             {
                 "part": "gap",
                 "gap": float(gap),
-                "noisy": float(clean + world.eps_minus * pair_penalty(scores)),
-                "constant": float(clean + world.eps_minus * pairs),
+                "noisy": clean + noise * pairs,
+                "constant": clean + noise * size * (size - 1),
                 "named": gap == gaps[len(gaps) // 2],
             }
         )
     rows = pd.DataFrame(records)
-    best = rows.loc[rows[["noisy", "constant"]].idxmin(), "gap"].to_list()
     y = stable_range(rows[["noisy", "constant"]].to_numpy(), include=[0.0])
     spec = with_domains(_hinge(theme), x=(0.0, float(gaps[-1])), y=y)
+    noisy, constant = (_lowest(rows, field) for field in ("noisy", "constant"))
     alt_text = (
-        f"With noise the hinge loss is smallest at a score gap of {best[0]:.2g}; if noise only "
-        f"added a constant it would be at {best[1]:.2g}."
+        f"The hinge loss is smallest at a score gap of {noisy:.2g}, with noise or without its part."
+        if noisy == constant
+        else f"Noise moves the smallest hinge loss from a score gap of {constant:.2g} to "
+        f"{noisy:.2g}."
     )
     return Figure("noisy-hinge", "Hinge loss under click noise", alt_text, rows, spec, height=300)
+
+
+def _lowest(rows: pd.DataFrame, field: str) -> float:
+    """The gap at which a curve is lowest, the first one if there are several."""
+    values = rows[field].to_numpy().round(9)
+    return float(rows["gap"].to_numpy()[int(values.argmin())])
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultr_core.proofs import corpus_checks, learner_checks, small_checks
+from ultr_core.proofs import corpus_checks, learner_checks, simulated_checks, small_checks
 from ultr_core.proofs.breaks import BREAKS, Break
 from ultr_core.proofs.check import Check, Finding, Proof
 from ultr_core.proofs.evidence import Evidence
@@ -42,13 +42,18 @@ __all__ = [
 PROOFS: Mapping[str, Proof] = MappingProxyType(
     {
         proof.name: proof
-        for proof in (*small_checks.PROOFS, *corpus_checks.PROOFS, *learner_checks.PROOFS)
+        for proof in (
+            *small_checks.PROOFS,
+            *simulated_checks.PROOFS,
+            *corpus_checks.PROOFS,
+            *learner_checks.PROOFS,
+        )
     }
 )
 """All proofs by name, in the order in which they are shown."""
 
 DERIVATIONS: Mapping[str, Proof] = MappingProxyType(
-    {proof.name: proof for proof in small_checks.PROOFS}
+    {name: proof for name, proof in PROOFS.items() if proof.derive is not None}
 )
 """The proofs that can be walked line by line."""
 

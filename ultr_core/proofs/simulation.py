@@ -106,7 +106,13 @@ class Race:
 
 
 def race(world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int = 2000) -> Race:
-    """Let naive, weighted and clipped estimates of a difference compete on the same clicks."""
+    """Let naive, weighted and clipped estimates of a difference compete on the same clicks.
+
+    Raises:
+        InputError: nobody ever clicks in this world.
+    """
+    if world.users.clicks_per_user == 0:
+        raise InputError("Nobody clicks in this world, so there is nothing to estimate from.")
     delta = world.query.difference
     target = float(dot(world.constant_noise, delta))
     errors = difference_errors(world)

@@ -28,13 +28,11 @@ WRONG_USERS = ("attraction", "cascade")
 BIASED = (*UNSEEN, "zero-irrelevant", "wrong-curve", "trust", *WRONG_USERS)
 
 
-def _worlds(evidence: Evidence) -> list[SmallWorld]:
-    """The default query with the world's users and curve, for several rankings to be judged."""
-    world = default_world()
-    query = world.query
-    ranks = range(1, query.size + 1)
-    users = evidence.users
-    first = replace(
+def small_world(evidence: Evidence) -> SmallWorld:
+    """The default query with the users and the assumed curve of a world."""
+    world, users = default_world(), evidence.users
+    ranks = range(1, world.query.size + 1)
+    return replace(
         world,
         examination=curve_fractions(users.curve, ranks),
         assumed=curve_fractions(evidence.assumed_curve, ranks),
@@ -42,6 +40,18 @@ def _worlds(evidence: Evidence) -> list[SmallWorld]:
         eps_plus=Fraction(str(users.eps_plus)),
         eps_minus=Fraction(str(users.eps_minus)),
     )
+
+
+def curve_is_right(world: SmallWorld) -> bool:
+    """Whether the assumed propensities are the true ones, and none is zero."""
+    return world.examination == world.assumed and all(world.examination)
+
+
+def _worlds(evidence: Evidence) -> list[SmallWorld]:
+    """The small world with several rankings to be judged."""
+    first = small_world(evidence)
+    query = first.query
+    ranks = range(1, query.size + 1)
     others = [ranking for i, ranking in enumerate(permutations(ranks)) if i % EVERY == 0]
     return [first, *(replace(first, query=replace(query, new=new)) for new in others)]
 
@@ -56,14 +66,13 @@ class _Evaluation:
     def __call__(self, evidence: Evidence) -> Finding:
         worlds = _worlds(evidence)
         walks = [self.derive(Ways(world)) for world in worlds]
-        right = worlds[0].examination == worlds[0].assumed and all(worlds[0].examination)
         lines = max(len(walk.lines) for walk in walks)
         worst, walk = max(((_worst(walk), walk) for walk in walks), key=lambda pair: pair[0])
         return Finding(
             worst,
             0.0,
             0.0,
-            right or not self.needs_curve,
+            curve_is_right(worlds[0]) or not self.needs_curve,
             _sentence(walk, worst, len(walks)),
             details=(
                 ("lines × rankings", f"{lines} × {len(walks)}"),

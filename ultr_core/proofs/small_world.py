@@ -22,6 +22,7 @@ from ultr_core.proofs.small_query import (
     relevance_from_letters,
 )
 from ultr_core.proofs.users import Users
+from ultr_core.settings import Settings
 
 DEFAULTS: Mapping[str, str] = {
     "list": "ABCDEF",
@@ -163,6 +164,24 @@ class SmallWorld:
             "broken": " ".join(self.broken),
         }
         return urlencode({k: v for k, v in content.items() if v != DEFAULTS[k]})
+
+    @classmethod
+    def under(cls, settings: Settings, texts: Mapping[str, str]) -> SmallWorld:
+        """The world of ``texts``, keys as in a link, with curves and noise of ``settings``.
+
+        A curve or noise that ``texts`` name themselves goes before; an assumed curve that is
+        left empty beside an own examination curve is that curve. Raises InputError as
+        ``from_query`` does.
+        """
+        content = {key: text for key, text in texts.items() if text.strip()}
+        size = len(ranking_from_letters(content.get("list", DEFAULTS["list"]), "presented"))
+        if "curve" not in content:
+            content.setdefault("assumed", _spell(power_law_fractions(settings.assumed_eta, size)))
+            content["curve"] = _spell(power_law_fractions(settings.eta, size))
+        # The decimals that were asked for, not the binary number next to them.
+        content.setdefault("eps_plus", str(Fraction(str(settings.eps_plus))))
+        content.setdefault("eps_minus", str(Fraction(str(settings.eps_minus))))
+        return cls.from_query(content)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> SmallWorld:

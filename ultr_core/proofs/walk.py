@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ultr_core.errors import InputError
 from ultr_core.proofs.enumeration import ClickLaw, click_law
@@ -62,6 +62,24 @@ class Line:
     def holds(self) -> bool:
         """Whether the step from the line above is right, exactly."""
         return self.error >= 0 if self.relation == "≤" else self.error == 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line as plain values; exact numbers as text."""
+        value = self.value
+        estimate = value.estimate
+        return {
+            "formula": self.formula,
+            "words": self.words,
+            "relation": self.relation,
+            "assumes": self.assumes,
+            "enumerated": None if value.enumerated is None else str(value.enumerated),
+            "closed_form": str(value.closed),
+            "simulated": None
+            if estimate is None
+            else {"value": estimate.value, "low": estimate.low, "high": estimate.high},
+            "error": str(self.error),
+            "holds": self.holds and self.agrees,
+        }
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ USERS = PositionModel(PowerLaw(1.0), 1.0, 0.1)
 NEED_THE_CURVE = {
     "ips-unbiased",
     "risk-converges",
+    "errors-fall",
     "noise-keeps-order",
     "affine-law",
     "affine-correction",
@@ -90,6 +91,13 @@ def test_with_the_wrong_curve_exactly_the_claims_that_need_it_fail() -> None:
     )
 
 
+def test_without_bias_a_wrong_curve_leaves_nothing_but_bias() -> None:
+    users = PositionModel(PowerLaw(0.0), 1.0, 0.1)
+    check = by_name(make_evidence(users, PowerLaw(1.5)))["errors-fall"]
+    assert check.status == "fails, as predicted"
+    assert "bias" in check.finding.sentence
+
+
 def test_exact_checks_are_exact() -> None:
     checks = by_name(make_evidence(PositionModel(PowerLaw(0.73), 0.9, 0.17), PowerLaw(0.73)))
     for name in DERIVATIONS:
@@ -148,7 +156,7 @@ def test_all_checks_of_a_world_take_little_time() -> None:
     taken = []
     for _ in range(3):
         start = time.perf_counter()
-        for name in DERIVATIONS:
+        for name in (*DERIVATIONS, "small-simulation", "errors-fall", "one-slack-solver"):
             PROOFS[name].check(evidence)
         taken.append(time.perf_counter() - start)
     assert min(taken) < 0.5

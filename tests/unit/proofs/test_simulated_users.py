@@ -145,3 +145,8 @@ def test_weighting_overtakes_naive_where_predicted(broken: tuple[str, ...]) -> N
 def test_with_too_wrong_a_curve_weighting_never_overtakes() -> None:
     world = SmallWorld.from_query({"assumed": "1 1/9 1/40 1/90 1/150 1/300"})
     assert race(world, seed=4, users=(1, 100), repetitions=200).predicted is None
+
+
+def test_without_clicks_there_is_no_race() -> None:
+    with pytest.raises(InputError, match="Nobody clicks"):
+        race(SmallWorld.from_query({"relevant": "-", "eps_minus": "0"}), seed=1, users=(1, 2))

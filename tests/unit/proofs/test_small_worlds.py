@@ -15,6 +15,7 @@ from ultr_core.errors import InputError
 from ultr_core.proofs import BREAKS, SmallWorld, default_world
 from ultr_core.proofs.small_query import letters_from_ranking, ranking_from_letters
 from ultr_core.proofs.small_world import power_law_fractions
+from ultr_core.settings import Settings
 
 Worlds = Callable[..., st.SearchStrategy[SmallWorld]]
 
@@ -88,3 +89,15 @@ def test_what_cannot_be_used_is_said_in_one_sentence(query: dict[str, str], sent
         SmallWorld.from_query(query)
     assert sentence in str(caught.value)
     assert str(caught.value).endswith(".")
+
+
+def test_settings_give_curves_and_noise_that_a_link_does_not() -> None:
+    settings = Settings(eta=2.0, assumed_eta=1.0, eps_minus=0.25, eps_plus=0.5)
+    world = SmallWorld.under(settings, {"list": "ABC", "new": "CBA", "other": "ABC",
+                                        "relevant": "C", "curve": " "})  # fmt: skip
+    assert world.examination == (1, Fraction(1, 4), Fraction(1, 9))
+    assert world.assumed == (1, Fraction(1, 2), Fraction(1, 3))
+    assert (world.eps_plus, world.eps_minus) == (Fraction(1, 2), Fraction(1, 4))
+    own = SmallWorld.under(settings, {"curve": "1 1/2"})
+    assert own.examination == own.assumed == (1, *[Fraction(1, 2)] * 5)
+    assert SmallWorld.under(Settings(), {}) == default_world()

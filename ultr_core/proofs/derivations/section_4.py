@@ -25,14 +25,14 @@ def ips_unbiased(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_{d\in y}\mathbb E_o\Big[\frac{o(d)\,\mathrm{rank}(d|y)\,r(d)}{Q(d)}\Big]",
-        "The mean of a sum is the sum of the means; o(d) picks the observed documents.",
+        "The mean of a sum is the sum of the means.",
         ways.by_document(weights, clean=True),
     )
     write.line(
         r"\sum_{d\in y}\frac{Q(d)\,\mathrm{rank}(d|y)\,r(d)}{Q(d)}",
-        "A document is observed with probability Q(d), the number that it is divided by.",
+        "A document is observed with probability Q(d), by which it is divided.",
         dot(times(q, world.inverse), relevant_ranks),
-        assumes="Q(d) is the true chance of being observed and depends on what is known only",
+        assumes="Q(d) is its true chance and depends on what is known only",
     )
     write.line(
         r"\sum_{d\in y}\mathrm{rank}(d|y)\,r(d)",

@@ -1,0 +1,118 @@
+"""The part of the page where readers bring their own click log or propensity curve."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import propensity_cached
+from pages.shared.shell import PageContext
+from ultr_core.errors import InputError
+from ultr_core.propensity import (
+    PROPENSITY_METHODS,
+    RankEstimate,
+    curve_text,
+    parse_curve,
+    parse_log,
+)
+from ultr_core.propensity.log_estimates import LOG_METHODS, LogEstimate, estimate_from_log
+from ultr_core.settings import Settings
+
+_BY_ITSELF = "what the log allows"
+
+
+def section(page: PageContext, settings: Settings) -> None:
+    """Upload of a click log and of a curve."""
+    st.subheader("Your own click log or curve")
+    log, curve = st.columns(2, gap="medium")
+    with log:
+        _log()
+    with curve:
+        _curve(page, settings)
+
+
+def _log() -> None:
+    upload = st.file_uploader(
+        "Click log (CSV)", type="csv", key="own_log",
+        help="Columns query, document, position, click; optionally impressions, swapped_rank "
+        "(the landmark itself for a control) and ranker. It is read once and not kept.",
+    )  # fmt: skip
+    method = st.selectbox(
+        "Method", [_BY_ITSELF, *LOG_METHODS], key="own_method",
+        format_func=lambda key: key if key == _BY_ITSELF else PROPENSITY_METHODS[key].label,
+    )  # fmt: skip
+    if upload is None:
+        st.markdown(
+            "Swaps are used where the log records them, otherwise documents that moved between "
+            "ranks. The same on the command line: `python -m ultr_core propensities LOG.csv`."
+        )
+        return
+    try:
+        result = _estimated(
+            upload.getvalue(), upload.name, None if method == _BY_ITSELF else method
+        )
+    except InputError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.markdown(
+        f"{result.log['rows']:,} rows, {result.log['clicks']:,} clicks. "
+        f"**{PROPENSITY_METHODS[result.estimate.method].label}** assumes that "
+        f"{PROPENSITY_METHODS[result.estimate.method].assumes}."
+    )
+    st.table(
+        [_row(point, value) for point, value in _points(result)],
+        alt="Estimated examination by rank",
+    )
+    st.download_button(
+        "Save curve", curve_text(result.curve.values), "curve.csv", "text/csv",
+        on_click="ignore", key="save_own_curve", icon=":material/download:",
+    )  # fmt: skip
+    for notice in result.notices:
+        st.markdown(f"- {notice}")
+
+
+def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
+    return estimate_from_log(parse_log(_text(data, name), name), method=method)
+
+
+def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:
+    return list(zip(result.estimate.points, result.curve.values, strict=True))
+
+
+def _row(point: RankEstimate, value: float) -> dict[str, str]:
+    return {
+        "Rank": str(point.rank),
+        "Clicks": f"{point.clicks:,}",
+        "Ratio": "missing" if point.value is None else f"{point.value:.3f}",
+        "95 %": "" if point.low is None else f"{point.low:.3f} to {point.high:.3f}",
+        "Curve": f"{value:.3f}",
+    }
+
+
+def _curve(page: PageContext, settings: Settings) -> None:
+    upload = st.file_uploader(
+        "Propensity curve (CSV)", type="csv", key="own_curve",
+        help="Columns rank and propensity, of any scale; beyond the last rank its value holds.",
+    )  # fmt: skip
+    if upload is None:
+        st.markdown(
+            "A curve from elsewhere, or saved here, is used to train a ranker on this world's "
+            "clicks, beside the ones above."
+        )
+        return
+    try:
+        curve = parse_curve(_text(upload.getvalue(), upload.name), upload.name)
+        risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
+    except InputError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.markdown(
+        f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
+        "on this world's first click log."
+    )
+
+
+def _text(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is no UTF-8 text; give a CSV file.") from None
