@@ -119,7 +119,7 @@ ESTIMATORS: dict[str, tuple[Callable[[int], PropensityEstimate], int]] = {
     "swap, landmark 3": (lambda seed: by_swaps(seed, landmark=3), 300),
     "swap, bootstrap": (lambda seed: by_swaps(seed, bootstrap_seed=seed), 200),
     "swap-pooled": (lambda seed: by_swaps(seed, ratio="pooled"), 300),
-    "uniform": (by_shuffling, 60),
+    "uniform": (by_shuffling, 40),
     "adjacent": (by_neighbours, 200),
     "pivot": (by_harvest("pivot"), 150),
     "chain": (by_harvest("chain"), 150),

@@ -1,0 +1,133 @@
+"""The pages on propensities and on the live experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.propensity_words import STEPS
+from ultr_core.propensity import PROPENSITY_METHODS
+
+OpenApp = Callable[..., AppTest]
+FAST = {"draws": "1", "clicks": "500", "swap_traffic": "2,000", "swap_ranks": "10"}
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def open_page(open_app: OpenApp, name: str, **link: str) -> AppTest:
+    app = open_app(**(FAST | link))
+    app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception
+    return app
+
+
+def test_propensities_untouched_make_their_point(open_app: OpenApp) -> None:
+    app = open_page(open_app, "propensities")
+    assert app.title[0].value == "Where do propensities come from, and what do they cost?"
+    assert "intervals hold the true ratio" in words(app)
+    assert "sum of ranks of relevant documents" in words(app)
+    assert "presentations; " in words(app)
+    assert len(app.get("vega_lite_chart")) == 1
+    for name in ("ways", "rankers"):
+        app.button(key=f"swap_ask_{name}").click().run()
+        assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 2
+    rows = app.table[0].value
+    assert rows["Method"].tolist() == [method.label for method in PROPENSITY_METHODS.values()]
+    for method in PROPENSITY_METHODS.values():
+        assert f"**{method.label}**: {method.assumes}" in words(app)
+    assert not app.warning
+
+
+def test_trust_bias_is_warned_of_with_its_numbers(open_app: OpenApp) -> None:
+    app = open_page(open_app, "propensities")
+    app.selectbox(key="swap_users").select("Trust bias").run()
+    assert not app.exception
+    assert "examination is 0.79" in app.warning[0].value
+    assert "no traffic, fit or smoothing repairs it" in app.warning[0].value
+    assert "clicks of position-model users; choose those" in words(app)
+
+
+def test_bootstrap_intervals_change_the_interval_and_not_the_ratio(open_app: OpenApp) -> None:
+    app = open_page(open_app, "propensities", swap_traffic="50,000")
+    before = words(app).split("95 % interval")
+    app.toggle(key="swap_bootstrap").set_value(True).run()
+    assert not app.exception
+    after = words(app).split("95 % interval")
+    assert before[0] == after[0]
+    assert before[1][:16] != after[1][:16]
+
+
+@pytest.mark.parametrize("number", range(len(STEPS)))
+def test_every_step_sets_its_controls(open_app: OpenApp, number: int) -> None:
+    app = open_page(open_app, "propensities")
+    app.button(key=f"swap-step-{number}").click().run()
+    assert not app.exception
+    for name, value in STEPS[number].values.items():
+        assert app.session_state[name] == value
+
+
+@pytest.mark.parametrize(
+    ("control", "value"), [("swap_landmark", 3), ("swap_ranks", 40), ("swap_rank", 40)]
+)
+def test_sliders_at_unusual_places(open_app: OpenApp, control: str, value: int) -> None:
+    app = open_page(open_app, "propensities")
+    app.slider(key=control).set_value(value).run()
+    assert not app.exception
+
+
+def test_your_own_log_and_curve(open_app: OpenApp) -> None:
+    app = open_page(open_app, "propensities")
+    log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\ns,c,,1\n"
+    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    assert not app.exception
+    assert "1 click without a position" in words(app)
+    assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
+    wrong = ("curve.csv", b"rank,propensity\n1,1\n3,0.5\n", "text/csv")
+    app.file_uploader(key="own_curve").set_value(wrong).run()
+    assert "no propensity for rank 2" in app.error[0].value
+    right = ("curve.csv", b"rank,propensity\n1,1\n2,0.5\n", "text/csv")
+    app.file_uploader(key="own_curve").set_value(right).run()
+    assert "the ranker has test risk" in words(app)
+    assert not app.error
+
+
+@pytest.mark.parametrize("text", ["", "abc", "NaN", "inf", "-1", "99999999999"])
+def test_hostile_links_are_survived(open_app: OpenApp, text: str) -> None:
+    keys = ("swap_landmark", "swap_traffic", "swap_users", "live_queries", "live_scheme")
+    for page in ("propensities", "live"):
+        open_page(open_app, page, **dict.fromkeys(keys, text))
+
+
+def test_live_reads_its_result_and_a_null_in_words(open_app: OpenApp) -> None:
+    app = open_page(open_app, "live", live_queries="500")
+    assert app.title[0].value.endswith("?")
+    text = words(app)
+    assert "Had both been equally good" in text
+    assert ("beats" in text) or ("cannot be told apart" in text) or ("loses against" in text)
+    assert "p = 0.001" in text
+    assert len(app.get("vega_lite_chart")) == 2
+    exact = app.table[1].value
+    assert exact["B wins"].tolist() == ["2/3", "1/2", "1", "1/2"]
+
+
+def test_the_sign_test_answers_any_counts(open_app: OpenApp) -> None:
+    app = open_page(open_app, "live", live_queries="100")
+    app.number_input(key="sign_wins").set_value(95).run()
+    app.number_input(key="sign_losses").set_value(60).run()
+    assert "p = 0.0061" in words(app)
+    app.number_input(key="sign_wins").set_value(0).run()
+    app.number_input(key="sign_losses").set_value(0).run()
+    assert not app.exception
+    assert "only ties" in words(app)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_live_steps(open_app: OpenApp, number: int) -> None:
+    app = open_page(open_app, "live", live_queries="100")
+    app.button(key=f"live-step-{number}").click().run()
+    assert not app.exception

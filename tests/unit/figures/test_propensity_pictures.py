@@ -1,0 +1,91 @@
+"""Pictures of propensities and contests: what is drawn, and that it is a valid specification."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ultr_core.corpus import load_directory
+from ultr_core.errors import InputError
+from ultr_core.experiments import World, build_world
+from ultr_core.experiments.live import LiveDesign, run_live
+from ultr_core.experiments.propensity_study import MethodResult
+from ultr_core.export import FILE_FORMATS
+from ultr_core.figures.interval_dots import interval_dots
+from ultr_core.figures.propensity_charts import (
+    curve_figure,
+    curve_risk_figure,
+    live_curve_figure,
+    win_share_figure,
+)
+from ultr_core.propensity import PropensityEstimate, RankEstimate, assemble_curve
+from ultr_core.settings import Settings
+
+TRUTH = [1.0, 0.5, 0.33, 0.25]
+
+
+@pytest.fixture(scope="module")
+def found() -> MethodResult:
+    points = (
+        RankEstimate(1, 1.0, 1.0, 1.0, 0.0, 100, 50),
+        RankEstimate(2, 0.6, 0.4, 0.9, 0.2, 100, 30),
+        RankEstimate(3, None, reason="nothing was shown at rank 3"),
+        RankEstimate(4, 4.0, None, None, None, 100, 3),
+    )
+    estimate = PropensityEstimate("swap", 1, points)
+    return MethodResult("swap", estimate, assemble_curve(estimate), 0.5, 0.4)
+
+
+@pytest.fixture(scope="module")
+def world(small_corpus: Path) -> World:
+    return build_world(Settings(), load_directory(small_corpus))
+
+
+def test_missing_ranks_have_no_mark_and_far_ones_stand_at_the_end(found: MethodResult) -> None:
+    figure = curve_figure(found, TRUTH, limit=TRUTH, other=replace(found, key="ctr"))
+    marks = figure.rows[figure.rows["part"] == "estimate"]
+    assert marks["rank"].tolist() == [1, 2, 4]
+    assert marks["y"].tolist() == [1.0, 0.6, 3.0]
+    assert marks["value"].tolist() == [1.0, 0.6, 4.0]
+    assert set(figure.rows["part"]) == {"estimate", "curve", "other", "truth", "limit"}
+    assert "3 of 4 ranks have an estimate" in figure.alt
+
+
+def test_every_picture_can_be_saved_in_both_themes(found: MethodResult, world: World) -> None:
+    design = LiveDesign(interleaved=300, last_rank=5)
+    result = run_live(world, Settings(clicks=9_000), design)
+    risks = {"a": ("One", "naive", 11.0), "b": ("Other", "propensity", 10.0)}
+    for theme in ("light", "dark"):
+        for figure in (
+            curve_figure(found, TRUTH, theme=theme),
+            curve_risk_figure(risks, theme=theme),
+            win_share_figure(result, theme=theme),
+            live_curve_figure(result, theme=theme),
+        ):
+            json.dumps(figure.standalone_spec(), allow_nan=False)
+            assert figure.alt
+            assert FILE_FORMATS
+    shares = win_share_figure(result).rows
+    assert shares[shares["part"] == "level"]["value"].tolist() == [0.5]
+    assert shares["value"].round(3).tolist()[2:4] == [0.644, 0.613]
+    assert "Lowest: Other" in curve_risk_figure(risks).alt
+
+
+def test_a_method_without_a_curve_has_no_picture() -> None:
+    with pytest.raises(InputError, match="no curve to draw: too few"):
+        curve_figure(MethodResult("swap", None, None, 0.0, 0.0, "too few"), TRUTH)
+
+
+def test_rows_keep_their_order_and_numbers() -> None:
+    rows = pd.DataFrame(
+        [
+            {"method": "naive", "label": name, "value": v, "low": v, "high": v, "text": f"{v}"}
+            for name, v in (("second", 2.0), ("first", 1.0))
+        ]
+    )
+    figure = interval_dots(rows, name="n", title="t", alt_text="a", x_title="x")
+    assert figure.rows["name"].tolist() == ["second  2.0", "first  1.0"]
