@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.pair_totals import PairTotals
 from ultr_core.learners.problem import Iterate, Problem, Record
 from ultr_core.learners.steps import SampledCurvature, line_search
-from ultr_core.learners.types import FloatArray
 
 # If the slack fell by less than this factor since the last update, the width shrinks, unless
 # the inner problem was hard already.
@@ -77,6 +77,7 @@ def augmented_lagrangian(
         direction = curvature.direction(scores, width, multipliers, gradient)
         slope = float(gradient @ direction)
         if not slope < 0:
+            record.broken = not np.isfinite(slope)
             return iterate, width, multipliers
         iterate = line_search(problem, iterate, direction, slope, width, multipliers)
 

@@ -20,9 +20,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.problem import Constraint, Iterate, Problem, Record
-from ultr_core.learners.types import FloatArray
 
 # The hinge itself: beta is 1 where u > 0, up to rounding.
 NO_WIDTH = 1e-9

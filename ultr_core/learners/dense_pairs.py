@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.pair_totals import PairSample, PairTotals
-from ultr_core.learners.types import FloatArray, IntArray
 
 # A block of pairs should fit into the second-level cache, twice.
 CELLS_PER_BLOCK = 48_000
 # Padding as many cells as this costs as much as one more block (interpreter time of its calls).
 CELLS_PER_CALL = 8_000
+# A sample of rows comes from at least this many blocks, and is at most this share of their rows.
+FEWEST_BLOCKS = 8
+MOST_ROWS = 0.5
 
 
 @dataclass(frozen=True)
@@ -253,14 +256,16 @@ class DensePairs:
         rate: float,
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Row number and padded place of the document of each cell inside the window."""
-        drawn = rng.random(len(shift)) < rate if rate < 1 else None
-        for block in self._blocks:
+        blocks, rate = self._some_blocks(rng, rate)
+        for block in blocks:
             size, query = block.size, block.row_query
-            local = np.arange(len(query)) if drawn is None else np.flatnonzero(drawn[block.rows])
+            local = np.arange(len(query))
+            if rate < 1:
+                local = np.flatnonzero(rng.random(len(query), dtype=np.float32) < rate)
             if not len(local):
                 continue
             own = padded[block.documents].reshape(-1, size)
-            cells = own.take(query if drawn is None else query[local], axis=0)
+            cells = own.take(query[local], axis=0)
             cells += shift[block.rows.start + local, None]
             cells.ravel()[np.arange(len(local)) * size + block.self_cells[local] % size] = -np.inf
             if multipliers is not None:
@@ -269,6 +274,16 @@ class DensePairs:
             row, column = np.divmod(inside, size)
             row = local[row]
             yield block.rows.start + row, block.documents.start + query[row] * size + column
+
+    def _some_blocks(self, rng: np.random.Generator, rate: float) -> tuple[list[_Block], float]:
+        """Every k-th block from a random start, and the share of its rows that makes up ``rate``.
+
+        Blocks are in order of query size, so all sizes are met.
+        """
+        stride = min(len(self._blocks) // FEWEST_BLOCKS, int(MOST_ROWS / rate))
+        if stride < 2:
+            return self._blocks, rate
+        return self._blocks[int(rng.integers(stride)) :: stride], rate * stride
 
 
 def _cut(sizes: IntArray, counts: IntArray) -> Iterator[tuple[int, int]]:

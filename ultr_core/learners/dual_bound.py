@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.learners.types import FloatArray
+from ultr_core.learners.array_types import FloatArray
 
 Float64Array = NDArray[np.float64]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,12 +30,12 @@ def smoothed_newton(
     record: Record,
     bundle: DualBundle,
     curvature: SampledCurvature,
-    patience: int,
+    give_up: Callable[[Record], bool],
 ) -> tuple[Iterate, float, NDArray[np.float64]]:
     """Minimise P to ``record.tolerance``; returns the last iterate, its width and X' pull.
 
     ``vector`` is X' pull of ``start`` if it is known.
-    Gives up after ``patience`` iterations that do not halve the gap.
+    Stops earlier where ``give_up`` says that phase 2 will do better.
 
     The gap of the present pair (w, beta) has two parts: ``1/2 |w - v|^2``, which Newton steps
     remove, and the smoothing part ``hinge - A + c.s = sum a u (1 - beta)`` over the window, which
@@ -46,12 +48,13 @@ def smoothed_newton(
         if vector is None:
             vector = problem.products.pulled(totals.pull)
         bound = bundle.add(totals.linear, vector, totals.pull)
-        if record.note(iterate, bound, problem.products.passes) or record.waited > patience:
+        if record.note(iterate, bound, problem.products.passes) or give_up(record):
             return iterate, width, vector
         gradient = w - vector
         direction = curvature.direction(iterate.scores, width, None, gradient)
         slope = float(gradient @ direction)
         if not slope < 0:
+            record.broken = not np.isfinite(slope)
             return iterate, width, vector
         aim = _aim(record, slope, iterate.primal)
         smoothing = (

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.dense_pairs import DensePairs
 from ultr_core.learners.pair_totals import PairSample, PairTotals
 from ultr_core.learners.sorted_pairs import SortedPairs
-from ultr_core.learners.types import FloatArray, IntArray
 
 # Enumeration costs about 3 ns a pair, sorting about 400 ns a document, in a query with this many
 # clicked documents about the same.

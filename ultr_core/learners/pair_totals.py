@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ultr_core.learners.types import FloatArray, IntArray
+from ultr_core.learners.array_types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.pair_totals import PairTotals
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ultr_core.learners.types import FloatArray, IntArray
+from ultr_core.learners.array_types import FloatArray, IntArray
 
 # Rows whose products are accumulated in the features' precision before they enter a float64 sum.
 ROWS_PER_BLOCK = 8192

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.augmented_lagrangian import augmented_lagrangian
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.cutting_plane import cutting_plane
@@ -22,19 +23,22 @@ from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.problem import Callback, Iterate, Problem, Record
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.steps import SampledCurvature
-from ultr_core.learners.types import FloatArray, IntArray
 
 # A gap of LOOSE and more is left to phase 1 alone; below, multipliers take over at SWITCH_GAP.
 LOOSE = 5e-5
 SWITCH_GAP = 5e-3
-# Phase 1 gives up after this many iterations that do not halve the gap ...
+# Phase 1 gives up after this many iterations that do not halve the gap, and where a small gap is
+# wanted and SWITCH_GAP took this many.
 PATIENCE = 8
-# ... unless there are more pairs than this, which would have to be enumerated in phase 2.
+HARD_AFTER, HARD_TOLERANCE = 12, 3e-4
+# With more pairs than this, all of which phase 2 has to enumerate, there is phase 1 only.
 MOST_MULTIPLIERS = 100_000_000
 # Features as small as this are used in float64 from the start.
 SMALL_FEATURES = 200_000
-# Rows of queries that take part are copied if they are less than this share of all.
-COPIED_SHARE = 0.35
+# Rows of queries that take part are copied if they are less than this share of all; more readily
+# where the copy is small (in entries).
+COPIED_SHARE, SMALL_COPY_SHARE = 0.35, 0.75
+SMALL_COPY = 50_000_000
 # After this many iterations that do not halve the gap, a precision has given what it can.
 STALLED_AFTER = {"float32": 25, "float64": 100}
 
@@ -112,7 +116,9 @@ def prepare(features: Any, query_offsets: IntArray, weights: NDArray[np.float64]
             "documents."
         )
     rows = np.repeat(used, sizes)
-    if rows.mean() < COPIED_SHARE:
+    share = float(rows.mean())
+    small = share * features.shape[0] * features.shape[1] <= SMALL_COPY
+    if share < (SMALL_COPY_SHARE if small else COPIED_SHARE):
         features, weights = features[rows], weights[rows]
         query_offsets = np.concatenate([[0], np.cumsum(sizes[used])])
     dtype: type[np.floating[Any]] = (
@@ -177,6 +183,8 @@ def solve_path(
         record = options.record()
         state = _two_phases(problem, state, record, options.tolerance, rng)
         attempts.append(_attempt(cost, state, record, problem.products.passes))
+        if record.broken:
+            state = None
         if record.interrupted:
             break
     if problem is None:
@@ -230,9 +238,15 @@ def _two_phases(
     both = problem.pairs.is_enumerated or problem.pairs.n_pairs <= MOST_MULTIPLIERS
     if multipliers is None:
         record.tolerance = target if target >= LOOSE or not both else SWITCH_GAP
-        patience = PATIENCE if both else record.max_iterations
         iterate, width, vector = smoothed_newton(
-            problem, iterate, vector, width, record, bundle, curvature, patience
+            problem,
+            iterate,
+            vector,
+            width,
+            record,
+            bundle,
+            curvature,
+            lambda record: both and _is_slow(record, target),
         )
     record.tolerance = target
     if both and not record.done:
@@ -242,6 +256,12 @@ def _two_phases(
             problem, iterate, width, multipliers, record, bundle, curvature.of(problem)
         )
     return State(iterate, width, bundle, multipliers, vector)
+
+
+def _is_slow(record: Record, target: float) -> bool:
+    """Whether multipliers promise to be faster than smoothing from here on."""
+    hard = record.gap <= SWITCH_GAP and record.iterations >= HARD_AFTER
+    return record.waited > PATIENCE or (hard and target <= HARD_TOLERANCE)
 
 
 def _cutting_plane(problem: Problem, state: State, record: Record, target: float) -> State:

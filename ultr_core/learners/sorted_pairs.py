@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.pair_totals import PairSample, PairTotals
-from ultr_core.learners.types import FloatArray, IntArray
 
 Float64Array = NDArray[np.float64]
 

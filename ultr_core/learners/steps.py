@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.pair_totals import PairSample
 from ultr_core.learners.problem import Iterate, Problem
-from ultr_core.learners.types import FloatArray
 
 SAMPLES_PER_FEATURE = 20
 SMALLEST_SAMPLE = 2000
@@ -26,7 +26,7 @@ FEWER_SAMPLES_PER_FEATURE = 12
 DEAR_PRODUCT = 10
 SLOPE_TOLERANCE = 0.3
 LINE_SEARCH_TRIALS = 20
-SMALLEST_PIVOT = 1e-13
+SMALLEST_PIVOTS = (1e-13, 1e-10, 1e-7)
 
 
 class SampledCurvature:
@@ -88,11 +88,20 @@ class SampledCurvature:
 
 
 def _solve_scaled(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Solve with a unit diagonal, so that badly scaled features do no harm."""
+    """Solve with a unit diagonal, so that badly scaled features do no harm.
+
+    NaN where the matrix overflowed.
+    """
     scale = 1.0 / np.sqrt(matrix.diagonal())
     matrix = matrix * scale * scale[:, None]
-    matrix.flat[:: len(scale) + 1] += SMALLEST_PIVOT
-    return np.asarray(scale * linalg.solve(matrix, scale * right, assume_a="pos"))
+    for pivot in SMALLEST_PIVOTS:
+        matrix.flat[:: len(scale) + 1] += pivot
+        try:
+            factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            continue
+        return np.asarray(scale * linalg.cho_solve(factor, scale * right, check_finite=False))
+    return np.full_like(right, np.nan)
 
 
 def line_search(

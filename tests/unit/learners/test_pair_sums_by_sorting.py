@@ -76,3 +76,16 @@ def test_candidate_lists_of_thousands(tolerance):
     weights = Weights(clicked.astype(float), float(clicked.sum()))
     found = fit_ranker(corpus, weights, cost=1.0, tolerance=tolerance).certificate
     assert found.converged and found.gap <= tolerance
+
+
+def test_too_many_pairs_to_enumerate_are_left_to_smoothing(monkeypatch):
+    monkeypatch.setattr("ultr_core.learners.solver.MOST_MULTIPLIERS", 0)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(900, 5)).astype(np.float32)
+    corpus = Corpus(
+        features=x, grades=np.zeros(900, np.int16), query_offsets=np.array([0, 600, 900])
+    )
+    clicked = rng.random(900) < 0.5 / (1 + np.exp(-2 * x[:, 0]))
+    weights = Weights(clicked.astype(float), float(clicked.sum()))
+    found = fit_ranker(corpus, weights, cost=1.0, tolerance=1e-4).certificate
+    assert found.converged

@@ -35,7 +35,19 @@ def exact_optimum(corpus: Corpus, weights: Weights, cost: float) -> float:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("cost", [0.01, 1.0, 100.0])
 def test_agrees_with_an_interior_point_solver(small_problem, ties, weighted, cost):
-    for seed in range(6):
+    check_optimum(small_problem, range(6), ties, weighted, cost)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cost", [0.01, 1.0, 100.0])
+def test_agrees_on_three_hundred_problems(small_problem, ties, weighted, cost):
+    check_optimum(small_problem, range(6, 31), ties, weighted, cost)
+
+
+def check_optimum(small_problem, seeds, ties, weighted, cost):
+    for seed in seeds:
         corpus, weights = small_problem(seed, ties=ties, weighted=weighted, scales=2.0)
         optimum = exact_optimum(corpus, weights, cost)
         ranker = fit_ranker(corpus, weights, cost=cost, tolerance=1e-8)
@@ -47,7 +59,7 @@ def test_agrees_with_an_interior_point_solver(small_problem, ties, weighted, cos
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-3])
 def test_gap_is_never_below_the_true_suboptimality(small_problem, tolerance):
     # Weights are rounded to float32 in the fit: 6e-8 between its objective and the exact one.
-    for seed in range(40):
+    for seed in range(20):
         corpus, weights = small_problem(seed, ties=seed % 2 == 0, weighted=seed % 3 == 0)
         best = fit_ranker(corpus, weights, cost=10.0, tolerance=1e-10).certificate.dual
         found = fit_ranker(corpus, weights, cost=10.0, tolerance=tolerance)

@@ -29,7 +29,7 @@ def test_weights_from_a_millionth_to_a_million(medium_problem, small_problem, co
         assert found.converged and found.gap <= 1e-6
 
 
-@pytest.mark.parametrize("factor", [1e-4, 1e4])
+@pytest.mark.parametrize("factor", [1e-4, 1e4, 1e6])
 def test_features_of_any_scale(medium_problem, factor):
     corpus, weights = medium_problem
     scaled = with_features(corpus, corpus.features * np.float32(factor))
@@ -56,6 +56,8 @@ def test_features_that_overflow_in_differences(medium_problem):
     zero = 1.0 / weights.clicks * float(weights.values @ np.repeat(corpus.sizes - 1, corpus.sizes))
     assert np.isfinite(found.coefficients).all()
     assert found.certificate.dual <= found.certificate.primal < 0.8 * zero
+    path = fit_path(with_features(corpus, features), weights, [0.1, 1.0])
+    assert all(np.isfinite(ranker.coefficients).all() for ranker in path)
 
 
 def test_sparse_features_give_the_same_ranker(medium_problem):

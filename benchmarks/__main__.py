@@ -1,0 +1,63 @@
+"""Command line of the benchmarks: ``python -m benchmarks [parts] [--rounds N] [--write]``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+from benchmarks.parts import HEAD, PARTS, yahoo_here
+
+RESULTS = Path(__file__).with_name("results.md")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "cvxpy", "clarabel")
+
+
+def main() -> None:
+    """Run the parts asked for and print, or write, their table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
+    parser.add_argument("--write", action="store_true", help=f"write the table to {RESULTS.name}")
+    given = parser.parse_args()
+    unknown = set(given.parts) - {*PARTS, "yahoo-here"}
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; choose of {', '.join(PARTS)}")
+    lines = [*_machine(), "", HEAD, "|---|---|---|---|---|---|---|"]
+    print("\n".join(lines), flush=True)
+    for name in given.parts or PARTS:
+        for line in (yahoo_here if name == "yahoo-here" else PARTS[name])(given.rounds):
+            print(line, flush=True)
+            lines.append(line)
+    if given.write:
+        RESULTS.write_text("# Results of `python -m benchmarks`\n\n" + "\n".join(lines) + "\n")
+
+
+def _machine() -> list[str]:
+    versions = []
+    for package in PACKAGES:
+        try:
+            versions.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"{package} missing")
+    return [
+        f"{datetime.date.today()}, {_processor()}, {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[0]:.1f}, one BLAS thread; Python {platform.python_version()}, "
+        f"{', '.join(versions)}.",
+        "",
+        "CPU and wall seconds are medians. Ratios are of CPU medians in the same interleaved run.",
+    ]
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="ignore") as lines:
+            return next(line.split(":")[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    main()

