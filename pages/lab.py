@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ class Slots:
     headline: Slot
     chart: Slot
     below_chart: Slot
+    answer: Slot | None = None
 
 
 def main() -> None:
@@ -44,8 +45,9 @@ def main() -> None:
     settings = shell.require_settings(page)
     headline, verdict = Slot(), Slot()
     first = first_time("lab_was_shown")
-    if first:
-        headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
+    # Numbers of the former settings must not stand beside new ones.
+    headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
+    verdict.place().markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
     _require_world(corpus, settings)
     picture = cached.picture(corpus, settings)
@@ -65,6 +67,7 @@ def main() -> None:
     _examination_section(settings)
     _formula_section(settings, picture)
     _steps_section()
+    slots = replace(slots, answer=_answer())
     _train(corpus, settings, slots, cells, first=FIRST_CELLS, last=len(cells))
 
 
@@ -140,7 +143,9 @@ def _train(
 def _show_rankers(comparison: Comparison, slots: Slots, *, complete: bool) -> None:
     draw = partial(comparison_figure, comparison)
     figure = draw(theme=theme())
-    slots.headline.place().markdown(f"**{comparison.sentence}**")
+    for slot in (slots.headline, slots.answer):
+        if slot is not None:
+            slot.place().markdown(f"**{comparison.sentence}**")
     with slots.chart.place().container():
         show_chart(figure)
     if complete:
@@ -155,7 +160,9 @@ def _show_numbers(comparison: Comparison) -> None:
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
             "Mean rank: per relevant document. Intervals: 95 %, from the spread over "
-            f"{comparison.draws} click logs. C and τ: chosen on validation clicks, one a log."
+            f"{comparison.draws} click logs. C, and the threshold τ of the clipped ranker: chosen "
+            "on validation clicks, one a log; τ = 1 makes every click count 1 (naive), τ = 0 "
+            "clips nothing."
         )
 
 
@@ -168,7 +175,7 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
             "Mean rank": f"{summary.mean_rank.value:.4f}",
             "Mean rank, 95 %": _interval(summary.mean_rank),
             "C": ", ".join(f"{cost:g}" for cost in summary.costs),
-            "τ": ", ".join(f"{clip:g}" for clip in summary.clips),
+            "Clipping τ": ", ".join(f"{clip:g}" for clip in summary.clips),
         }
         for summary in comparison.rankers.values()
     ]
@@ -207,6 +214,13 @@ def _steps_section() -> None:
         with column:
             st.markdown(step.question)
             st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.settings,))
+
+
+def _answer() -> Slot:
+    """Below the steps, so that who presses a button there sees what it did."""
+    answer = Slot()
+    answer.place().markdown(":shimmer[The rankers are learning …]")
+    return answer
 
 
 main()

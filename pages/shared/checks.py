@@ -22,12 +22,16 @@ def summary(checks: Sequence[Mapping[str, Any]]) -> str:
     """How the checks came out, in a line; those that do not hold are named."""
     good = [check for check in checks if check["holds"]]
     parts = [f"{SYMBOLS['holds']} {len(good)} of {len(checks)} proof checks hold"]
-    for status in ("fails, as predicted", "FAILS"):
+    readings = {
+        "fails, as predicted": "as the paper predicts for these settings, this does not hold",
+        "FAILS": "this should hold and does not",
+    }
+    for status, reading in readings.items():
         titles = [f"“{c['title']}”" for c in checks if c["status"] == status]
         if len(titles) > NAMED:
             titles[NAMED:] = [f"and {len(titles) - NAMED} more"]
         if titles:
-            parts.append(f"{SYMBOLS[status]} {status}: {', '.join(titles)}")
+            parts.append(f"{SYMBOLS[status]} {reading}: {', '.join(titles)}")
     return "; ".join(parts) + "."
 
 

@@ -14,7 +14,7 @@ from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
 SIDE_CONTROLS = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "seed")
 FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
-_PRESET = "preset"
+_PRESET_TURN = "preset_turn"
 
 
 def controls(page: PageInfo) -> Settings | InputError:
@@ -92,25 +92,34 @@ def _settings() -> Settings | InputError:
 
 
 def _presets(current: Settings | InputError) -> None:
-    names = [preset.name for preset in PRESETS]
-    st.session_state[_PRESET] = next((p.name for p in PRESETS if p.settings == current), None)
+    """Choose a starting point; the choice is an event, not a state.
+
+    A box that mirrored the settings would fight with them: while sliders move fast, the browser
+    still sends the box's former value, which would look like a choice. So the box is a new one
+    after each choice, and what is current stands in its placeholder.
+    """
+    here = next((preset for preset in PRESETS if preset.settings == current), None)
+    turn: int = st.session_state.setdefault(_PRESET_TURN, 0)
+    key = f"preset-{turn}"
     st.selectbox(
         "Start from",
-        names,
-        key=_PRESET,
-        placeholder="your own settings",
+        [preset.name for preset in PRESETS],
+        index=None,
+        key=key,
+        placeholder=here.name if here else "your own settings",
         on_change=_apply_preset,
+        args=(key,),
         help="Settings of the paper's figures and of its live search engine.",
     )
-    watch = next((p.watch for p in PRESETS if p.name == st.session_state[_PRESET]), None)
-    if watch:
-        st.markdown(watch)
+    if here:
+        st.markdown(here.watch)
 
 
-def _apply_preset() -> None:
-    chosen = st.session_state[_PRESET]
+def _apply_preset(key: str) -> None:
+    chosen = st.session_state.get(key)
     for preset in PRESETS:
         if preset.name == chosen:
+            st.session_state[_PRESET_TURN] += 1
             link.write(preset.settings)
 
 

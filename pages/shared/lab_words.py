@@ -84,5 +84,6 @@ def sample_sentence(picture: RiskPicture) -> str:
     return (
         f"N = {picture.query_draws:,} queries were drawn and gave n = {picture.clicks:,} clicks. "
         f"Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
-        f"(effective sample size); the heaviest click weighs {weighted.largest_weight:,.1f}."
+        f"(effective sample size); the heaviest click, far down one of the longest lists, weighs "
+        f"{weighted.largest_weight:,.1f}."
     )

@@ -108,10 +108,7 @@ def edit_query() -> dict[str, str]:
                 max_chars=40, **BOUND,
             )  # fmt: skip
     with grid.cell():
-        st.number_input(
-            "Candidates", FEWEST, MOST, value=min(max(size, FEWEST), MOST), key="candidates",
-            on_change=_resize, help="Changing it starts all three rankings anew.",
-        )  # fmt: skip
+        _resizing(size)
     for key, (label, start, words) in NUMBERS.items():
         with grid.cell():
             texts[key] = st.text_input(
@@ -125,14 +122,27 @@ def _size() -> int:
     """Candidates of the presented ranking as it is typed, before it is checked."""
     asked = st.session_state.get("list") or st.query_params.get("list") or DEFAULTS["list"]
     letters = sum(letter.isalpha() for letter in asked)
-    size = letters if FEWEST <= letters <= len(LETTERS) else len(DEFAULTS["list"])
-    st.session_state["candidates"] = min(max(size, FEWEST), MOST)
-    return size
+    return letters if FEWEST <= letters <= len(LETTERS) else len(DEFAULTS["list"])
 
 
-def _resize() -> None:
+def _resizing(size: int) -> None:
+    """Buttons, since a number box that followed the typed ranking would fight with it."""
+    st.markdown(f"{size} candidates")
+    with st.container(horizontal=True):
+        for key, label, wanted in (
+            ("fewer", "One fewer", size - 1),
+            ("more", "One more", size + 1),
+        ):
+            st.button(
+                label, key=f"candidates-{key}", on_click=_resize, args=(wanted,),
+                disabled=not FEWEST <= wanted <= MOST,
+                help="Starts all three rankings anew.",
+            )  # fmt: skip
+
+
+def _resize(size: int) -> None:
     """Callback: rankings of another length, shown as A, B, C ... and judged upside down."""
-    letters = LETTERS[: st.session_state["candidates"]]
+    letters = LETTERS[:size]
     st.session_state["list"] = letters
     st.session_state["new"] = letters[::-1]
     st.session_state["other"] = letters[1] + letters[0] + letters[2:]

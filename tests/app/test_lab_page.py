@@ -67,11 +67,20 @@ def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpu
 def test_every_preset_opens_and_sets_all_controls(open_app: OpenApp, preset: object) -> None:
     assert dataclasses.is_dataclass(preset)
     app = open_app(draws="1")
-    app.selectbox(key="preset").select(preset.name).run()
+    app.selectbox(key="preset-0").select(preset.name).run()
     assert not app.exception
     assert not app.warning
     assert values(app) == preset.settings.as_dict()
     assert preset.watch in words(app)
+    assert app.selectbox(key="preset-1").placeholder == preset.name
+
+
+def test_a_late_message_of_an_old_choice_changes_nothing(open_app: OpenApp) -> None:
+    app = open_app(draws="1")
+    app.selectbox(key="preset-0").select(PRESETS[1].name).run()
+    app.slider(key="eta").set_value(0.5).run()
+    assert app.session_state["eta"] == 0.5
+    assert app.session_state["clicks"] == PRESETS[1].settings.clicks
 
 
 HOSTILE = ("", "abc", "NaN", "inf", "-inf", "1e999", "-1", "99999999999", "0x10", "1,5", "é" * 500)

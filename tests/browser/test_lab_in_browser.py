@@ -86,6 +86,21 @@ def test_slider_moves_picture_numbers_and_checks(open_page: OpenPage, address: s
     assert "fails, as predicted" in after[2]
 
 
+def test_quick_first_moves_from_a_preset_are_kept(open_page: OpenPage, address: str) -> None:
+    """The box of presets once took the browser's late messages for a choice and reset all."""
+    for _ in range(3):
+        page = opened(open_page, f"{address}/lab")
+        handle = slider(page, "Bias severity")
+        handle.focus()
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(150)
+        page.wait_for_timeout(5_000)
+        assert float(handle.get_attribute("aria-valuenow") or handle.input_value()) == 1.2
+        expect(page).to_have_url(re.compile(r"eta=1\.2"))
+        page.close()
+
+
 def test_slider_can_be_dragged(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, address + LINK)
     before = marks(page, "risk-naive")
