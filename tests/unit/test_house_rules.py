@@ -1,0 +1,63 @@
+"""The house itself: imports point one way, the core knows no screen, facts stand once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "ultr_core"
+ROOMS = (
+    "errors", "settings", "ranking", "corpus", "feedback", "propensity", "risk", "learners",
+    "proofs", "experiments", "figures", "export", "commands", "cli", "__main__",
+)  # fmt: skip
+MODULES = sorted(CORE.rglob("*.py"))
+LONGEST_FILE = 400
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+def room(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_imports_point_down_and_never_to_a_screen(path: Path) -> None:
+    own = path.relative_to(CORE).with_suffix("").parts[0]
+    for name in imported(path):
+        assert name.split(".")[0] not in {"streamlit", "pages", "app", "tests"}
+        if name.startswith("ultr_core.") and own != "__init__":
+            assert ROOMS.index(room(name)) <= ROOMS.index(own), f"{own} imports {name}"
+
+
+def test_pages_leave_mathematics_to_the_core() -> None:
+    for path in (ROOT / "pages").rglob("*.py"):
+        assert not {name.split(".")[0] for name in imported(path)} & {"scipy", "sklearn"}
+
+
+def test_files_stay_short() -> None:
+    for folder in ("ultr_core", "pages", "scripts", "tests", "benchmarks"):
+        for path in (ROOT / folder).rglob("*.py"):
+            lines = path.read_text(encoding="utf-8").count("\n")
+            assert lines <= LONGEST_FILE, f"{path.name} has {lines} lines"
+
+
+def test_readme_prints_exactly_two_set_up_commands_and_ci_runs_the_second() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^python3 -m venv .*$", readme, flags=re.MULTILINE)
+    assert len(commands) == 2
+    assert commands[0].endswith("streamlit run app.py")
+    assert commands[1].endswith("python -m pytest")
+    assert ".venv-test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert (ROOT / "docs" / "screenshot.png").is_file()
