@@ -12,7 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import study_run
 from pages.shared.study_chart import point_of
-from ultr_core.experiments.studies import LOSSES, judge, read_study, shipped_result
+from ultr_core.experiments.studies import (
+    LOSSES,
+    STUDIES,
+    Plan,
+    judge,
+    read_study,
+    shipped_result,
+)
+from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
 LABELS = {
@@ -85,6 +93,23 @@ def test_a_quick_run_ends_with_curve_and_verdicts(open_app: OpenApp, small_corpu
     assert "From η = 0 to 2" in words(app)
     assert any("same ranker" in expander.label for expander in app.expander)
     assert len(app.get("vega_lite_chart")) == 1
+
+
+def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
+    open_app: OpenApp, small_corpus: Path
+) -> None:
+    app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500", seed="78")
+    app.button(key="run-bias").click().run(timeout=120)
+    plan = Plan(STUDIES["bias"], "quick", Settings(draws=2, seed=78))
+    key = study_run._name(str(small_corpus), plan)
+    app.session_state[key] = dict(list(app.session_state[key].items())[:30])
+    app.run()
+    assert "not yet finished" in words(app)
+    assert app.button(key="run-bias").label == "Go on: 12 cells left"
+    assert all("cannot be told here" in e.label for e in app.expander if "here" in e.label)
+    app.button(key="run-bias").click().run(timeout=120)
+    assert not app.exception
+    assert "not yet finished" not in words(app)
 
 
 def test_a_visitor_waits_while_another_study_runs(open_app: OpenApp, small_corpus: Path) -> None:

@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     with open_runner(source, jobs=jobs, dask=options.dask) as runner:
         world = runner.describe()
         print_notes(world.notices)
-        header = _header(settings, options.scale, world)
+        header = _header(settings, world)
         with open_journal(folder / JOURNAL, header) as journal:
             missing = [cell for cell in cells if cell.key not in journal.done]
             _run_cells(runner, journal, missing, len(cells))
@@ -146,13 +146,17 @@ def _folder(path: str) -> Path:
     return folder
 
 
-def _header(settings: Settings, scale: str, world: WorldDescription) -> dict[str, Any]:
-    """What the results of a journal depend on besides their keys."""
+def _header(settings: Settings, world: WorldDescription) -> dict[str, Any]:
+    """What all results of a journal share.
+
+    Scale and draws are not among it: more of either only adds cells.
+    """
     return {
         "grid version": GRID_VERSION,
-        "--scale": scale,
         "setting": {
-            "--" + name.replace("_", "-"): getattr(settings, name) for name in _BASE_SETTINGS
+            "--" + name.replace("_", "-"): getattr(settings, name)
+            for name in _BASE_SETTINGS
+            if name != "draws"
         },
         "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
     }

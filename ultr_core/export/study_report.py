@@ -143,7 +143,11 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
 
 
 def _run_section(result: StudyResult, facts: RunFacts) -> str:
-    settings = ", ".join(f"{key} {value:g}" for key, value in result.plan.base.as_dict().items())
+    base = result.plan.base
+    settings = (
+        f"{base.draws} click logs a point, seed {base.seed}, ε₊ = {base.eps_plus:g}, relevant from "
+        f"grade {base.relevant_grade}, corpus seed {base.corpus_seed}"
+    )
     packages = ", ".join(f"{name} {number}" for name, number in versions().items())
     return (
         "<h2>This run</h2>"

@@ -15,7 +15,10 @@ from ultr_core.experiments.studies.source import WorldDescription
 from ultr_core.export.figure_files import to_svg
 from ultr_core.figures.study import study_figure
 from ultr_core.figures.study_layout import loss_range, spread
+from ultr_core.figures.style import INKS, Theme
 from ultr_core.settings import Settings
+
+THEMES: tuple[Theme, Theme] = ("dark", "light")
 
 
 def result_of(
@@ -40,12 +43,19 @@ def result_of(
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_any_part_of_a_study_can_be_drawn(name: str, share: float) -> None:
     result = result_of(name, share=share)
-    for theme in ("light", "dark"):
-        figure = study_figure(result, theme=theme)  # type: ignore[arg-type]
-        assert figure.alt
-        assert figure.name == f"study-{name}"
+    figure = study_figure(result)
+    assert figure.alt
+    assert figure.name == f"study-{name}"
     if share == 1.0:
         assert to_svg(figure).startswith(b"<svg")
+
+
+@pytest.mark.parametrize("name", ["bias", "map-noise"])
+def test_text_is_readable_on_a_dark_page(name: str) -> None:
+    result = result_of(name)
+    dark, light = (str(study_figure(result, theme=t).spec) for t in THEMES)
+    assert INKS["dark"].text in dark
+    assert INKS["dark"].text not in light
 
 
 def test_values_far_away_stand_at_the_edge_with_their_number() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import pytest
 from ultr_core.cli import main
 
 STUDY = ["reproduce", "bias", "--draws", "2"]
+KILLS = 3
 VARYING = {"cells.jsonl", "report.html"}  # the order of arrival; time and memory
 
 
@@ -41,10 +43,22 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(corpus: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def finished(corpus: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("undisturbed")
     assert main([*STUDY, "--corpus", corpus, "--out", str(out)]) == 0
-    return files(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished: Path) -> dict[str, bytes]:
+    return files(finished)
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    """A directory with the finished cells of the undisturbed run, and nothing else."""
+    shutil.copy(finished / "cells.jsonl", tmp_path)
+    return tmp_path
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -75,7 +89,7 @@ def test_killed_at_random_and_resumed_gives_the_same_files(
     chance = random.Random(7)
     whole = len(undisturbed["bias.csv"].splitlines())
     kills = 0
-    for _ in range(3):
+    for _ in range(KILLS):
         before = journal_lines(tmp_path)
         wanted = before + chance.randint(1, 9)
         if wanted >= whole:
@@ -88,7 +102,7 @@ def test_killed_at_random_and_resumed_gives_the_same_files(
         process.wait()
         kills += 1
         assert journal_lines(tmp_path) >= before
-    assert kills == 3
+    assert kills == KILLS
     assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0
     assert files(tmp_path) == undisturbed
 
@@ -133,30 +147,37 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_files(
 
 
 def test_a_rerun_runs_nothing_and_refuses_other_settings(
-    corpus: str, undisturbed: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: str, undisturbed: dict[str, bytes], copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path)]
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(copied)]
+    before = (copied / "cells.jsonl").read_bytes()
     assert main(arguments) == 0
-    before = (tmp_path / "cells.jsonl").read_bytes()
-    assert main(arguments) == 0
-    assert (tmp_path / "cells.jsonl").read_bytes() == before
-    assert "0 of 42 cells" in (tmp_path / "report.html").read_text()
+    assert (copied / "cells.jsonl").read_bytes() == before
+    assert "0 of 42 cells" in (copied / "report.html").read_text()
     capsys.readouterr()
     assert main([*arguments, "--seed", "4", "--eps-plus", "0.9"]) == 2
     said = capsys.readouterr().err
     assert "--seed 0 (now 4)" in said
     assert "--eps-plus 1.0 (now 0.9)" in said
-    assert "--draws" not in said
-    assert main([*STUDY, "--out", str(tmp_path)]) == 2
+    assert "--relevant-grade" not in said
+    assert main([*STUDY, "--out", str(copied)]) == 2
     assert "fingerprint" in capsys.readouterr().err
-    assert (tmp_path / "cells.jsonl").read_bytes() == before
-    assert files(tmp_path) == undisturbed
+    assert (copied / "cells.jsonl").read_bytes() == before
+    assert files(copied) == undisturbed
 
 
-def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, tmp_path: Path) -> None:
-    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path), "--loss", "ndcg"]
+def test_more_click_logs_only_add_cells(corpus: str, copied: Path) -> None:
+    arguments = ["reproduce", "bias", "--draws", "3", "--corpus", corpus, "--out", str(copied)]
+    before = (copied / "cells.jsonl").read_bytes()
     assert main(arguments) == 0
-    report = (tmp_path / "report.html").read_text()
+    assert (copied / "cells.jsonl").read_bytes().startswith(before)
+    assert "20 of 62 cells" in (copied / "report.html").read_text()
+
+
+def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, copied: Path) -> None:
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(copied), "--loss", "ndcg"]
+    assert main(arguments) == 0
+    report = (copied / "report.html").read_text()
     assert "<svg" in report
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?:https?:)?//", report)
     assert "@import" not in report
@@ -164,12 +185,12 @@ def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, tmp_path:
     assert "holds here" in report
     assert "have no relevant document" in report
     assert "MiB" in report
-    curve = pd.read_csv(tmp_path / "bias-curve.csv")
+    curve = pd.read_csv(copied / "bias-curve.csv")
     assert set(curve["loss"]) == {"ndcg"}
     assert (curve["low"] <= curve["value"]).all()
     assert (curve["value"] <= curve["high"]).all()
-    cells = pd.read_parquet(tmp_path / "bias.parquet")
-    pd.testing.assert_frame_equal(cells, pd.read_csv(tmp_path / "bias.csv"), check_dtype=False)
+    cells = pd.read_parquet(copied / "bias.parquet")
+    pd.testing.assert_frame_equal(cells, pd.read_csv(copied / "bias.csv"), check_dtype=False)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +239,10 @@ def test_a_results_file_in_use_is_refused(
 
 
 def test_a_damaged_results_file_is_named_with_its_line(
-    corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: str, copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path)]
-    assert main(arguments) == 0
-    journal = tmp_path / "cells.jsonl"
+    arguments = [*STUDY, "--corpus", corpus, "--out", str(copied)]
+    journal = copied / "cells.jsonl"
     lines = journal.read_text().splitlines()
     lines[4] = lines[4][:30]
     journal.write_text("\n".join(lines) + "\n")

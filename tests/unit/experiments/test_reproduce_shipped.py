@@ -38,7 +38,7 @@ def test_every_cell_of_the_paper_scale_is_there(name: str) -> None:
     result = shipped_result(name, RANKS)
     assert result.plan.scale == "paper"
     assert result.complete
-    assert result.plan.base.draws >= (5 if name in FIGURES else 3)
+    assert result.plan.base.draws >= (10 if name in FIGURES else 3)
 
 
 def test_the_command_is_named_and_the_corpus_is_the_built_in_one(world: World) -> None:
@@ -83,5 +83,6 @@ def test_the_papers_shapes_hold_at_paper_scale(name: str) -> None:
     assert open_or_failed == KNOWN.get(name, set()), judge(result)
 
 
-KNOWN: dict[str, set[str]] = {}
-"""Claims that do not hold, or cannot be told, on the built-in corpus."""
+KNOWN: dict[str, set[str]] = {"learning-curve": {"tau-not-found"}}
+"""Claims that cannot be told on the built-in corpus: the clipped ranker's loss at 250 clicks varies
+too much from log to log to say whether it is worse than the naive one's."""

@@ -61,14 +61,18 @@ class Cell:
     @property
     def key(self) -> str:
         """A stable name: method, every setting that matters, draw."""
-        fields = STUDY_METHODS[self.method].fields
-        values = " ".join(f"{name}={getattr(self.settings, name):g}" for name in fields)
-        return f"{self.method} {values} draw={self.draw}"
+        return f"{key_of_log(self.method, self.settings)} draw={self.draw}"
 
     @property
     def weight(self) -> float:
         """Rough cost of the cell in units of a fit, to tell the time that is left."""
         return {"production": 0.1, "skyline": 0.1, "clipped": 5.0}.get(self.method, 1.0)
+
+
+def key_of_log(method: str, settings: Settings) -> str:
+    """The part of a cell's key that all draws share."""
+    fields = STUDY_METHODS[method].fields
+    return " ".join([method, *(f"{name}={getattr(settings, name):g}" for name in fields)])
 
 
 def cell_of(method: str, settings: Settings, draw: int) -> Cell:

@@ -205,7 +205,7 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
                 "noise-share",
                 f"At ε₋ = 0.3, {PAPER_NOISE_SHARE:.1%} of the clicks are on irrelevant documents.",
                 "7.4",
-                f"The share is within {NOISE_SHARE_MARGIN:.0%} of that.",
+                f"The share is within {100 * NOISE_SHARE_MARGIN:g} percentage points of that.",
                 noise_share_is_the_papers,
             ),
         ),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from ultr_core.errors import InputError
 from ultr_core.experiments.methods import WORLD_FIELDS
-from ultr_core.experiments.studies.cells import STUDY_METHODS, CellResult, cell_of
+from ultr_core.experiments.studies.cells import STUDY_METHODS, CellResult, key_of_log
 from ultr_core.experiments.studies.grids import Plan, Point
 from ultr_core.experiments.studies.losses import Loss
 from ultr_core.experiments.studies.source import WorldDescription
@@ -37,14 +38,31 @@ class StudyResult:
         """Whether every cell is finished."""
         return all(cell.key in self.done for cell in self.plan.cells)
 
+    @cached_property
+    def _found(self) -> Mapping[tuple[str, Point], Mapping[int, CellResult]]:
+        """Finished cells by method, place and draw."""
+        found: dict[tuple[str, Point], dict[int, CellResult]] = {}
+        for method in self.plan.study.methods:
+            fixed = method in FIXED_METHODS
+            for point in self.plan.points:
+                log = key_of_log(method, point.settings)
+                draws = found.setdefault((method, point), {})
+                for draw in range(self.plan.base.draws):
+                    result = self.done.get(f"{log} draw={0 if fixed else draw}")
+                    if result is not None:
+                        draws[draw] = result
+        return found
+
     def result(self, method: str, point: Point, draw: int) -> CellResult | None:
         """The result of one cell, if it is finished."""
-        return self.done.get(cell_of(method, point.settings, draw).key)
+        return self._found[method, point].get(draw)
 
     def losses(self, method: str, point: Point) -> dict[int, float]:
         """Loss by draw, of the draws that are finished; fixed methods have it for every draw."""
-        found = {draw: self.result(method, point, draw) for draw in range(self.plan.base.draws)}
-        return {d: r.losses[self.loss.key] for d, r in found.items() if r is not None}
+        return {
+            draw: result.losses[self.loss.key]
+            for draw, result in self._found[method, point].items()
+        }
 
     def estimate(self, method: str, point: Point) -> Estimate | None:
         """Mean loss at a point with its interval over draws; None before the first draw."""
@@ -85,8 +103,7 @@ class StudyResult:
 
     def noise_share(self, point: Point) -> float | None:
         """Mean share of training clicks on irrelevant documents at a point."""
-        found = [self.result("naive", point, d) for d in range(self.plan.base.draws)]
-        shares = [result.noise_share for result in found if result is not None]
+        shares = [result.noise_share for result in self._found["naive", point].values()]
         return float(np.mean(shares)) if shares else None
 
     def curve_table(self) -> pd.DataFrame:

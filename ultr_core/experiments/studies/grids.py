@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
@@ -72,7 +73,7 @@ class Plan:
     scale: Scale
     base: Settings
 
-    @property
+    @cached_property
     def points(self) -> tuple[Point, ...]:
         """All places of the grid, series by series, rising on the x axis."""
         study = self.study
@@ -88,7 +89,7 @@ class Plan:
             changes[self.study.series_field] = series
         return self.base.with_values(**changes)
 
-    @property
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """All cells in grid order: by draw, then place, then method; each once.
 

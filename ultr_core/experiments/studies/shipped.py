@@ -72,8 +72,15 @@ def _result(row: Mapping[str, str]) -> CellResult:
     return CellResult(key=row["key"], losses=losses, seconds=0.0, peak_mib=0.0, **numbers)
 
 
-def pack(results: Path, part: str, command: str, folder: Path = FOLDER) -> None:
+def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLDER) -> None:
     """Turn the results directory of a run on the built-in corpus into shipped files.
+
+    Args:
+        results: what ``command`` had as ``--out``.
+        part: "figures" or "maps".
+        command: how the run was started.
+        draws: its ``--draws``.
+        folder: where to write.
 
     Raises:
         InputError: the run was made on another corpus.
@@ -83,7 +90,7 @@ def pack(results: Path, part: str, command: str, folder: Path = FOLDER) -> None:
         name.removeprefix("--").replace("-", "_"): value
         for name, value in header["setting"].items()
     }
-    base = Settings(**options)
+    base = Settings(**options, draws=draws)
     world = describe(world_of(WorldSource.of(base)))
     if world.fingerprint != header["corpus"]["fingerprint"]:
         raise InputError(f"{results} was not made on the built-in corpus {base.corpus_seed}.")
@@ -103,4 +110,3 @@ def _write_rows(path: Path, results: Iterable[CellResult]) -> None:
             losses = [f"{result.losses[key]:.7g}" for key in LOSSES]
             numbers = [f"{getattr(result, name):.7g}" for name in _NUMBERS]
             writer.writerow([result.key, *losses, *numbers])
-
