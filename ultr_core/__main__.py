@@ -1,6 +1,39 @@
 """``python -m ultr_core``: the lab without a screen."""
 
-from ultr_core.cli import main
+import os
+import signal
+from contextlib import suppress
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def _stop(*_: object) -> NoReturn:
+    """End at once: there is nothing to put away before the first command runs."""
+    with suppress(OSError):
+        os.write(2, b"Stopped.\n")
+    os._exit(INTERRUPTED)
+
+
+def run() -> int:
+    """Load the libraries, which takes a second, and run the command line.
+
+    Ctrl-C meanwhile is handled here: an exception would have to pass through half-loaded
+    extensions, some of which print it or turn it into another.
+    """
+    # A shell has background jobs ignore Ctrl-C; that stays as it is.
+    watched = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if watched:
+        signal.signal(signal.SIGINT, _stop)
+    from ultr_core.cli import main
+
+    if watched:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = main()
+    if watched:
+        signal.signal(signal.SIGINT, _stop)
+    return code
+
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,7 +11,15 @@ from threadpoolctl import threadpool_limits
 
 from ultr_core.commands import COMMANDS
 from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
-from ultr_core.errors import InputError
+from ultr_core.commands.streams import (
+    OutputError,
+    ReaderGoneError,
+    checked_output,
+    forgiving_errors,
+)
+from ultr_core.errors import InputError, one_line, quoted
+
+_LONGEST = 1_000  # characters of an error
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,29 +33,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     0: done, and for ``proofs`` every check that should hold holds; 1: a check failed;
-    2: something given cannot be used, said in one sentence on standard error.
+    2: something given cannot be used, or the result cannot be written, said in one sentence on
+    standard error; 130: stopped by Ctrl-C.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # Greek letters must not break a terminal with another encoding.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    with forgiving_errors():
+        try:
+            with checked_output():
+                return _run(sys.argv[1:] if arguments is None else arguments)
+        except OutputError as error:
+            _complain(f"error: Standard output cannot be written ({error}).")
+            return BAD_INPUT
+        except ReaderGoneError:
+            return OK
+        except KeyboardInterrupt:
+            _complain("Stopped.")
+            return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = _parsed(arguments)
         # One BLAS thread, as on the pages: the same sums, so the same numbers to the last digit.
         with threadpool_limits(limits=1):
             code: int = options.run(options)
-            sys.stdout.flush()
             return code
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        text = one_line(str(error))
+        _complain("error: " + (text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."))
         return BAD_INPUT
-    except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options; complaints show no more of an argument than other messages do."""
+    try:
+        return _parser().parse_args(arguments)
+    except InputError as error:
+        message = str(error)
+        given = {part for text in arguments for part in (text, text.partition("=")[2])}
+        for text in sorted(given, key=len, reverse=True):
+            if repr(text) != f"'{text}'" or quoted(text) != repr(text):
+                for form in (repr(text), text):
+                    message = message.replace(form, quoted(text))
+        raise InputError(message) from None
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,14 +8,16 @@ never looked at, so a constant ranker cannot profit from the order of its labels
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -24,6 +26,78 @@ RankArray = NDArray[np.int32]
 EmptyRule = Literal["skip", "zero", "one"]
 Gain = Literal["exponential", "linear"]
 
+# The sum of the gains 2^grade of any corpus that fits into memory stays finite.
+_LARGEST_EXPONENTIAL_GRADE = 900.0
+_KINDS_IN_WORDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+
+
+def in_brief(value: object) -> str:
+    """A given value for a message: numbers as they print, all else `quoted`, on one line."""
+    try:
+        text = str(value) if isinstance(value, Real) else quoted(value)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__} too large to be written"
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def real_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Return the values as an array of booleans, whole numbers or floats, of their own type.
+
+    ``what`` begins the sentence. Raises InputError for text, complex numbers, None or lists of
+    different lengths; NaN passes.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be an array of numbers, not {in_brief(values)}.") from None
+    if array.dtype.kind not in "biuf":
+        found = _KINDS_IN_WORDS.get(array.dtype.kind, in_brief(values))
+        raise InputError(f"{what} must be real numbers, not {found}.")
+    return array
+
+
+def whole_numbers(values: ArrayLike, what: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """Return the values as an integer array of type ``dtype``; nothing is rounded or cut.
+
+    Raises InputError, naming the first, for what is no whole number within the type's range.
+    """
+    array = real_numbers(values, what)
+    if not np.can_cast(array.dtype, dtype):
+        limits = np.iinfo(dtype)
+        if array.dtype.kind == "f":
+            exact = array.astype(np.float64)
+            # One above the largest number is a power of two, which a float64 has exactly.
+            fits = (exact >= limits.min) & (exact < -float(limits.min)) & (exact == np.floor(exact))
+        else:
+            fits = (array >= limits.min) & (array <= limits.max)
+        if not fits.all():
+            entry = int(np.argmin(fits))
+            found = float(array.flat[entry])
+            wanted = f"whole numbers up to {limits.max:,}" if found % 1 == 0 else "whole numbers"
+            raise InputError(
+                f"{what} must be {wanted}, but entry {entry} (counted from 0) is "
+                f"{array.flat[entry]}."
+            )
+    return array.astype(dtype, copy=False)
+
+
+def number_or_nan(value: object) -> float:
+    """Return one real number as float; NaN, which fails every comparison, for all else."""
+    scalar = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    try:
+        return float(scalar) if isinstance(scalar, Real) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def whole_or_none(value: object) -> int | None:
+    """Return one whole number as int, None for all else."""
+    if isinstance(value, Integral):
+        return int(value)
+    number = number_or_nan(value)
+    return int(number) if math.isfinite(number) and number == math.floor(number) else None
+
 
 def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
     """Return the query offsets as int64 [queries + 1] after checking that they fit.
@@ -31,7 +105,7 @@ def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
     Offsets start at 0, rise strictly (no query is empty) and end at ``documents``.
     Raises InputError otherwise.
     """
-    offsets = np.asarray(query_offsets, dtype=np.int64)
+    offsets = whole_numbers(query_offsets, "query_offsets", np.int64)
     if offsets.ndim != 1 or offsets.size < 2 or offsets[0] != 0 or offsets[-1] != documents:
         raise InputError(
             f"query_offsets must run from 0 to the number of documents ({documents}) "
@@ -47,8 +121,12 @@ def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
 
 
 def query_of_document(query_offsets: ArrayLike) -> IntArray:
-    """Query index of each document, int64 [documents], from offsets [queries + 1]."""
-    offsets = np.asarray(query_offsets, dtype=np.int64)
+    """Query index of each document, int64 [documents], from offsets [queries + 1].
+
+    Raises InputError unless the offsets start at 0 and rise strictly.
+    """
+    offsets = whole_numbers(query_offsets, "query_offsets", np.int64)
+    checked_offsets(offsets, int(offsets.flat[-1]) if offsets.size else 0)
     return np.repeat(np.arange(offsets.size - 1, dtype=np.int64), np.diff(offsets))
 
 
@@ -56,9 +134,11 @@ def query_sums(values: ArrayLike, query_offsets: ArrayLike) -> NDArray[Any]:
     """Sum over the documents of each query: values [..., documents] to [..., queries].
 
     Booleans and integers are summed as int64, floats as float64.
-    Raises InputError when the offsets do not fit the last axis.
+    Raises InputError when the offsets do not fit the last axis, or for what is no number.
     """
-    array = np.asarray(values)
+    array = real_numbers(values, "Values to be summed by query")
+    if array.ndim == 0:
+        raise InputError("Values to be summed by query need an axis of documents.")
     offsets = checked_offsets(query_offsets, array.shape[-1])
     dtype = np.float64 if array.dtype.kind == "f" else np.int64
     return np.add.reduceat(array, offsets[:-1], axis=-1, dtype=dtype)
@@ -78,7 +158,7 @@ def rank_documents(
     scores [documents], query_offsets [queries + 1]; returns int32 [documents].
     Raises InputError for a NaN score or offsets that do not fit.
     """
-    array = np.asarray(scores)
+    array = real_numbers(scores, "Scores")
     if array.ndim != 1:
         raise InputError(f"scores must have one axis [documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.size)
@@ -99,7 +179,7 @@ def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray:
     scores [rankers, documents], query_offsets [queries + 1]; returns int32 [rankers, documents].
     Raises InputError for a NaN score or offsets that do not fit.
     """
-    array = np.asarray(scores)
+    array = real_numbers(scores, "Scores")
     if array.ndim != 2:
         raise InputError(f"scores must have axes [rankers, documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.shape[1])
@@ -146,7 +226,9 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
     ranks [documents]; returns int64 [documents], where entry ``query_offsets[q] + r - 1`` is the
     document at rank r of query q. Raises InputError if a query's ranks are no permutation of 1..m.
     """
-    array = np.asarray(ranks)
+    array = whole_numbers(ranks, "Ranks", np.int64)
+    if array.ndim != 1:
+        raise InputError(f"Ranks must have one axis [documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.size)
     sizes = np.diff(offsets)
     order = np.full(array.size, -1, dtype=np.int64)
@@ -164,10 +246,40 @@ def sum_of_ranks(ranks: ArrayLike, relevance: ArrayLike, query_offsets: ArrayLik
     Joachims, Swaminathan and Schnabel (2017). Lower is better.
 
     ranks [..., documents], relevance [documents]; returns float64 [..., queries].
+    Raises InputError for arrays that do not fit or numbers that are not finite.
     """
-    product = np.multiply(ranks, np.asarray(relevance), dtype=np.float64)
+    places, labels = _ranks_and_labels(ranks, relevance, "Relevance")
+    product = np.multiply(places, labels, dtype=np.float64)
     sums: FloatArray = query_sums(product, query_offsets)
     return sums
+
+
+def _ranks_and_labels(
+    ranks: ArrayLike, labels: ArrayLike, what: str
+) -> tuple[NDArray[Any], FloatArray]:
+    """Ranks [..., documents] and labels [documents] as numbers, all of them finite."""
+    places = real_numbers(ranks, "Ranks")
+    judged = real_numbers(labels, f"The {what.lower()} of the documents").astype(np.float64)
+    if judged.ndim != 1 or places.shape[-1:] != judged.shape:
+        raise InputError(
+            f"There are ranks of shape {places.shape} for documents of shape {judged.shape}; "
+            f"every document needs a rank and a {what.lower()}."
+        )
+    require_finite(places, "rank")
+    require_finite(judged, what.lower())
+    return places, judged
+
+
+def require_finite(values: NDArray[Any], what: str) -> None:
+    """Raise InputError naming the first document whose number is not finite.
+
+    values [..., documents]; arrays of whole numbers cost nothing.
+    """
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
+    place = tuple(np.argwhere(~np.isfinite(values))[0])
+    where = f" of document {place[-1]} (counted from 0)" if place else ""
+    raise InputError(f"The {what}{where} is {values[place]}; it must be a finite number.")
 
 
 def dcg(
@@ -184,14 +296,23 @@ def dcg(
     ("exponential", Burges et al. 2005) or grade ("linear", Järvelin and Kekäläinen 2002).
 
     ranks and grades [documents]; returns float64 [queries].
-    Raises InputError for negative grades or a cutoff below 1.
+    Raises InputError for arrays that do not fit, ranks below 1, negative grades or such as have
+    no finite gain, a cutoff below 1, or another gain.
     """
-    places = np.asarray(ranks)
-    labels = np.asarray(grades, dtype=np.float64)
-    if labels.size and not labels.min() >= 0:
+    places, labels = _ranks_and_labels(ranks, grades, "Grade")
+    if places.size and places.min() < 1:
+        raise InputError(f"Ranks are counted from 1, but there is a rank {places.min()}.")
+    if labels.size and labels.min() < 0:
         raise InputError("Grades must be 0 or more for a discounted cumulative gain.")
-    if cutoff is not None and cutoff < 1:
-        raise InputError(f"The cutoff of a DCG must be 1 or more, not {cutoff}.")
+    if cutoff is not None and not number_or_nan(cutoff) >= 1:
+        raise InputError(f"The cutoff of a DCG must be 1 or more, not {in_brief(cutoff)}.")
+    if gain not in get_args(Gain):
+        raise InputError(f"The gain is exponential or linear, not {in_brief(gain)}.")
+    if gain == "exponential" and labels.size and labels.max() > _LARGEST_EXPONENTIAL_GRADE:
+        raise InputError(
+            f"An exponential gain needs grades up to {_LARGEST_EXPONENTIAL_GRADE:g}, "
+            f"but there is a grade {labels.max():g}."
+        )
     gains = np.exp2(labels) - 1.0 if gain == "exponential" else labels
     terms = gains / np.log2(1.0 + places)
     if cutoff is not None:

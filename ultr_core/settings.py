@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 
 Number = int | float
 
@@ -57,11 +57,11 @@ class Parameter:
         """
         number = self._number(value)
         if not self.low <= number <= self.high:
-            raise InputError(f"{self.option} is {_short(value)}; it must be {self.range_text}.")
+            raise InputError(f"{self.option} is {quoted(value)}; it must be {self.range_text}.")
         return int(number) if self.decimals == 0 else round(number, self.decimals) + 0.0
 
     def _number(self, value: Any) -> float:
-        wrong = InputError(f"{self.option} is {_short(value)}; it must be {self.range_text}.")
+        wrong = InputError(f"{self.option} is {quoted(value)}; it must be {self.range_text}.")
         if isinstance(value, bool):
             raise wrong
         try:
@@ -77,11 +77,6 @@ class Parameter:
         if not self.stops:
             return value
         return min(self.stops, key=lambda stop: abs(math.log(stop / value)))
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 CLICK_STOPS = (
@@ -202,7 +197,7 @@ class Settings:
         unknown = sorted(set(options) - set(PARAMETERS))
         if unknown:
             raise InputError(
-                f"{unknown[0]!r} is no setting; the settings are {', '.join(PARAMETERS)}."
+                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(PARAMETERS)}."
             )
         settings = cls(**options)
         return settings, tuple(
@@ -213,20 +208,20 @@ class Settings:
 
     @classmethod
     def from_query(
-        cls, query: Mapping[str, str | Iterable[str]], *, on_stops: bool = False
+        cls, query: Mapping[str, Any], *, on_stops: bool = False
     ) -> tuple[Settings, tuple[str, ...]]:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
-        Nothing in ``query`` can raise. Unusable values fall back to their default, in-between
-        values are rounded, keys that are no parameter are left alone. ``on_stops`` moves values
-        to the nearest slider position where a slider has unevenly spaced ones.
+        No value in ``query``, of whatever type, can raise; of several values the last counts.
+        Unusable values fall back to their default, in-between values are rounded, keys that are
+        no parameter are left alone. ``on_stops`` moves values to the nearest slider position
+        where a slider has unevenly spaced ones.
         """
         values: dict[str, Number] = {}
         notices: list[str] = []
         for name, parameter in PARAMETERS.items():
             if name in query:
-                text = _last(query[name])
-                values[name], notice = _from_text(parameter, text, on_stops)
+                values[name], notice = _corrected(parameter, _last(query[name]), on_stops)
                 notices += notice
         try:
             return cls(**values), tuple(notices)  # type: ignore[arg-type]
@@ -237,27 +232,65 @@ class Settings:
             return cls(**values), tuple(notices)  # type: ignore[arg-type]
 
 
-def _last(value: str | Iterable[str]) -> str:
-    if isinstance(value, str):
+def _last(value: Any) -> Any:
+    """The last of several values, or the value itself."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         return value
-    return next(reversed([str(item) for item in value]), "")
-
-
-def _from_text(parameter: Parameter, text: str, on_stops: bool) -> tuple[Number, list[str]]:
     try:
-        value = parameter.quantise(text)
-    except InputError:
+        *_, last = "", *value
+    except TypeError:
+        # An array without axes calls itself iterable, but is one number.
+        return value
+    return last
+
+
+def _corrected(parameter: Parameter, asked: Any, on_stops: bool) -> tuple[Number, list[str]]:
+    """The value that is used for the one asked for, and a sentence if they differ."""
+    try:
+        value = parameter.quantise(asked)
+    except (ValueError, RecursionError):
+        # Not only InputError: some numbers and nested lists cannot even be written into one.
+        stops = parameter.stops if on_stops else ()
+        wanted = f"one of {_listed(stops)}" if stops else parameter.range_text
         return parameter.default, [
-            f"The link asks for {parameter.label} = {_short(text)}; it must be "
-            f"{parameter.range_text}. {parameter.default:g} is shown."
+            f"The link asks for {parameter.label} = {_asked(asked)}; it must be {wanted}. "
+            f"{_spoken(parameter.default)} is shown."
         ]
     used = parameter.nearest_stop(value) if on_stops else value
-    if float(used) != float(text):
+    if float(used) != float(asked):
         return used, [
-            f"The link asks for {parameter.label} = {_short(text)}; "
-            f"the nearest possible value, {_plain(used)}, is shown."
+            f"The link asks for {parameter.label} = {_asked(asked)}; "
+            f"the nearest possible value, {_spoken(used)}, is shown."
         ]
     return used, []
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    *others, last = map(_spoken, numbers)
+    return f"{', '.join(others)} or {last}"
+
+
+# Above it a number is shown as it stands in the link.
+_LARGEST_SPOKEN = 1e15
+
+
+def _spoken(value: Number) -> str:
+    """A number for a reader, with thousands separators and without a decimal .0."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+
+
+def _asked(value: Any) -> str:
+    """A value of a link for a reader: a number if it is one that can be written out."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if abs(number) < _LARGEST_SPOKEN:
+        return _spoken(number)
+    try:
+        return quoted(value)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__} too large to be written"
 
 
 def _plain(value: Number) -> str:

@@ -15,7 +15,7 @@ from ultr_core.commands.shared import (
     settings_from,
     splits_from,
 )
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
@@ -95,7 +95,7 @@ def _number(text: str, option: str, *, whole: bool) -> int | float:
         return int(text) if whole else float(text)
     except ValueError:
         kind = "a whole number" if whole else "a number"
-        raise InputError(f"{option} is {text!r}; it must be {kind}.") from None
+        raise InputError(f"{option} is {quoted(text)}; it must be {kind}.") from None
 
 
 def _print(result: LiveResult) -> None:
@@ -119,6 +119,9 @@ def _print(result: LiveResult) -> None:
         print(f"Test risk of {name}: {risk:.3f}{cost}.")
     print()
     for contest in result.contests:
+        if contest.test.decided == 0:
+            print(contest.sentence)
+            continue
         needed = "more than can be run" if contest.needed is None else f"{contest.needed:,}"
         print(contest.sentence)
         print(

@@ -22,6 +22,7 @@ from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, d
 
 NAME = "proofs"
 USERS = 10_000  # simulated for a derivation
+_FAILED = {"=": "≠", "≥": "<", ">": "≤"}  # what stands between numbers that do not relate so
 SUMMARY = "Check the paper's claims on a world; exit code 0 if all that should hold do."
 
 
@@ -123,10 +124,11 @@ def _values(line: Line) -> str:
 def _print_table(checks: Sequence[Check]) -> None:
     for check in checks:
         found = check.finding
+        relation = found.relation if check.holds else _FAILED[found.relation]
         print(f"{check.status:28} {check.name:26} section {check.proof.section}")
         print(f"    {check.proof.title}.")
         print(
-            f"    measured {found.measured:.6g} {found.relation} {found.expected:.6g}, "
+            f"    measured {found.measured:.6g} {relation} {found.expected:.6g}, "
             f"tolerance {found.tolerance:.3g}. {found.sentence}"
         )
     failed = [check.name for check in checks if not check.acceptable]

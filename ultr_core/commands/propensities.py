@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import (
     FITS,
     PROPENSITY_METHODS,
@@ -65,7 +65,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Estimate and print."""
     if options.method is not None and options.method not in METHODS:
-        raise InputError(f"--method is {options.method!r}; it must be one of {', '.join(METHODS)}.")
+        raise InputError(
+            f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."
+        )
     curve = CurveOptions(
         smoothing=_number(options.smoothing, "--smoothing"),
         ranks=() if options.at is None else _ranks(options.at),
@@ -94,7 +96,7 @@ def _number(text: str, option: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{option} is {text!r}; it must be a number.") from None
+        raise InputError(f"{option} is {quoted(text)}; it must be a number.") from None
 
 
 def _whole(text: str, option: str) -> int:
@@ -103,7 +105,7 @@ def _whole(text: str, option: str) -> int:
     except ValueError:
         value = 0
     if not 1 <= value <= 10_000:
-        raise InputError(f"{option} is {text!r}; it must be a whole number from 1 to 10,000.")
+        raise InputError(f"{option} is {quoted(text)}; it must be a whole number from 1 to 10,000.")
     return value
 
 

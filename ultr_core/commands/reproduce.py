@@ -18,7 +18,7 @@ from ultr_core.commands.shared import (
     progress_line,
     settings_from,
 )
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.experiments.studies import (
     DEFAULT_LOSS,
     FIGURES,
@@ -131,17 +131,19 @@ def _jobs(options: argparse.Namespace) -> int:
     except ValueError:
         jobs = 0
     if not 1 <= jobs <= 256:
-        raise InputError(f"--jobs is {options.jobs!r}; it must be a whole number from 1 to 256.")
+        raise InputError(
+            f"--jobs is {quoted(options.jobs)}; it must be a whole number from 1 to 256."
+        )
     return jobs
 
 
 def _folder(path: str) -> Path:
-    folder = Path(path)
+    folder = checked_path(path, "--out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"The directory {path!r} of --out cannot be made: {error.strerror}."
+            f"The directory {named(path)} of --out cannot be made: {error.strerror}."
         ) from None
     return folder
 

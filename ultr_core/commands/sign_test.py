@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ultr_core.commands.shared import OK, add_json_option, print_json
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test
 
 NAME = "sign-test"
@@ -60,5 +60,7 @@ def _whole(options: argparse.Namespace, name: str) -> int:
     except ValueError:
         value = -1
     if not 0 <= value <= 10**9:
-        raise InputError(f"{name.upper()} is {text!r}; it must be a whole number from 0 to 10⁹.")
+        raise InputError(
+            f"{name.upper()} is {quoted(text)}; it must be a whole number from 0 to 10⁹."
+        )
     return value

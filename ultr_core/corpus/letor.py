@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus.letor_lines import line_blocks
+from ultr_core.corpus.letor_paths import directory_fault, fault_of
 from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus, CorpusSplits, FeatureMatrix
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, checked_path, named, quoted
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
 # to gather.
@@ -40,7 +42,7 @@ def read_letor(path: str | Path) -> Corpus:
         InputError: the file or a row cannot be used; names file, line and column.
 
     """
-    table = _read_table(Path(path))
+    table = _read_table(checked_path(path, "The LETOR file"))
     return _to_corpus(table, table.feature_ids, table.filled_share(len(table.feature_ids)))
 
 
@@ -55,11 +57,10 @@ def load_directory(path: str | Path) -> CorpusSplits:
         InputError: no such directory, a file missing or there twice, or not usable.
 
     """
-    directory = Path(path)
-    if not directory.is_dir():
-        state = "is not a directory" if directory.exists() else "does not exist"
+    directory = checked_path(path, "The corpus")
+    if fault := directory_fault(directory):
         raise InputError(
-            f"{directory} {state}; give a directory with train.txt, vali.txt and test.txt."
+            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt."
         )
     tables = [_read_table(file) for file in _find_parts(directory)]
     feature_ids = np.unique(np.concatenate([table.feature_ids for table in tables]))
@@ -67,7 +68,7 @@ def load_directory(path: str | Path) -> CorpusSplits:
     share = sum(table.filled for table in tables) / cells
     train, validation, test = (_to_corpus(table, feature_ids, share) for table in tables)
     return CorpusSplits(
-        name=directory.name or str(directory),
+        name=named(directory.name or directory),
         train=train,
         validation=validation,
         test=test,
@@ -132,12 +133,12 @@ def _read_table(path: Path) -> _Table:
         blocks.append(_to_block(rows))
     if not blocks:
         raise InputError(
-            f"{path} has no row, only blank lines and comments; "
+            f"{named(path)} has no row, only blank lines and comments; "
             "rows 'grade qid:ID id:value ...' are needed."
         )
     feature_ids = np.unique(np.concatenate([block.feature_ids for block in blocks]))
     if not len(feature_ids):
-        raise InputError(f"{path} gives no feature in any row; id:value pairs are needed.")
+        raise InputError(f"{named(path)} gives no feature in any row; id:value pairs are needed.")
     if with_queries:
         number_of = {name: number for number, name in enumerate(dict.fromkeys(queries))}
         query_of_row = np.array([number_of[name] for name in queries], np.int64)
@@ -146,13 +147,13 @@ def _read_table(path: Path) -> _Table:
         sizes = _read_group_sizes(path, len(documents))
         query_of_row = np.repeat(np.arange(len(sizes)), sizes)
         query_ids = tuple(str(number) for number in range(1, len(sizes) + 1))
-    named = tuple(name for name in documents if name is not None)
+    document_ids = tuple(name for name in documents if name is not None)
     return _Table(
         blocks=blocks,
         grades=np.concatenate(grades),
         query_ids=query_ids,
         query_of_row=query_of_row,
-        document_ids=named if len(named) == len(documents) else None,
+        document_ids=document_ids if len(document_ids) == len(documents) else None,
         feature_ids=feature_ids,
     )
 
@@ -163,7 +164,7 @@ def _read_group_sizes(path: Path, rows: int) -> NDArray[np.int64]:
     side_file = path.with_name(name)
     if not side_file.is_file():
         raise InputError(
-            f"{path} has no query ids: each row needs qid: after its grade, as in "
+            f"{named(path)} has no query ids: each row needs qid: after its grade, as in "
             f"'2 qid:17 1:0.5', or a file {name} beside it that gives the number of documents of "
             "each query, one a line."
         )
@@ -177,14 +178,14 @@ def _read_group_sizes(path: Path, rows: int) -> NDArray[np.int64]:
                 continue
             if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) == 0:
                 raise InputError(
-                    f"{side_file}, line {number}: {size[:40]!r} is no number of documents; "
+                    f"{named(side_file)}, line {number}: {quoted(size)} is no number of documents; "
                     "a whole number of 1 or more is needed, and no header."
                 )
             sizes.append(int(size))
     if sum(sizes) != rows:
         raise InputError(
-            f"{side_file} adds up to {sum(sizes)} documents and {path} has {rows} rows; "
-            "the two must be equal."
+            f"{named(side_file)} adds up to {sum(sizes)} documents and {named(path)} has "
+            f"{rows} rows; the two must be equal."
         )
     return np.array(sizes, np.int64)
 
@@ -261,16 +262,23 @@ def _find_parts(directory: Path) -> list[Path]:
     found = []
     for part, names in _PARTS.items():
         wanted = [name + ending for name in names for ending in ("", ".gz")]
-        files = [directory / name for name in wanted if (directory / name).is_file()]
+        present = [name for name in wanted if os.path.lexists(directory / name)]
+        faults = {name: fault_of(directory / name) for name in present}
+        files = [directory / name for name, fault in faults.items() if fault is None]
         if len(files) > 1:
             raise InputError(
-                f"{directory} holds both {files[0].name} and {files[1].name} for the {part} "
+                f"{named(directory)} holds both {files[0].name} and {files[1].name} for the {part} "
                 "queries; keep one of them."
+            )
+        if not files and present:
+            raise InputError(
+                f"{named(directory / present[0])} {faults[present[0]]}; "
+                f"a regular file with the {part} queries is needed."
             )
         if not files:
             raise InputError(
-                f"{directory} has no {part} file ({' or '.join(names)}, plain or with .gz added); "
-                f"found there: {_listing(directory)}."
+                f"{named(directory)} has no {part} file ({' or '.join(names)}, plain or with "
+                f".gz added); found there: {_listing(directory)}."
             )
         found.append(files[0])
     return found
@@ -278,7 +286,8 @@ def _find_parts(directory: Path) -> list[Path]:
 
 def _listing(directory: Path) -> str:
     """Name what a directory holds, shortened."""
-    names = sorted(entry.name + "/" * entry.is_dir() for entry in directory.iterdir())
+    with os.scandir(directory) as entries:
+        names = sorted(named(entry.name) + "/" * entry.is_dir() for entry in entries)
     shown = ", ".join(names[:_MOST_NAMES_SHOWN]) or "nothing"
     more = len(names) - _MOST_NAMES_SHOWN
     return shown + (f" and {more} more" if more > 0 else "")

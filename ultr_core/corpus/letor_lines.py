@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from ultr_core.errors import InputError
+from ultr_core.corpus.letor_paths import fault_of
+from ultr_core.errors import InputError, checked_path, named
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE_BYTES = 1 << 26
@@ -44,19 +45,18 @@ def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
             implausible gzip, or has a line longer than 64 MiB.
 
     """
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; give the path of a LETOR file in it.")
+    checked_path(path, "The LETOR file")
+    if fault := fault_of(path):
+        raise InputError(f"{named(path)} {fault}; give the path of a LETOR file.")
     try:
         with path.open("rb") as raw:
             yield from _checked_blocks(path, raw)
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; give the path of a LETOR file.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
-            f"{path} is a damaged or truncated gzip file ({error}); copy or pack it again."
+            f"{named(path)} is a damaged or truncated gzip file ({error}); copy or pack it again."
         ) from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}).") from None
+        raise InputError(f"{named(path)} cannot be read ({error.strerror or error}).") from None
 
 
 def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -65,13 +65,13 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     raw.seek(0)
     for magic, name in _OTHER_FORMATS.items():
         if start.startswith(magic):
-            raise InputError(f"{path} is {name}; a plain UTF-8 or gzip text file is needed.")
+            raise InputError(f"{named(path)} is {name}; a plain UTF-8 or gzip text file is needed.")
     line, tail, empty = 1, b"", True
     for piece in _pieces(path, raw, start.startswith(_GZIP)):
         empty = False
         if b"\0" in piece:
             raise InputError(
-                f"{path} is a binary file (zero bytes after line {line}); "
+                f"{named(path)} is a binary file (zero bytes after line {line}); "
                 "rows 'grade qid:ID id:value ...' in plain or gzip text are needed."
             )
         whole, newline, rest = piece.rpartition(b"\n")
@@ -84,11 +84,11 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             tail += rest
         if len(tail) > LONGEST_LINE_BYTES:
             raise InputError(
-                f"{path}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
+                f"{named(path)}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
                 "one document a line is needed."
             )
     if empty:
-        raise InputError(f"{path} is empty; rows 'grade qid:ID id:value ...' are needed.")
+        raise InputError(f"{named(path)} is empty; rows 'grade qid:ID id:value ...' are needed.")
     if tail:
         yield line, _cleaned(line, tail + b"\n")
 
@@ -105,7 +105,7 @@ def _pieces(path: Path, raw: IO[bytes], zipped: bool) -> Iterator[bytes]:
             unpacked += len(piece)
             if unpacked > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
                 raise InputError(
-                    f"{path} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
+                    f"{named(path)} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
                     f"{size:,} bytes, which ranking data never do; unpack it yourself if you "
                     "trust it."
                 )

@@ -16,7 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named, quoted
 
 _PATTERN = "'grade qid:ID id:value id:value ...'"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -255,7 +255,7 @@ def _read_carefully(path: Path, first_line: int, block: bytes, with_queries: boo
         tokens = list(_TOKEN.finditer(content.decode("utf-8", errors="replace")))
         if not tokens:
             continue
-        place = f"{path}, line {number}"
+        place = f"{named(path)}, line {number}"
         grades.append(_careful_grade(place, tokens[0]))
         has_query = len(tokens) > 1 and tokens[1][0].startswith("qid:")
         if with_queries is None:
@@ -283,7 +283,7 @@ def _careful_grade(place: str, token: re.Match[str]) -> int:
     grade = _whole_grade(token[0])
     if grade is None:
         raise InputError(
-            f"{place}, column {token.start() + 1}: {_shown(token[0])} is no grade; each row is "
+            f"{place}, column {token.start() + 1}: {quoted(token[0])} is no grade; each row is "
             f"{_PATTERN} with a whole number from 0 to {LARGEST_GRADE} in front."
         )
     return grade
@@ -300,7 +300,7 @@ def _require_query(
     late = next((token for token in tokens[2:] if token[0].startswith("qid:")), None)
     if late is not None:
         raise InputError(
-            f"{place}, column {late.start() + 1}: {_shown(late[0])} must come directly after the "
+            f"{place}, column {late.start() + 1}: {quoted(late[0])} must come directly after the "
             f"grade and only once; each row is {_PATTERN}."
         )
     if not has_query and with_queries:
@@ -323,7 +323,7 @@ def _careful_entries(place: str, tokens: list[re.Match[str]]) -> dict[int, float
         name, colon, number = token[0].partition(":")
         if not colon or not _FEATURE_ID.fullmatch(name):
             raise InputError(
-                f"{at}: {_shown(token[0])} is no feature; "
+                f"{at}: {quoted(token[0])} is no feature; "
                 "write id:value with a whole number >= 0 as id, as in 12:0.5."
             )
         feature = int(name)
@@ -339,7 +339,7 @@ def _careful_value(at: str, feature: int, number: str) -> float:
     """Read the value of a feature, a finite number within float32."""
     if not _NUMBER.fullmatch(number):
         raise InputError(
-            f"{at}: the value of feature {feature} is {_shown(number)}; "
+            f"{at}: the value of feature {feature} is {quoted(number)}; "
             "a finite number is needed, as in 12:0.5."
         )
     value = float(number)
@@ -347,12 +347,7 @@ def _careful_value(at: str, feature: int, number: str) -> float:
         in_range = np.isfinite(np.float32(value))
     if not in_range:
         raise InputError(
-            f"{at}: the value of feature {feature} is {_shown(number)}, beyond "
+            f"{at}: the value of feature {feature} is {quoted(number)}, beyond "
             f"±{LARGEST_FEATURE:.3g}, the range of float32; scale this feature down."
         )
     return value
-
-
-def _shown(token: str) -> str:
-    """Quote a token for a message, shortened."""
-    return repr(token if len(token) <= 40 else token[:37] + "...")

@@ -11,6 +11,7 @@ import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
 
 FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 
@@ -39,8 +40,9 @@ class Corpus:
         feature_ids: int64 [features], rising; numbered from 1 when not given.
 
     Raises:
-        InputError: arrays of different lengths, a query without documents, a grade that is
-            not a whole number >= 0, a feature value that is not finite in float32.
+        InputError: arrays of different lengths or of something else than real numbers, offsets
+            that are not whole, a query without documents, a grade that is not a whole number
+            >= 0, a feature value that is not finite in float32.
 
     """
 
@@ -57,10 +59,11 @@ class Corpus:
         documents, columns = features.shape
         offsets = _as_offsets(self.query_offsets, documents)
         queries = len(offsets) - 1
-        query_ids = tuple(self.query_ids) or tuple(str(q) for q in range(queries))
+        query_ids = _as_names("query_ids", self.query_ids) or tuple(str(q) for q in range(queries))
         _require_length("query_ids", len(query_ids), queries, "queries")
-        document_ids = None if self.document_ids is None else tuple(self.document_ids)
+        document_ids = self.document_ids
         if document_ids is not None:
+            document_ids = _as_names("document_ids", document_ids)
             _require_length("document_ids", len(document_ids), documents, "documents")
         feature_ids = _as_feature_ids(self.feature_ids, columns)
         grades = _as_grades(self.grades, documents)
@@ -119,17 +122,14 @@ class Corpus:
     def relevance(self, threshold: int) -> NDArray[np.bool_]:
         """Binary relevance r_i = [grade_i >= threshold], bool [documents].
 
-        The paper takes grades 3 and 4 of 0..4 as relevant (section 6.1), threshold 3.
+        The paper takes grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
 
         Raises:
-            InputError: a threshold below 1, which would make every document relevant.
+            InputError: a threshold below 1, which would make every document relevant, or one
+                that is no whole number.
 
         """
-        if threshold < 1:
-            raise InputError(
-                f"A relevance threshold of {threshold} makes every document relevant; "
-                "give a grade of 1 or more."
-            )
+        _require_threshold(threshold)
         return self.grades >= threshold
 
     def subset(self, queries: ArrayLike) -> Corpus:
@@ -142,7 +142,7 @@ class Corpus:
             InputError: no query at all, or a number outside that range.
 
         """
-        chosen = np.asarray(queries)
+        chosen = real_numbers(queries, "Query numbers of a subset")
         if chosen.ndim != 1 or chosen.size == 0 or not np.issubdtype(chosen.dtype, np.integer):
             raise InputError("A subset needs a non-empty list of whole query numbers.")
         outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
@@ -215,16 +215,13 @@ def propose_relevance_threshold(
         The threshold, and a sentence that says why it is not the wanted one (None if it is).
 
     Raises:
-        InputError: no corpus, a wanted threshold below 1, or a part in which every grade is 0.
+        InputError: no corpus, a wanted threshold that is no whole number from 1, or a part in
+            which every grade is 0.
 
     """
     if not corpora:
         raise InputError("A relevance threshold needs at least one corpus to look at.")
-    if wanted < 1:
-        raise InputError(
-            f"A relevance threshold of {wanted} makes every document relevant; "
-            "give a grade of 1 or more."
-        )
+    _require_threshold(wanted)
     largest = [corpus.max_grade for corpus in corpora]
     reached = min(largest)
     if reached == 0:
@@ -243,6 +240,19 @@ def propose_relevance_threshold(
         f"{wanted} or more; grade {threshold} and above count as relevant instead "
         "(change this with --relevant-grade)."
     )
+
+
+def _require_threshold(threshold: int) -> None:
+    grade = whole_or_none(threshold)
+    if grade is None:
+        raise InputError(
+            f"A relevance threshold is a whole grade of 1 or more, not {in_brief(threshold)}."
+        )
+    if grade < 1:
+        raise InputError(
+            f"A relevance threshold of {grade} makes every document relevant; "
+            "give a grade of 1 or more."
+        )
 
 
 def _part_name(position: int, parts: int) -> str:
@@ -276,15 +286,31 @@ def _require_length(name: str, found: int, expected: int, what: str) -> None:
         raise InputError(f"{name} has {found} entries for {expected} {what}; give one for each.")
 
 
+def _as_names(name: str, values: Any) -> tuple[str, ...]:
+    """Bring names to a tuple; one text would fall apart into its letters."""
+    try:
+        names = None if isinstance(values, str | bytes) else tuple(values)
+    except TypeError:
+        names = None
+    if names is None:
+        raise InputError(f"{name} must be a sequence of names, not {in_brief(values)}.")
+    return names
+
+
 def _as_feature_matrix(features: Any) -> FeatureMatrix:
     """Bring features to float32, dense C order or CSR in canonical form."""
+    is_sparse = hasattr(features, "tocsr")
+    if not is_sparse:
+        features = real_numbers(features, "Features")
+    elif features.dtype.kind not in "biuf":
+        raise InputError(f"Features must be real numbers, not of type {features.dtype}.")
     if features.ndim != 2:
         raise InputError(
             f"Features have {features.ndim} dimensions; a matrix [documents, features] is needed."
         )
     # A value beyond float32 becomes infinite here and is reported with its place later on.
     with np.errstate(over="ignore"):
-        if not hasattr(features, "tocsr"):
+        if not is_sparse:
             dense: NDArray[np.float32] = np.ascontiguousarray(features, dtype=np.float32)
             return dense
         matrix: sparse.csr_array = sparse.csr_array(features.tocsr()).astype(np.float32, copy=False)
@@ -296,7 +322,7 @@ def _as_feature_matrix(features: Any) -> FeatureMatrix:
 
 def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     """Check that offsets run from 0 to the number of documents and that no query is empty."""
-    offsets = np.ascontiguousarray(values, dtype=np.int64)
+    offsets = np.ascontiguousarray(whole_numbers(values, "Query offsets", np.int64))
     if offsets.ndim != 1 or len(offsets) < 2:
         raise InputError("A corpus needs at least one query with at least one document.")
     if offsets[0] != 0 or offsets[-1] != documents:
@@ -315,7 +341,7 @@ def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
 
 def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
     """Check that grades are whole numbers from 0 to the largest int16."""
-    given = np.asarray(values)
+    given = real_numbers(values, "Grades")
     if given.ndim != 1:
         raise InputError(f"Grades have {given.ndim} dimensions; a list, one a document, is needed.")
     _require_length("grades", given.size, documents, "documents")
@@ -334,7 +360,7 @@ def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
 
 def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
     """Check that feature ids are rising and not negative; number from 1 when none are given."""
-    ids = np.ascontiguousarray(values, dtype=np.int64)
+    ids = np.ascontiguousarray(whole_numbers(values, "Feature ids", np.int64))
     if ids.size == 0:
         ids = np.arange(1, columns + 1, dtype=np.int64)
     _require_length("feature_ids", ids.size, columns, "feature columns")

@@ -31,6 +31,11 @@ class Contest:
     @property
     def sentence(self) -> str:
         """The result in words."""
+        if self.test.decided == 0:
+            return (
+                f"Propensity-weighted and {self.label}: no decision, for all {self.queries:,} "
+                f"queries were ties ({self.without_click:,} of them without a click); p = 1."
+            )
         numbers = (
             f"{self.test.wins:,} wins, {self.test.losses:,} losses, {self.test.ties:,} ties; "
             f"win share {self.test.win_share:.1%}, 95 % interval {self.test.low:.1%} to "
@@ -44,6 +49,8 @@ class Contest:
     @property
     def null_sentence(self) -> str:
         """What a result without a difference would have looked like."""
+        if self.test.decided == 0:
+            return "Without a decided query nothing is known about which one is better."
         half, n = self.test.decided / 2, self.test.decided
         reach = 1.96 * math.sqrt(n) / 2
         return (
@@ -54,8 +61,9 @@ class Contest:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The contest as plain values."""
+        """The contest as plain values; what needs a decided query is None without one."""
         test = self.test
+        known = test.decided > 0
         return {
             "wins": test.wins,
             "losses": test.losses,
@@ -63,11 +71,15 @@ class Contest:
             "queries": self.queries,
             "without_click": self.without_click,
             "p_value": test.p_value,
-            "relative_risk": test.relative_risk,
-            "win_share": {"value": test.win_share, "low": test.low, "high": test.high},
-            "power": test.power,
+            "relative_risk": test.relative_risk if known else None,
+            "win_share": {
+                "value": test.win_share if known else None,
+                "low": test.low,
+                "high": test.high,
+            },
+            "power": test.power if known else None,
             "decided_needed": self.needed,
-            "paper_power": self.paper_power,
+            "paper_power": self.paper_power if known else None,
             "sentence": self.sentence,
             "null": self.null_sentence,
         }
@@ -76,10 +88,11 @@ class Contest:
 def judge(opponent: str, label: str, verdicts: Verdicts, paper_decided: int) -> Contest:
     """Test the verdicts of an interleaving experiment and work out the traffic it takes.
 
-    paper_decided: decided queries of the paper's experiment, for its power at this share. Raises
-    InputError if no query was decided.
+    paper_decided: decided queries of the paper's experiment, for its power at this share. Where no
+    query was decided p is 1, the win share 1/2 and its interval all of [0, 1].
     """
-    test = sign_test(verdicts.wins, verdicts.losses, verdicts.ties)
+    wins, losses, ties = verdicts.wins, verdicts.losses, verdicts.ties
+    test = sign_test(wins, losses, ties) if wins + losses else _undecided(ties)
     return Contest(
         opponent,
         label,
@@ -88,6 +101,13 @@ def judge(opponent: str, label: str, verdicts: Verdicts, paper_decided: int) -> 
         int(np.count_nonzero(~verdicts.clicked)),
         comparisons_needed(test.win_share),
         sign_test_power(paper_decided, test.win_share),
+    )
+
+
+def _undecided(ties: int) -> SignTest:
+    """The test of ties alone: both rankers are as good as equal, and any share is possible."""
+    return SignTest(
+        0, 0, ties, p_value=1.0, relative_risk=1.0, win_share=0.5, low=0.0, high=1.0, power=0.0
     )
 
 

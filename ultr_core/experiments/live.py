@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.contest import Contest, judge
 from ultr_core.experiments.hand_made import hand_made_weights
 from ultr_core.experiments.interleaving import SCHEMES, Scheme, interleave
@@ -66,20 +66,25 @@ class LiveDesign:
 
     def __post_init__(self) -> None:
         """Check the design."""
-        limits = {"days": (2, 366), "swap_days": (1, 366), "interleaved": (1, 1_000_000)}
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise InputError(
-                    f"{name} is {getattr(self, name)}; it must lie between {low} and {high:,}."
-                )
-        if not 1 <= self.validation_days < self.days:
-            raise InputError(
-                f"validation_days is {self.validation_days}; it must lie between 1 and "
-                f"{self.days - 1}, so that days for training remain."
-            )
+        self._check("days", 2, 366)
+        self._check("validation_days", 1, self.days - 1, ", so that days for training remain")
+        self._check("swap_days", 1, 366)
+        self._check("last_rank", 2, 1_000)
+        self._check("landmark", 1, self.last_rank, ", the lowest rank that it is swapped with")
+        self._check("smoothing", 0, 1)
+        self._check("interleaved", 1, 1_000_000)
         if self.scheme not in SCHEMES:
             raise InputError(
-                f"{self.scheme!r} is no way to interleave; choose from {', '.join(SCHEMES)}."
+                f"--scheme is {quoted(self.scheme)}, which is no way to interleave; choose from "
+                f"{', '.join(SCHEMES)}."
+            )
+
+    def _check(self, name: str, low: int, high: int, why: str = "") -> None:
+        value = getattr(self, name)
+        if not low <= value <= high:
+            raise InputError(
+                f"--{name.replace('_', '-')} is {quoted(value)}; it must lie between {low} and "
+                f"{high:,}{why}."
             )
 
     @property

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.learners import LinearRanker, fit_ranker
+from ultr_core.learners.selection import converged
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import query_sums
 
@@ -76,6 +77,7 @@ def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) 
         cost=PRODUCTION_COST,
         tolerance=PRODUCTION_TOLERANCE,
     )
+    ranker = converged(ranker, PRODUCTION_TOLERANCE)
     return ProductionRanker(ranker, queries, _notices(train.n_queries, wanted, taken))
 
 

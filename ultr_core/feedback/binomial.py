@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, ndtri
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import real_numbers
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -34,9 +35,14 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     arrays of one shape after broadcasting. Returns int64 of that shape.
     Raises InputError for values outside these ranges.
     """
-    u_all, n_all, p_all = np.broadcast_arrays(
-        np.asarray(u, dtype=np.float64), np.asarray(n, np.float64), np.asarray(p, np.float64)
-    )
+    given = [
+        real_numbers(values, f"The {name} of a binomial quantile").astype(np.float64, copy=False)
+        for values, name in ((u, "uniform numbers"), (n, "trials"), (p, "probabilities"))
+    ]
+    try:
+        u_all, n_all, p_all = np.broadcast_arrays(*given)
+    except ValueError:
+        raise InputError("The arrays of a binomial quantile do not have one shape.") from None
     shape = u_all.shape
     u_all, n_all, p_all = u_all.ravel(), n_all.ravel(), p_all.ravel()
     _check(u_all, n_all, p_all)

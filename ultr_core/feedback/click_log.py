@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.ranking import RankArray, checked_offsets
+from ultr_core.ranking import (
+    RankArray,
+    checked_offsets,
+    in_brief,
+    whole_numbers,
+    whole_or_none,
+)
 
 IntArray = NDArray[np.int64]
 
@@ -44,16 +50,24 @@ class ClickLog:
         """Bring the arrays to their types, check them and make them read-only."""
         for name in ("document", "rank", "impressions", "clicks", "query_offsets"):
             dtype = np.int32 if name == "rank" else np.int64
-            array = np.array(getattr(self, name), dtype=dtype)
+            given = getattr(self, name)
+            # Copied, for making it read-only must not touch the caller's array.
+            array = whole_numbers(
+                given, f"Numbers in the column {name} of a click log", dtype
+            ).copy()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        last = int(self.query_offsets[-1]) if self.query_offsets.size else 0
+        last = int(self.query_offsets.flat[-1]) if self.query_offsets.size else 0
         checked_offsets(self.query_offsets, last)
         shapes = {a.shape for a in (self.document, self.rank, self.impressions, self.clicks)}
         if len(shapes) > 1 or self.document.ndim != 1:
             raise InputError("The columns of a click log must be equally long lists of numbers.")
-        if self.query_draws < 1:
-            raise InputError(f"A click log needs 1 query draw or more, not {self.query_draws}.")
+        draws = whole_or_none(self.query_draws)
+        if draws is None or draws < 1:
+            raise InputError(
+                f"A click log needs 1 query draw or more, not {in_brief(self.query_draws)}."
+            )
+        object.__setattr__(self, "query_draws", draws)
         self._check_rows()
         if int(self.draws_per_query.sum()) > self.query_draws:
             raise InputError(
@@ -78,6 +92,15 @@ class ClickLog:
                     f"{self.rank[row]}, {self.impressions[row]} impressions, {self.clicks[row]} "
                     f"clicks) is wrong: it needs {wanted}."
                 )
+        sizes = np.diff(self.query_offsets)
+        longest = np.repeat(sizes, sizes)[self.document]
+        beyond = self.rank > longest
+        if beyond.any():
+            row = int(np.argmax(beyond))
+            raise InputError(
+                f"Row {row} of the click log has document {self.document[row]} at rank "
+                f"{self.rank[row]}, but its query has only {longest[row]} documents to be ranked."
+            )
         if not np.all(np.diff(self.document) > 0):
             order = np.lexsort((self.rank, self.document))
             repeated = (np.diff(self.document[order]) == 0) & (np.diff(self.rank[order]) == 0)

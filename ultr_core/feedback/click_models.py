@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.examination import ExaminationCurve, TableCurve, checked_ranks
-from ultr_core.ranking import query_sums
+from ultr_core.ranking import (
+    in_brief,
+    number_or_nan,
+    query_sums,
+    real_numbers,
+    require_finite,
+    whole_or_none,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -20,6 +27,31 @@ class ClickModel(Protocol):
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
         """Probability of a click on each document in one presentation, float64."""
+
+
+def check_noise(eps_plus: float, eps_minus: float) -> None:
+    """Raise InputError unless 1 >= eps_plus > eps_minus >= 0, Section 5.2."""
+    if not 1 >= number_or_nan(eps_plus) > number_or_nan(eps_minus) >= 0:
+        raise InputError(
+            f"Click noise needs 1 >= eps_plus > eps_minus >= 0, but eps_plus is "
+            f"{in_brief(eps_plus)} and eps_minus is {in_brief(eps_minus)}."
+        )
+
+
+def checked_relevance(relevance: ArrayLike) -> FloatArray:
+    """Return the relevance as float64; raises InputError for what is no finite number."""
+    array = real_numbers(relevance, "Relevance")
+    require_finite(array, "relevance")
+    return array.astype(np.float64)
+
+
+def _require_fit(ranks: FloatArray, relevance: FloatArray) -> None:
+    """Raise InputError unless ranks and relevance have one shape, or one of them is one number."""
+    if ranks.shape != relevance.shape and ranks.ndim and relevance.ndim:
+        raise InputError(
+            f"There are ranks of shape {ranks.shape} for relevance of shape {relevance.shape}; "
+            f"every document needs one of both."
+        )
 
 
 @dataclass(frozen=True)
@@ -39,18 +71,14 @@ class PositionModel:
 
     def __post_init__(self) -> None:
         """Check the noise levels."""
-        if not 1 >= self.eps_plus > self.eps_minus >= 0:
-            raise InputError(
-                f"Click noise needs 1 >= eps_plus > eps_minus >= 0, "
-                f"but eps_plus is {self.eps_plus} and eps_minus is {self.eps_minus}."
-            )
+        check_noise(self.eps_plus, self.eps_minus)
 
     def click_given_examined(self, relevance: ArrayLike) -> FloatArray:
         """eps_plus r + eps_minus (1 - r) for each document.
 
         relevance [documents], bool or in [0, 1]; returns float64 [documents].
         """
-        r = np.asarray(relevance, dtype=np.float64)
+        r = checked_relevance(relevance)
         return float(self.eps_plus) * r + float(self.eps_minus) * (1.0 - r)
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
@@ -58,7 +86,9 @@ class PositionModel:
 
         relevance [documents], ranks [documents] as presented; returns float64 [documents].
         """
-        probability: FloatArray = self.curve.at(ranks) * self.click_given_examined(relevance)
+        examined, clicked = self.curve.at(ranks), self.click_given_examined(relevance)
+        _require_fit(examined, clicked)
+        probability: FloatArray = examined * clicked
         return probability
 
     def expected_clicks_per_query_draw(
@@ -82,7 +112,7 @@ class PositionModel:
         total = float(probability.sum())
         if total <= 0:
             raise InputError("No document can be clicked, so there is no share of noise clicks.")
-        irrelevant = 1.0 - np.asarray(relevance, dtype=np.float64)
+        irrelevant = 1.0 - checked_relevance(relevance)
         noise = float(np.sum(self.curve.at(ranks) * irrelevant)) * float(self.eps_minus)
         return noise / total
 
@@ -106,7 +136,7 @@ class TrustBiasModel:
 
     def __post_init__(self) -> None:
         """Check the noise levels of every rank."""
-        if not self.eps_plus or not self.eps_minus:
+        if not (np.size(self.eps_plus) and np.size(self.eps_minus)):
             raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
         for rank in range(1, max(len(self.eps_plus), len(self.eps_minus)) + 1):
             plus = float(_carried(self.eps_plus, rank))
@@ -124,8 +154,8 @@ class TrustBiasModel:
         theta_k = 0.35/k + 0.65/(1 + 0.05 (k - 1)), eps_plus_k = 1/(1 + 0.005 (k - 1)),
         eps_minus_k = 0.65/k. Raises InputError for less than one rank.
         """
-        if ranks < 1:
-            raise InputError(f"Trust bias needs one rank or more, not {ranks}.")
+        if (whole_or_none(ranks) or 0) < 1:
+            raise InputError(f"Trust bias needs one rank or more, not {in_brief(ranks)}.")
         k = np.arange(1.0, ranks + 1.0)
         theta = 0.35 / k + 0.65 / (1.0 + 0.05 * (k - 1.0))
         plus = 1.0 / (1.0 + 0.005 * (k - 1.0))
@@ -137,14 +167,15 @@ class TrustBiasModel:
 
         relevance [documents], bool or in [0, 1]; ranks [documents]; returns float64 [documents].
         """
-        r = np.asarray(relevance, dtype=np.float64)
+        r = checked_relevance(relevance)
         plus, minus = _carried(self.eps_plus, ranks), _carried(self.eps_minus, ranks)
+        _require_fit(plus, r)
         probability: FloatArray = self.curve.at(ranks) * (plus * r + minus * (1.0 - r))
         return probability
 
 
 def _carried(values: tuple[float, ...], ranks: ArrayLike) -> FloatArray:
     """Value at each rank, the last one carried on."""
-    table = np.asarray(values, dtype=np.float64)
+    table = real_numbers(values, "The noise levels of a trust bias").astype(np.float64)
     found: FloatArray = table[np.minimum(checked_ranks(ranks), table.size) - 1]
     return found

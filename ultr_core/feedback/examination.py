@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, number_or_nan, real_numbers, whole_numbers, whole_or_none
 
 FloatArray = NDArray[np.float64]
 
@@ -30,15 +31,10 @@ class ExaminationCurve(Protocol):
 
 def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     """Return the ranks as int64; raises InputError unless all are whole numbers from 1."""
-    array = np.asarray(ranks)
-    if array.dtype.kind not in "iu":
-        whole = array.astype(np.int64)
-        if not np.array_equal(whole, array):
-            raise InputError("Ranks must be whole numbers counted from 1.")
-        array = whole
+    array: NDArray[np.int64] = whole_numbers(ranks, "Ranks, counted from 1,", np.int64)
     if array.size and array.min() < 1:
         raise InputError(f"Ranks are counted from 1, but there is a rank {array.min()}.")
-    return array.astype(np.int64, copy=False)
+    return array
 
 
 def _look_up(values: FloatArray, ranks: ArrayLike) -> FloatArray:
@@ -60,8 +56,9 @@ class PowerLaw:
 
     def __post_init__(self) -> None:
         """Check the exponent."""
-        if not (math.isfinite(self.eta) and self.eta >= 0):
-            raise InputError(f"eta must be a number of 0 or more, not {self.eta}.")
+        eta = number_or_nan(self.eta)
+        if not (math.isfinite(eta) and eta >= 0):
+            raise InputError(f"eta must be a number of 0 or more, not {in_brief(self.eta)}.")
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination probability (1 / rank)^eta of each rank, float64, shape of ``ranks``."""
@@ -92,7 +89,8 @@ class TableCurve:
 
     def __post_init__(self) -> None:
         """Check the numbers and divide them by the first."""
-        given = tuple(float(value) for value in self.values)
+        table = real_numbers(self.values, "The numbers of an examination table")
+        given = tuple(table.astype(np.float64).ravel().tolist())
         if not given:
             raise InputError("An examination table needs at least one number, that of rank 1.")
         for rank, value in enumerate(given, start=1):
@@ -133,8 +131,11 @@ class Cutoff:
 
     def __post_init__(self) -> None:
         """Check the last rank."""
-        if self.k < 1:
-            raise InputError(f"The last examined rank must be 1 or more, not {self.k}.")
+        if (whole_or_none(self.k) or 0) < 1:
+            raise InputError(
+                f"The last examined rank must be a whole number of 1 or more, "
+                f"not {in_brief(self.k)}."
+            )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination probability of each rank, float64, shape of ``ranks``."""

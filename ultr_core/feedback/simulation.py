@@ -17,13 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.errors import InputError
 from ultr_core.feedback.binomial import binomial_quantile
 from ultr_core.feedback.click_log import ClickLog
-from ultr_core.ranking import checked_offsets
+from ultr_core.ranking import (
+    checked_offsets,
+    in_brief,
+    number_or_nan,
+    real_numbers,
+    whole_numbers,
+    whole_or_none,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 Seed = SeedSequence | int
 
+# Counts of draws are kept as int64.
+_MOST_DRAWS = 2**62
 # Query draws made at once; a fixed number, so that longer sequences begin with the shorter ones.
 _DRAWS_AT_ONCE = 1 << 18
 # Documents presented at once by the session sampler, which bounds its memory.
@@ -36,15 +45,26 @@ def query_draws_for(clicks: float, rate: float) -> int:
     N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
     (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive.
     """
-    if not (math.isfinite(rate) and rate > 0):
-        raise InputError(f"Clicks per query draw must be above 0, not {rate}.")
-    if not (math.isfinite(clicks) and clicks > 0):
-        raise InputError(f"The number of clicks must be above 0, not {clicks}.")
-    return max(1, round(clicks / rate))
+    if not 0 < number_or_nan(rate) < math.inf:
+        raise InputError(f"Clicks per query draw must be above 0, not {in_brief(rate)}.")
+    if not 0 < number_or_nan(clicks) < math.inf:
+        raise InputError(f"The number of clicks must be above 0, not {in_brief(clicks)}.")
+    draws = float(clicks) / float(rate)
+    if draws >= _MOST_DRAWS:
+        raise InputError(
+            f"{clicks:g} clicks at {rate:g} a query draw need more query draws than can be counted."
+        )
+    return max(1, round(draws))
 
 
 def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
-    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all."""
+    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all.
+
+    Raises InputError for fewer than one query or draw, or a seed that is none.
+    """
+    if not 1 <= (whole_or_none(queries) or 0) < 2**31:
+        raise InputError(f"Queries can be drawn from 1 or more, not from {in_brief(queries)}.")
+    _require_draws(query_draws)
     rng = np.random.default_rng(_child(seed, 0))
     for start in range(0, query_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, query_draws - start)
@@ -80,7 +100,7 @@ def simulate_counts(
     uniform = np.random.default_rng(_child(seed, 1)).random(probability.size)
     return ClickLog(
         document=np.arange(probability.size),
-        rank=np.asarray(ranks, dtype=np.int32),
+        rank=whole_numbers(ranks, "Ranks", np.int32),
         impressions=impressions,
         clicks=binomial_quantile(uniform, impressions, probability),
         query_draws=query_draws,
@@ -135,7 +155,7 @@ def simulate_sessions(
     sessions = Sessions(query, np.concatenate(click_draw), np.concatenate(click_document))
     log = ClickLog(
         document=np.arange(probability.size),
-        rank=np.asarray(ranks, dtype=np.int32),
+        rank=whole_numbers(ranks, "Ranks", np.int32),
         impressions=np.repeat(np.bincount(query, minlength=sizes.size), sizes),
         clicks=np.bincount(sessions.click_document, minlength=probability.size),
         query_draws=query_draws,
@@ -157,7 +177,12 @@ def _pieces(ends: IntArray) -> Iterator[tuple[int, int]]:
 
 def _child(seed: Seed, key: int) -> SeedSequence:
     """Child number ``key`` of a seed; unlike spawn, it leaves no trace on the parent."""
-    parent = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    if isinstance(seed, SeedSequence):
+        parent = seed
+    elif (number := whole_or_none(seed)) is not None and number >= 0:
+        parent = SeedSequence(number)
+    else:
+        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
     return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
 
 
@@ -165,7 +190,7 @@ def _checked(
     click_probability: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, query_draws: int
 ) -> tuple[FloatArray, IntArray]:
     """Probabilities and offsets in their types; raises InputError if something cannot be used."""
-    probability = np.asarray(click_probability, dtype=np.float64)
+    probability = real_numbers(click_probability, "Click probabilities").astype(np.float64)
     offsets = checked_offsets(query_offsets, probability.size)
     if np.shape(ranks) != probability.shape:
         raise InputError(
@@ -178,6 +203,10 @@ def _checked(
             f"The click probability of document {outside[0]} (counted from 0) is "
             f"{probability[outside[0]]}; it must lie in [0, 1]."
         )
-    if query_draws < 1:
-        raise InputError(f"A click log needs 1 query draw or more, not {query_draws}.")
+    _require_draws(query_draws)
     return probability, offsets
+
+
+def _require_draws(query_draws: int) -> None:
+    if not 1 <= (whole_or_none(query_draws) or 0) < _MOST_DRAWS:
+        raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.limits import check_cost, check_counts, check_tolerance, check_weights
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
@@ -67,24 +68,27 @@ def fit_ranker(
     n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. The
     same C as svm_rank's option -c if every click is a ranking of its own.
 
-    ``method`` "newton" is the fast solver; "cutting-plane" is the one of the paper's reference,
-    slower, and shows each constraint it adds to the callback. Both reach the same optimum.
+    ``method`` "newton" is the fast solver (with more than 800 features it begins with cutting
+    planes); "cutting-plane" is the one of the paper's reference, slower, and shows each constraint
+    it adds to the callback. Both reach the same optimum.
 
     ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
     if it returns True, the best ranker so far is returned with its gap. The result depends on
     ``seed`` only within the tolerance, and never on the number of threads.
 
-    Raises InputError for weights of another corpus, a cost or tolerance that is not positive, an
-    initial ranker with other features, or weights that give no pair.
+    Raises InputError for weights of another corpus, an initial ranker with other features, weights
+    that give no pair, too many features and documents, and for features, weights, cost or tolerance
+    beyond the limits within which a gap can be certified.
     """
+    check_counts(max_iterations, seed)
     start = _coefficients_of(initial, corpus)
-    data = _data(corpus, weights, [cost], tolerance)
     if method not in get_args(Solver):
         raise InputError(
             f"The method is {method!r}; it must be one of {', '.join(get_args(Solver))}."
         )
     options = Options(tolerance, max_iterations, seed, callback, method)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        data = _data(corpus, weights, [cost], tolerance)
         coefficients, certificate = solve(data, cost, options, start)
     return _ranker(corpus, cost, coefficients, certificate)
 
@@ -106,10 +110,11 @@ def fit_path(
     the two. A callback that stops the path leaves out the costs that were not begun. Raises
     InputError as ``fit_ranker`` does.
     """
-    data = _data(corpus, weights, costs, tolerance)
+    check_counts(max_iterations, seed)
     options = Options(tolerance, max_iterations, seed, callback)
-    rising = sorted(set(costs))
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        data = _data(corpus, weights, costs, tolerance)
+        rising = sorted(set(costs))
         found = solve_path(data, rising, options)
     rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
     return tuple(rankers[cost] for cost in costs if cost in rankers)
@@ -119,6 +124,7 @@ def objective_value(
     corpus: Corpus, weights: Weights, cost: float, coefficients: NDArray[np.float64]
 ) -> float:
     """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``."""
+    check_cost(cost)
     scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
     hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
     return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
@@ -131,12 +137,11 @@ def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: f
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
     for cost in costs:
-        if not (np.isfinite(cost) and cost > 0):
-            raise InputError(f"The cost C is {cost}; it must be a positive number.")
-    if not (np.isfinite(tolerance) and tolerance > 0):
-        raise InputError(f"The tolerance is {tolerance}; it must be a positive number.")
-    per_click = weights.values / max(weights.clicks, np.finfo(float).tiny)
-    return prepare(corpus.features, corpus.query_offsets, per_click)
+        check_cost(cost)
+    check_tolerance(tolerance)
+    check_weights(weights.values, weights.clicks)
+    per_click = weights.values / weights.clicks
+    return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click)
 
 
 def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np.float64] | None:

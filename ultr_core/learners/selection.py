@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker
 from ultr_core.propensity import Weights
@@ -66,6 +67,22 @@ def validation_risks(
     return estimate_risks(log, rank_many(scores, validation.query_offsets), propensity).value
 
 
+def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
+    """The ranker itself, if its gap is the one asked for, or a callback has ended its training.
+
+    Raises:
+        InputError: its training gave up before it reached ``tolerance``.
+    """
+    found = ranker.certificate
+    if found.converged or found.stopped_early:
+        return ranker
+    raise InputError(
+        f"Training with C = {ranker.cost:g} ended after {found.iterations} iterations with a "
+        f"relative duality gap of {found.gap:.2g}, above the {tolerance:g} that was asked for; "
+        "scale the features to about the same range, such as 0 to 1, or choose a smaller C."
+    )
+
+
 def select_by_clicks(
     train: Corpus,
     candidates: Sequence[Candidate],
@@ -92,13 +109,14 @@ def select_by_clicks(
         tolerance: relative duality gap of the ranker that is returned.
 
     Raises:
-        InputError: no click gives a pair to learn from.
+        InputError: no click gives a pair to learn from, or the ranker cannot be certified.
 
     Source: sections 7.1 and 7.2; hold-out validation.
     """
     if log.total_clicks == 0:
         first = candidates[0]
         ranker = fit_ranker(train, first.weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+        ranker = converged(ranker, tolerance)
         return Selection(ranker, first.clip, np.full((len(candidates), len(costs)), np.nan))
     paths = [
         fit_path(train, candidate.weights, costs, tolerance=PATH_TOLERANCE)
@@ -113,7 +131,7 @@ def select_by_clicks(
         tolerance=tolerance,
         initial=paths[best][cost],
     )
-    return Selection(ranker, candidates[best].clip, estimates)
+    return Selection(converged(ranker, tolerance), candidates[best].clip, estimates)
 
 
 def select_by_labels(
@@ -131,13 +149,15 @@ def select_by_labels(
     ``validation``]; where nothing is relevant, ``COST_WITHOUT_VALIDATION`` is taken.
 
     Raises:
-        InputError: no query has a pair to learn from.
+        InputError: no query has a pair to learn from, or the ranker cannot be certified.
     """
     if not relevance.any():
-        return fit_ranker(train, weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+        ranker = fit_ranker(train, weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+        return converged(ranker, tolerance)
     path = fit_path(train, weights, costs, tolerance=PATH_TOLERANCE)
     ranks = rank_many(
         np.stack([ranker.score(validation) for ranker in path]), validation.query_offsets
     )
     best = int(np.argmin(true_risks(ranks, relevance, validation.query_offsets)))
-    return fit_ranker(train, weights, cost=costs[best], tolerance=tolerance, initial=path[best])
+    ranker = fit_ranker(train, weights, cost=costs[best], tolerance=tolerance, initial=path[best])
+    return converged(ranker, tolerance)

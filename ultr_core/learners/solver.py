@@ -1,5 +1,6 @@
 """The two-phase solver on plain arrays: smoothed Newton, augmented Lagrangian, certificate.
 
+In high dimensions cutting planes go before.
 Knows neither corpora nor clicks: features, query offsets, one weight a document, a cost.
 """
 
@@ -18,11 +19,13 @@ from ultr_core.learners.augmented_lagrangian import augmented_lagrangian
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.cutting_plane import cutting_plane
 from ultr_core.learners.dual_bound import DualBundle
+from ultr_core.learners.limits import LARGEST_FEATURE, check_features, feature_ranges
 from ultr_core.learners.newton import FIRST_WIDTH, smoothed_newton
 from ultr_core.learners.pair_sums import PairSums
-from ultr_core.learners.problem import Callback, Iterate, Problem, Record
+from ultr_core.learners.problem import Callback, Iterate, Problem, Progress, Record
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.steps import SampledCurvature
+from ultr_core.learners.subspace import MANY_FEATURES, Subspace, find_subspace
 
 # A gap of LOOSE and more is left to phase 1 alone; below, multipliers take over at SWITCH_GAP.
 LOOSE = 5e-5
@@ -41,6 +44,10 @@ COPIED_SHARE, SMALL_COPY_SHARE = 0.35, 0.75
 SMALL_COPY = 50_000_000
 # After this many iterations that do not halve the gap, a precision has given what it can.
 STALLED_AFTER = {"float32": 25, "float64": 100}
+CUTTING_PLANE_STALLED_AFTER = 150
+# In more dimensions than this cutting planes come first, as long as they halve the gap within so
+# many iterations: the curvature costs too much, and pairs are often too few to tell it.
+MOST_CURVED, CUTTING_PLANE_PATIENCE = 800, 30
 
 
 Solver = Literal["newton", "cutting-plane"]
@@ -48,11 +55,15 @@ Solver = Literal["newton", "cutting-plane"]
 
 @dataclass(frozen=True)
 class Data:
-    """Features and pairs of the queries that take part, at cost 1."""
+    """Features and pairs of the queries that take part, at cost 1.
+
+    ``features`` are those of ``subspace``, in which the solvers work.
+    """
 
     features: Any
     pairs: PairSums
     dtype: type[np.floating[Any]]
+    subspace: Subspace
 
     def problem(self, cost: float, dtype: type[np.floating[Any]]) -> Problem:
         """The problem at a cost, with its products in a precision."""
@@ -94,17 +105,31 @@ class Options:
     callback: Callback | None = None
     solver: Solver = "newton"
 
-    def record(self) -> Record:
-        """A fresh record."""
-        return Record(self.tolerance, self.max_iterations, self.callback)
+    def record(self, subspace: Subspace) -> Record:
+        """A fresh record; the callback is told of coefficients of the features."""
+        callback = self.callback
+        if callback is None or subspace.is_whole:
+            return Record(self.tolerance, self.max_iterations, callback)
+
+        def told(progress: Progress) -> object:
+            constraint = progress.constraint
+            if constraint is not None:
+                constraint = replace(constraint, vector=subspace.widened(constraint.vector))
+            widened = subspace.widened(progress.coefficients)
+            return callback(replace(progress, coefficients=widened, constraint=constraint))
+
+        return Record(self.tolerance, self.max_iterations, told)
 
 
-def prepare(features: Any, query_offsets: IntArray, weights: NDArray[np.float64]) -> Data:
+def prepare(
+    features: Any, feature_ids: IntArray, query_offsets: IntArray, weights: NDArray[np.float64]
+) -> Data:
     """Lay out the pairs; copy the rows of the queries that take part if they are few.
 
-    ``features`` [documents, features], ``query_offsets`` [queries + 1], ``weights`` [documents].
-    Weights are rounded to float32, which makes fits on scaled counts agree bit for bit.
-    Raises InputError if no query has both a weighted document and another one.
+    ``features`` [documents, features], ``feature_ids`` [features], ``query_offsets`` [queries + 1],
+    ``weights`` [documents]. Weights are rounded to float32, which makes fits on scaled counts
+    agree bit for bit. Raises InputError if no query has both a weighted document and another one,
+    or for features that are too large, or too many.
     """
     weights = weights.astype(np.float32).astype(np.float64)
     sizes = np.diff(query_offsets)
@@ -118,15 +143,21 @@ def prepare(features: Any, query_offsets: IntArray, weights: NDArray[np.float64]
     rows = np.repeat(used, sizes)
     share = float(rows.mean())
     small = share * features.shape[0] * features.shape[1] <= SMALL_COPY
-    if share < (SMALL_COPY_SHARE if small else COPIED_SHARE):
+    wide = features.shape[1] > MANY_FEATURES
+    if share < (1.0 if wide else SMALL_COPY_SHARE if small else COPIED_SHARE):
         features, weights = features[rows], weights[rows]
         query_offsets = np.concatenate([[0], np.cumsum(sizes[used])])
+        rows = np.ones(len(weights), np.bool_)
+    low, high = feature_ranges(features)
+    if max(-low.min(initial=0.0), high.max(initial=0.0)) > LARGEST_FEATURE:
+        check_features(*feature_ranges(features[rows]), feature_ids)
+    subspace, features = find_subspace(features, (low != 0) | (high != 0))
     dtype: type[np.floating[Any]] = (
         np.float64
         if features.dtype == np.float64 or features.shape[0] * features.shape[1] <= SMALL_FEATURES
         else np.float32
     )
-    return Data(features, PairSums(weights, query_offsets), dtype)
+    return Data(features, PairSums(weights, query_offsets), dtype, subspace)
 
 
 def solve(
@@ -141,8 +172,10 @@ def solve(
     aim, and goes on in float64, if the check in float64 does not confirm the gap.
     """
     rng = np.random.default_rng(options.seed)
-    record = options.record()
+    record = options.record(data.subspace)
     problem = data.problem(cost, data.dtype)
+    if coefficients is not None:
+        coefficients = data.subspace.narrowed(coefficients)
     state = _start(problem, coefficients)
     target, passes = options.tolerance, 0
     while True:
@@ -152,10 +185,10 @@ def solve(
             state = _two_phases(problem, state, record, target, rng)
         passes += problem.products.passes
         attempt = _attempt(cost, state, record, passes)
-        (certificate,) = _certify(problem, [attempt], options.solver)
+        (certificate,) = _certify(problem, data.subspace, [attempt], options.solver)
         exact = problem.products.dtype == np.float64
         if certificate.converged or record.exhausted or (exact and record.stalled):
-            return record.coefficients, certificate
+            return data.subspace.widened(record.coefficients), certificate
         passes, target = certificate.passes, 0.5 * target
         if not exact and (record.stalled or target < 0.2 * options.tolerance):
             problem = data.problem(cost, np.float64)
@@ -180,7 +213,7 @@ def solve_path(
         rng = np.random.default_rng(options.seed)
         before, problem = problem, data.problem(cost, data.dtype)
         state = _start(problem) if state is None else _carried(before, problem, state)
-        record = options.record()
+        record = options.record(data.subspace)
         state = _two_phases(problem, state, record, options.tolerance, rng)
         attempts.append(_attempt(cost, state, record, problem.products.passes))
         if record.broken:
@@ -190,8 +223,9 @@ def solve_path(
     if problem is None:
         return []
     found = []
-    for attempt, certificate in zip(attempts, _certify(problem, attempts), strict=True):
-        w = attempt.record.coefficients
+    certificates = _certify(problem, data.subspace, attempts)
+    for attempt, certificate in zip(attempts, certificates, strict=True):
+        w = data.subspace.widened(attempt.record.coefficients)
         if not certificate.converged and not attempt.record.exhausted:
             w, certificate = solve(data, attempt.cost, options, w)
         found.append((w, certificate))
@@ -228,7 +262,15 @@ def _carried(before: Problem | None, problem: Problem, state: State) -> State:
 def _two_phases(
     problem: Problem, state: State, record: Record, target: float, rng: np.random.Generator
 ) -> State:
-    """Phase 1 until the switch, then phase 2, down to the gap ``target``."""
+    """Phase 1 until the switch, then phase 2, down to the gap ``target``.
+
+    In high dimensions only from where cutting planes stall.
+    """
+    if problem.products.n_features > MOST_CURVED:
+        state = _cutting_plane(problem, state, record, target, CUTTING_PLANE_PATIENCE)
+        if record.gap <= target or record.exhausted:
+            return state
+        record.forget_values()
     record.stall_limit = STALLED_AFTER[problem.products.dtype.name]
     iterate, width, bundle = state.iterate, state.width, state.bundle
     if not len(record.coefficients):
@@ -264,12 +306,22 @@ def _is_slow(record: Record, target: float) -> bool:
     return record.waited > PATIENCE or (hard and target <= HARD_TOLERANCE)
 
 
-def _cutting_plane(problem: Problem, state: State, record: Record, target: float) -> State:
+def _cutting_plane(
+    problem: Problem,
+    state: State,
+    record: Record,
+    target: float,
+    patience: int = CUTTING_PLANE_STALLED_AFTER,
+) -> State:
     """The one-slack cutting plane down to the gap ``target``, from the state's point."""
-    record.stall_limit, record.tolerance = None, target
+    record.stall_limit, record.tolerance = patience, target
     if not len(record.coefficients):
         record.coefficients = state.iterate.coefficients
-    return replace(state, bundle=cutting_plane(problem, state.iterate, record))
+    bundle = cutting_plane(problem, state.iterate, record)
+    w = record.coefficients
+    scores = problem.products.scores(w)
+    iterate = Iterate(w, scores, problem.totals(scores, state.width))
+    return State(iterate, state.width, bundle)
 
 
 def _in_float64(problem: Problem, state: State, record: Record) -> State:
@@ -292,17 +344,23 @@ def _attempt(cost: float, state: State, record: Record, passes: int) -> Attempt:
 
 
 def _certify(
-    problem: Problem, attempts: Sequence[Attempt], solver: Solver = "newton"
+    problem: Problem,
+    subspace: Subspace,
+    attempts: Sequence[Attempt],
+    solver: Solver = "newton",
 ) -> list[Certificate]:
     """P at the best point and D of the best combination of gradients, in float64; one pass."""
-    exact = FeatureProducts(problem.products.features, np.float64)
+    in_basis = subspace.mixing is not None
+    features = subspace.features if in_basis else problem.products.features
+    exact = FeatureProducts(features, np.float64)
+    coefficients = [subspace.within_columns(a.record.coefficients) for a in attempts]
     scores, vectors = exact.scores_and_pulled(
-        np.column_stack([a.record.coefficients for a in attempts]),
+        np.column_stack(coefficients),
         np.column_stack([a.pull for a in attempts]),
     )
     certificates = []
     for k, attempt in enumerate(attempts):
-        record, w, vector = attempt.record, attempt.record.coefficients, vectors[:, k]
+        record, w, vector = attempt.record, coefficients[k], vectors[:, k]
         hinge = problem.pairs.hinge(np.ascontiguousarray(scores[:, k]))
         primal = 0.5 * float(w @ w) + attempt.cost * hinge
         square = float(vector @ vector)

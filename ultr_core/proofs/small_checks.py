@@ -98,11 +98,11 @@ def _sentence(walk: Walk, worst: float, walks: int) -> str:
             f"Every step holds exactly for {walks} rankings, and every enumeration equals its "
             "closed form to the last fraction."
         )
-    lines = ", ".join(str(number) for number in walk.failing)
-    return (
-        f"Line {lines} fails: the largest step is off by {worst:.4g}. More data does not remove "
-        "this error."
-    )
+    if not walk.failing:
+        return f"Every step holds, but an enumeration departs from its closed form by {worst:.4g}."
+    *others, last = map(str, walk.failing)
+    lines = f"Lines {', '.join(others)} and {last} fail" if others else f"Line {last} fails"
+    return f"{lines}: the largest step is off by {worst:.4g}. More data does not remove this error."
 
 
 def _derivation(

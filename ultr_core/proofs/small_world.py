@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.proofs.breaks import BREAKS, Parts, apply_breaks
 from ultr_core.proofs.small_query import (
@@ -91,7 +91,9 @@ class SmallWorld:
             raise InputError(f"The score gap is {self.gap}; it must be 0 or more.")
         unknown = [name for name in self.broken if name not in BREAKS]
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no assumption; they are {', '.join(BREAKS)}.")
+            raise InputError(
+                f"{quoted(unknown[0])} is no assumption; they are {', '.join(BREAKS)}."
+            )
         for rank, (p, q) in enumerate(zip(self.examination, self.assumed, strict=True), start=1):
             if p > 0 and q == 0:
                 raise InputError(

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.feedback.examination import TableCurve
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 
@@ -24,21 +24,25 @@ def curve_text(values: Sequence[float]) -> str:
 
 def write_curve(path: str | Path, values: Sequence[float]) -> None:
     """Write a curve [ranks] to a CSV file; raises InputError if the file cannot be written."""
+    file = checked_path(path, "The curve")
     try:
-        Path(path).write_text(curve_text(values), encoding="utf-8")
+        file.write_text(curve_text(values), encoding="utf-8")
     except OSError as error:
-        raise InputError(f"The curve cannot be written to {path}: {error.strerror}.") from None
+        raise InputError(
+            f"The curve cannot be written to {named(path)}: {error.strerror}."
+        ) from None
 
 
 def read_curve(path: str | Path) -> TableCurve | RelativeCurve:
     """Read a propensity curve from a CSV file; see `parse_curve`."""
+    file = checked_path(path, "The curve")
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"The curve {path} cannot be read: {error.strerror}.") from None
+        raise InputError(f"The curve {named(path)} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise InputError(f"The curve {path} is no UTF-8 text; give a CSV file.") from None
-    return parse_curve(text, Path(path).name)
+        raise InputError(f"The curve {named(path)} is no UTF-8 text; give a CSV file.") from None
+    return parse_curve(text, named(file.name))
 
 
 def parse_curve(text: str, name: str = "the curve") -> TableCurve | RelativeCurve:
@@ -95,5 +99,5 @@ def _number(text: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where}: {text.strip()[:30]!r} is no number.")
+        raise InputError(f"{where}: {quoted(text.strip())} is no number.")
     return value

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.feedback.examination import PowerLaw, TableCurve, checked_ranks
 from ultr_core.propensity.points import PropensityEstimate
 
@@ -91,7 +91,7 @@ class CurveOptions:
         if not 0 <= self.smoothing <= 1:
             raise InputError(f"The smoothing weight is {self.smoothing}; it must lie in [0, 1].")
         if self.fit not in FITS:
-            raise InputError(f"{self.fit!r} is no fit; choose from {', '.join(FITS)}.")
+            raise InputError(f"{quoted(self.fit)} is no fit; choose from {', '.join(FITS)}.")
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ultr_core.errors import InputError
-from ultr_core.propensity.curves import AssembledCurve, CurveOptions, assemble_curve
+from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.curves import (
+    AssembledCurve,
+    CurveOptions,
+    assemble_curve,
+    table_curve,
+)
 from ultr_core.propensity.displays import estimate_click_rates
 from ultr_core.propensity.harvesting import harvest, interventional_sets
 from ultr_core.propensity.log_files import PresentationLog
 from ultr_core.propensity.methods import PROPENSITY_METHODS
-from ultr_core.propensity.points import Counts, PropensityEstimate, wilson_interval
+from ultr_core.propensity.points import (
+    Counts,
+    PropensityEstimate,
+    RankEstimate,
+    wilson_interval,
+)
 from ultr_core.propensity.position_em import estimate_by_em
 from ultr_core.propensity.swaps import estimate_swaps
 
 LOG_METHODS = ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")
 """Keys of the methods that work on a log; the others need an experiment of their own."""
+
+MOST_RANKS = 10_000
+"""Ranks that a curve from a log may have."""
+
+MOST_PAIRED = 1_000
+"""Ranks that may be compared pair by pair, which takes time and memory with their square."""
+
+_PAIRING = ("pivot", "chain", "all-pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +105,18 @@ def estimate_from_log(
 ) -> LogEstimate:
     """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``.
 
-    K is the lowest position of the log unless ``last_rank`` cuts it; what was shown below is left
-    out and told. Overall click rates, for smoothing, are those of the whole log; for swaps those
-    of documents at their own rank.
+    K is the lowest position of the log unless ``last_rank`` says another; what was shown below is
+    left out and told, and below the log's lowest position the curve is carried on. Overall click
+    rates, for smoothing, are those of the whole log; for swaps those of documents at their own
+    rank.
 
-    Raises InputError for an unknown method, a log without a click, or one in which the method
-    finds nothing to compare.
+    Raises InputError for an unknown method, more ranks than it can take, a log without a click, or
+    one in which the method finds nothing to compare.
     """
     chosen = default_method(log) if method is None else method
     if chosen not in LOG_METHODS:
         raise InputError(
-            f"{chosen!r} is no method for a log; choose from {', '.join(LOG_METHODS)}."
+            f"{quoted(chosen)} is no method for a log; choose from {', '.join(LOG_METHODS)}."
         )
     if not log.clicks.any():
         raise InputError(
@@ -105,14 +124,22 @@ def estimate_from_log(
             "nothing can be estimated from it."
         )
     longest = int(log.position.max())
-    ranks = longest if last_rank is None else last_rank
+    # What was never shown cannot be estimated, and pairs of ranks grow with the square.
+    ranks = longest if last_rank is None else min(last_rank, longest)
     if not 1 <= landmark <= ranks:
         raise InputError(f"The landmark is rank {landmark}; it must lie between 1 and {ranks}.")
+    most = MOST_PAIRED if chosen in _PAIRING else MOST_RANKS
+    if ranks > most:
+        raise InputError(
+            f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
+            f"most; choose the last rank, as with --ranks {most}."
+        )
     if chosen != "ctr" and np.unique(log.position).size == 1:
         raise InputError(
             f"Only position {longest} occurs in the log, so no two positions can be compared."
         )
     displays = log.displays()
+    wanted = ranks if last_rank is None else last_rank
     rates = displays.by_rank(ranks)
     if chosen in ("swap", "swap-pooled"):
         counts = log.swap_counts(landmark, ranks)
@@ -133,8 +160,55 @@ def estimate_from_log(
         *_beyond(log, ranks),
         *estimate.notices,
         *curve.notices,
+        *_carried_on(ranks, wanted),
     )
-    return LogEstimate(estimate, curve, rates, log.counts(), notices)
+    return LogEstimate(
+        _lengthened(estimate, wanted),
+        _lengthened_curve(curve, wanted, options),
+        displays.by_rank(wanted),
+        log.counts(),
+        notices,
+    )
+
+
+def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate:
+    """The estimate with ranks below the log's last one, of which nothing is known."""
+    below = range(len(estimate.points) + 1, wanted + 1)
+    unknown = [
+        RankEstimate(rank, None, reason=f"nothing was shown at rank {rank}") for rank in below
+    ]
+    return replace(estimate, points=(*estimate.points, *unknown))
+
+
+def _lengthened_curve(
+    curve: AssembledCurve, wanted: int, options: CurveOptions | None
+) -> AssembledCurve:
+    """The curve down to the wanted rank: the fitted power law, or else the last value, goes on."""
+    known = len(curve.values)
+    below = np.arange(known + 1, wanted + 1)
+    if not below.size:
+        return curve
+    if options is not None and options.fit == "power-law":
+        eta = -np.log(curve.values[-1]) / np.log(known)
+        more = below**-eta
+    else:
+        more = np.full(below.size, curve.values[-1])
+    values = (*curve.values, *more.tolist())
+    return replace(
+        curve,
+        curve=table_curve(values),
+        values=values,
+        interpolated=(*curve.interpolated, *below.tolist()),
+    )
+
+
+def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:
+    if wanted > ranks:
+        return (
+            f"The log goes down to rank {ranks}; what is given for ranks {ranks + 1} to "
+            f"{wanted:,} is the curve carried on, not an estimate.",
+        )
+    return ()
 
 
 def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, checked_path, named
 from ultr_core.propensity.displays import DisplayCounts, display_counts
 from ultr_core.propensity.points import Counts
 from ultr_core.propensity.swaps import SwapCounts
@@ -33,6 +33,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """Meaning of a column and the names it may have, letters of any case."""
 
 _REQUIRED = ("document", "position", "click")
+_VALUES = {
+    "position": "a position",
+    "click": "a click",
+    "impressions": "an impressions value",
+    "swap": "a swapped rank",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +149,16 @@ class PresentationLog:
 
 def read_log(path: str | Path) -> PresentationLog:
     """Read a click log from a CSV file; see `parse_log`."""
+    file = checked_path(path, "The click log")
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"The click log {path} cannot be read: {error.strerror}.") from None
+        raise InputError(f"The click log {named(path)} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise InputError(f"The click log {path} is no UTF-8 text; give a CSV file.") from None
-    return parse_log(text, Path(path).name)
+        raise InputError(
+            f"The click log {named(path)} is no UTF-8 text; give a CSV file."
+        ) from None
+    return parse_log(text, named(file.name))
 
 
 def parse_log(text: str, name: str = "the click log") -> PresentationLog:
@@ -251,17 +260,18 @@ class _Rows:
         try:
             value = float(text)
         except ValueError:
-            raise _RowError(f"a {meaning} that is no number") from None
+            raise _RowError(f"{_VALUES[meaning]} that is no number") from None
         if not 0 <= value < 2**53 or value != int(value):
-            raise _RowError(f"a {meaning} that is no whole number of 0 or more")
+            raise _RowError(f"{_VALUES[meaning]} that is no whole number of 0 or more")
         return int(value)
 
     def log(self, name: str) -> PresentationLog:
         """The usable rows; raises InputError if there is none."""
-        notices = [_fault_sentence(kind, lines) for kind, lines in self.faults.items()]
+        faults = [_fault_words(kind, lines) for kind, lines in self.faults.items()]
         if not self.numbers:
-            told = f" {notices[0]}" if notices else ""
-            raise InputError(f"{name} has no usable row.{told}")
+            told = "; ".join(faults) or "nothing follows its first line"
+            raise InputError(f"{name} has no usable row: {told}.")
+        notices = [f"{words} left out; the other rows are used." for words in faults]
         table = np.array(self.numbers, dtype=np.int64).T
         query, document, position, shown, clicks, swap, ranker, page = table
         first = 0 if position.min() == 0 else 1
@@ -313,11 +323,11 @@ def _number_of(numbers: dict[Key, int], key: Key) -> int:
     return numbers.setdefault(key, len(numbers))
 
 
-def _fault_sentence(kind: str, lines: list[int]) -> str:
+def _fault_words(kind: str, lines: list[int]) -> str:
     count = len(lines)
     if kind == "a click without a position":
         what = f"{count:,} click{'' if count == 1 else 's'} without a position"
     else:
         what = f"{count:,} row{'' if count == 1 else 's'} with {kind}"
     where = f"line {lines[0]}" if count == 1 else f"first line {lines[0]}"
-    return f"{what} ({where}) left out; the other rows are used."
+    return f"{what} ({where})"

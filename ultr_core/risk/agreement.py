@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import kendalltau
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import real_numbers
 
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
@@ -16,7 +17,28 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     a and b [items]. Raises InputError if they differ in length, have fewer than two items, hold a
     number that is not finite, or if all numbers of one list are equal (tau is not defined then).
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    first, second = _two_lists(a, b)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
+    return float(kendalltau(first, second).statistic)
+
+
+def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
+    """`kendall_tau`, and 0 where one list has equal numbers only: it says nothing on the order.
+
+    Raises InputError as `kendall_tau` does, but for equal numbers.
+    """
+    first, second = _two_lists(a, b)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return kendall_tau(first, second)
+
+
+def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both lists as float64, equally long and finite."""
+    first, second = (
+        real_numbers(values, "Lists to be compared").astype(np.float64) for values in (a, b)
+    )
     if first.ndim != 1 or first.shape != second.shape or first.size < 2:
         raise InputError(
             f"Kendall's tau needs two equally long lists of two numbers or more, "
@@ -24,13 +46,4 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
         )
     if not (np.all(np.isfinite(first)) and np.all(np.isfinite(second))):
         raise InputError("Kendall's tau needs finite numbers.")
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
-    return float(kendalltau(first, second).statistic)
-
-
-def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
-    """`kendall_tau`, and 0 where one list has equal numbers only: it says nothing on the order."""
-    if np.ptp(np.asarray(a)) == 0 or np.ptp(np.asarray(b)) == 0:
-        return 0.0
-    return kendall_tau(a, b)
+    return first, second

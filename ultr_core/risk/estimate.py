@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 _UPPER_TAIL = 0.975
 NORMAL_QUANTILE = float(ndtri(_UPPER_TAIL))
@@ -39,15 +40,16 @@ class Estimate:
     ) -> Estimate:
         """Estimate with the interval value -+ 1.96 standard errors.
 
-        Raises InputError if value or standard error is not finite, or the latter negative.
+        Raises InputError if value, standard error or interval is not finite, or the error negative.
         """
-        if not (math.isfinite(value) and math.isfinite(standard_error) and standard_error >= 0):
+        centre, error = number_or_nan(value), number_or_nan(standard_error)
+        if not (math.isfinite(centre) and 0 <= error < math.inf):
             raise InputError(
                 f"An estimate needs a finite value and standard error, "
-                f"not {value} and {standard_error}."
+                f"not {in_brief(value)} and {in_brief(standard_error)}."
             )
-        reach = NORMAL_QUANTILE * standard_error
-        return cls(value, standard_error, value - reach, value + reach, n, effective_sample_size)
+        low, high = _interval(value, NORMAL_QUANTILE * standard_error)
+        return cls(value, standard_error, low, high, n, effective_sample_size)
 
 
 def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estimate:
@@ -55,15 +57,29 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
 
     value = mean, standard_error = s / sqrt(n), interval = value -+ t_{n-1} standard errors.
     A single draw has no interval: standard_error is 0 and low = high = value.
-    values [draws]. Raises InputError if there is none or one is not finite.
+    values [draws]. Raises InputError if there is none, one is not finite, or they lie so far apart
+    that the interval is not finite.
     """
-    draws = np.asarray(values, dtype=np.float64)
+    draws = real_numbers(values, "Draws").astype(np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.all(np.isfinite(draws)):
         raise InputError("An interval over draws needs at least one draw, all of them finite.")
     n = int(draws.size)
-    value = float(draws.mean())
+    # What overflows here is infinite and refused with the interval.
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(draws.mean())
+        spread = float(draws.std(ddof=1)) if n > 1 else 0.0
     if n == 1:
         return Estimate(value, 0.0, value, value, 1, 1.0)
-    standard_error = float(draws.std(ddof=1)) / math.sqrt(n)
-    reach = float(stdtrit(n - 1, _UPPER_TAIL)) * standard_error
-    return Estimate(value, standard_error, value - reach, value + reach, n, float(n))
+    standard_error = spread / math.sqrt(n)
+    low, high = _interval(value, float(stdtrit(n - 1, _UPPER_TAIL)) * standard_error)
+    return Estimate(value, standard_error, low, high, n, float(n))
+
+
+def _interval(value: float, reach: float) -> tuple[float, float]:
+    """Value -+ reach; raises InputError if that is beyond the range of a float."""
+    low, high = value - reach, value + reach
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InputError(
+            f"The numbers are too large for an interval: it would run from {low:g} to {high:g}."
+        )
+    return low, high

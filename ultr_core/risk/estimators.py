@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog
 from ultr_core.propensity.weights import click_weight_diagnostics, inverse_propensities
-from ultr_core.ranking import query_of_document
+from ultr_core.ranking import query_of_document, real_numbers
+from ultr_core.risk.checks import checked_places
 from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
 
 FloatArray = NDArray[np.float64]
@@ -57,7 +58,7 @@ def estimate_risk(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> E
 
     ranks [documents] under the ranker to be judged, propensities q [rows of the log].
     """
-    return estimate_risks(log, np.asarray(ranks)[None, ...], propensities).estimate(0)
+    return estimate_risks(log, real_numbers(ranks, "Ranks")[None, ...], propensities).estimate(0)
 
 
 def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> RiskEstimates:
@@ -77,18 +78,15 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     documents move between ranks it neglects that two of them cannot move independently.
 
     ranks [rankers, documents], propensities q [rows]; those of unclicked rows do not matter.
-    Raises InputError for clicks without propensity, arrays that do not fit, or fewer than two
-    query draws.
+    Raises InputError for clicks without propensity, arrays that do not fit or hold what is no
+    finite number, or fewer than two query draws.
     """
-    places = np.asarray(ranks)
-    if places.ndim != 2 or places.shape[1] != log.n_documents:
-        raise InputError(
-            f"The ranks have shape {places.shape}, but the log belongs to a corpus of "
-            f"{log.n_documents} documents; the last axis must agree."
-        )
+    places = checked_places(ranks, log.n_documents)
+    if places.ndim != 2:
+        raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
+    inverse = inverse_propensities(log, real_numbers(propensities, "Propensities"))
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
-    inverse = inverse_propensities(log, propensities)
     weight = log.sum_by_document(log.clicks * inverse)
     squares = log.sum_by_document(log.clicks * inverse**2)
     drawn = np.maximum(log.draws_per_query, 1)

@@ -14,19 +14,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import PositionModel
+from ultr_core.feedback.click_models import PositionModel, check_noise
 from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.propensity.weights import LEAST_PROPENSITY, clipped_propensities
-from ultr_core.ranking import checked_offsets, query_sums
+from ultr_core.ranking import (
+    checked_offsets,
+    in_brief,
+    number_or_nan,
+    query_sums,
+    real_numbers,
+    whole_or_none,
+)
+from ultr_core.risk.checks import checked_places, checked_probabilities, checked_propensities
 
 FloatArray = NDArray[np.float64]
 
 
 def _per_propensity(numerator: FloatArray, propensities: ArrayLike) -> FloatArray:
     """Numerator / q, 0 where the numerator is 0; raises InputError for a zero q elsewhere."""
-    q = np.asarray(propensities, dtype=np.float64)
-    if q.shape != numerator.shape:
-        raise InputError(f"There are {q.size} propensities for {numerator.size} documents.")
+    q = checked_propensities(propensities, numerator.size)
     possible = numerator > 0
     wrong = possible & ~(q > LEAST_PROPENSITY)
     if wrong.any():
@@ -48,10 +54,12 @@ def expected_delta(
 
     E[Delta_hat | x] = sum_d rank(d | S) pi_d / q_d. With q the true propensities and no noise it
     is Delta of equation (2): the unbiasedness proved in Section 4. Raises InputError where a
-    document with pi > 0 has q = 0.
+    document with pi > 0 has q = 0, for a pi outside [0, 1], and for arrays that do not fit or
+    hold what is no finite number; so do the other functions here.
     """
-    pi = np.asarray(click_probability, dtype=np.float64)
-    contribution = np.multiply(ranks, _per_propensity(pi, propensities), dtype=np.float64)
+    pi = checked_probabilities(click_probability)
+    places = checked_places(ranks, pi.size)
+    contribution = np.multiply(places, _per_propensity(pi, propensities), dtype=np.float64)
     sums: FloatArray = query_sums(contribution, query_offsets)
     return sums
 
@@ -67,8 +75,9 @@ def variance_of_delta(
     Var[Delta_hat | x] = sum_d rank(d | S)^2 pi_d (1 - pi_d) / q_d^2; noise-free with the true
     propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
-    squares = np.square(ranks, dtype=np.float64)
-    sums: FloatArray = query_sums(squares * _spread(click_probability, propensities), query_offsets)
+    spread = _spread(click_probability, propensities)
+    squares = np.square(checked_places(ranks, spread.size), dtype=np.float64)
+    sums: FloatArray = query_sums(squares * spread, query_offsets)
     return sums
 
 
@@ -82,15 +91,10 @@ def expected_risk(
 
     Naive: q = 1; IPS: q = p; clipped: max(tau, p); wrong model: q = the assumed propensities.
     """
-    pi = np.asarray(click_probability, dtype=np.float64)
+    pi = checked_probabilities(click_probability)
     contribution = _per_propensity(pi, propensities)
     queries = checked_offsets(query_offsets, pi.size).size - 1
-    places = np.asarray(ranks)
-    if places.shape[-1:] != pi.shape:
-        raise InputError(
-            f"The ranks have shape {places.shape} for {pi.size} documents; the last axis must "
-            f"agree."
-        )
+    places = checked_places(ranks, pi.size)
     totals = np.empty(places.shape[:-1])
     # Ranker by ranker in one buffer: a copy of all ranks as floats costs more than the sums.
     rank = np.empty(pi.size)
@@ -113,8 +117,10 @@ def variance_of_risk(
     Var[R_hat] = (1 / N) ((1 / Q) sum_q (E[Delta_hat | q]^2 + Var[Delta_hat | q]) - E[R_hat]^2):
     queries and clicks are both random. Raises InputError for fewer than one draw.
     """
-    if query_draws < 1:
-        raise InputError(f"The number of query draws must be 1 or more, not {query_draws}.")
+    if (whole_or_none(query_draws) or 0) < 1:
+        raise InputError(
+            f"The number of query draws must be 1 or more, not {in_brief(query_draws)}."
+        )
     mean = expected_delta(click_probability, propensities, ranks, query_offsets)
     spread = _spread(click_probability, propensities)
     # Summed over all documents at once, the sums by query not being needed one by one.
@@ -125,7 +131,7 @@ def variance_of_risk(
 
 def _spread(click_probability: ArrayLike, propensities: ArrayLike) -> FloatArray:
     """pi (1 - pi) / q^2 of each document, 0 where pi is 0."""
-    pi = np.asarray(click_probability, dtype=np.float64)
+    pi = checked_probabilities(click_probability)
     inverse = _per_propensity((pi > 0).astype(np.float64), propensities)
     return pi * (1.0 - pi) * inverse**2
 
@@ -154,13 +160,9 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
 
     sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
     """
-    if not 1 >= eps_plus > eps_minus >= 0:
-        raise InputError(
-            f"Click noise needs 1 >= eps_plus > eps_minus >= 0, "
-            f"but eps_plus is {eps_plus} and eps_minus is {eps_minus}."
-        )
-    m = np.asarray(sizes, dtype=np.float64)
-    if m.size == 0 or m.min() < 1:
+    check_noise(eps_plus, eps_minus)
+    m = real_numbers(sizes, "Numbers of documents").astype(np.float64)
+    if m.size == 0 or not (m.min() >= 1 and m.max() < np.inf):
         raise InputError("Every query needs at least one document, and there must be a query.")
     return AffineLaw(eps_plus - eps_minus, eps_minus * float((m * (m + 1.0) / 2.0).mean()))
 
@@ -201,9 +203,10 @@ def clipping_bias(
     relevance and presented_ranks [documents]. Raises InputError for tau outside [0, 1].
     """
     p = model.curve.at(presented_ranks)
+    places = checked_places(ranks, p.size)
     kept = _per_propensity(p, clipped_propensities(p, clip))
     factor = model.click_given_examined(relevance) * (kept - 1.0)
-    means: FloatArray = query_sums(np.multiply(ranks, factor), query_offsets).mean(axis=-1)
+    means: FloatArray = query_sums(np.multiply(places, factor), query_offsets).mean(axis=-1)
     return means
 
 
@@ -212,10 +215,16 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
 
     ``irrelevant_to_relevant`` is A / B, the ratio of expected examined irrelevant to relevant
     documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError
-    for a negative ratio or if no click can happen.
+    for a probability outside [0, 1], a ratio that is negative or not finite, or if no click can
+    happen.
     """
-    if irrelevant_to_relevant < 0:
-        raise InputError(f"The ratio A / B must be 0 or more, not {irrelevant_to_relevant}.")
+    for name, value in (("eps_plus", eps_plus), ("eps_minus", eps_minus)):
+        if not 0 <= number_or_nan(value) <= 1:
+            raise InputError(f"{name} must lie in [0, 1], not {in_brief(value)}.")
+    if not 0 <= number_or_nan(irrelevant_to_relevant) < np.inf:
+        raise InputError(
+            f"The ratio A / B must be 0 or more, not {in_brief(irrelevant_to_relevant)}."
+        )
     noise = eps_minus * irrelevant_to_relevant
     if eps_plus + noise <= 0:
         raise InputError("No document can be clicked, so there is no share of noise clicks.")

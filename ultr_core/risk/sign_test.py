@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, number_or_nan, whole_or_none
 
 SIGNIFICANCE = 0.05
 """Two-tailed level of the test, and one minus the level of its interval."""
@@ -76,9 +77,9 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     Raises InputError for counts that are no whole numbers of 0 or more, or without a decided
     comparison.
     """
-    for name, count in (("wins", wins), ("losses", losses), ("ties", ties)):
-        if count != int(count) or count < 0:
-            raise InputError(f"The number of {name} is {count}; it must be a whole number from 0.")
+    wins, losses, ties = (
+        _count(name, given) for name, given in (("wins", wins), ("losses", losses), ("ties", ties))
+    )
     decided = wins + losses
     if decided == 0:
         raise InputError("There is no win and no loss, only ties, so there is nothing to test.")
@@ -92,6 +93,15 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     )  # fmt: skip
 
 
+def _count(name: str, given: int) -> int:
+    whole = whole_or_none(given)
+    if whole is None or whole < 0:
+        raise InputError(
+            f"The number of {name} is {in_brief(given)}; it must be a whole number from 0."
+        )
+    return whole
+
+
 def sign_test_power(decided: int, win_share: float) -> float:
     """Probability that the exact two-tailed test at 5 % rejects, given the true win share.
 
@@ -99,10 +109,10 @@ def sign_test_power(decided: int, win_share: float) -> float:
     2 P(Y <= a) <= 0.05 for Y ~ Binomial(n, 1/2); 0 if there is none. Raises InputError for a
     share outside [0, 1] or n below 1.
     """
-    if decided < 1 or not 0 <= win_share <= 1:
+    if (whole_or_none(decided) or 0) < 1 or not 0 <= number_or_nan(win_share) <= 1:
         raise InputError(
             f"Power needs one decided comparison or more and a win share in [0, 1], "
-            f"not {decided} and {win_share}."
+            f"not {in_brief(decided)} and {in_brief(win_share)}."
         )
     worst = _critical_losses(decided)
     if worst < 0:
@@ -119,10 +129,10 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     is 1/2 or so close that more than ``MOST_COMPARISONS`` are needed. Raises InputError for a
     power outside (0.05, 1) or a share outside [0, 1].
     """
-    if not (0 <= win_share <= 1 and SIGNIFICANCE < power < 1):
+    if not (0 <= number_or_nan(win_share) <= 1 and SIGNIFICANCE < number_or_nan(power) < 1):
         raise InputError(
             f"The traffic needed follows from a win share in [0, 1] and a power between 0.05 and "
-            f"1, not {win_share} and {power}."
+            f"1, not {in_brief(win_share)} and {in_brief(power)}."
         )
     effect = abs(win_share - 0.5)
     if effect == 0:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.ranking import checked_offsets, query_sums
+from ultr_core.ranking import checked_offsets, query_sums, real_numbers
+from ultr_core.risk.checks import checked_places, checked_relevance
 
 FloatArray = NDArray[np.float64]
 
@@ -25,9 +28,9 @@ def true_risk(
     ``only_with_relevant`` leaves them out.
 
     ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the arrays
-    do not fit or no query is left.
+    do not fit, hold what is no finite number or a negative relevance, or if no query is left.
     """
-    one = np.asarray(ranks)[None, ...]
+    one = real_numbers(ranks, "Ranks")[None, ...]
     risks = true_risks(one, relevance, query_offsets, only_with_relevant=only_with_relevant)
     return float(risks[0])
 
@@ -40,12 +43,7 @@ def true_risks(
     only_with_relevant: bool = False,
 ) -> FloatArray:
     """`true_risk` of several rankers: ranks [rankers, documents] to float64 [rankers]."""
-    places, relevant = np.asarray(ranks), np.asarray(relevance)
-    if places.ndim != 2 or relevant.shape != places.shape[1:]:
-        raise InputError(
-            f"There are ranks of shape {places.shape} for relevance of shape {relevant.shape}; "
-            f"every document needs one of both."
-        )
+    places, relevant = _fitting(ranks, relevance, axes=2)
     offsets = checked_offsets(query_offsets, relevant.size)
     queries = offsets.size - 1
     if only_with_relevant:
@@ -61,10 +59,23 @@ def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:
     """Mean rank over all relevant documents: sum_d rank(d) r(d) / sum_d r(d).
 
     ranks and relevance [documents]. The paper's text calls equation (2) an average rank; this is
-    that average. Raises InputError if no document is relevant.
+    that average. Raises InputError if the arrays do not fit or no document is relevant.
     """
-    relevant = np.asarray(relevance, dtype=np.float64)
+    places, relevant = _fitting(ranks, relevance, axes=1)
     total = float(relevant.sum())
     if total <= 0:
         raise InputError("No document is relevant, so there is no mean rank of relevant ones.")
-    return float(np.asarray(ranks, dtype=np.float64) @ relevant) / total
+    return float(places.astype(np.float64) @ relevant.astype(np.float64)) / total
+
+
+def _fitting(
+    ranks: ArrayLike, relevance: ArrayLike, *, axes: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Ranks with so many axes, and the relevance of the documents on the last of them."""
+    places, relevant = real_numbers(ranks, "Ranks"), checked_relevance(relevance)
+    if places.ndim != axes or relevant.shape != places.shape[-1:]:
+        raise InputError(
+            f"There are ranks of shape {places.shape} for relevance of shape {relevant.shape}; "
+            f"every document needs one of both."
+        )
+    return checked_places(places, relevant.size), relevant

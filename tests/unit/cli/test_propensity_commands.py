@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -120,13 +121,79 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
     ("arguments", "message"),
     [
         (["--days", "x"], "--days is 'x'"),
-        (["--validation-days", "21"], "validation_days is 21"),
+        (["--validation-days", "21"], "--validation-days is 21"),
+        (["--days", "1"], "--days is 1"),
+        (["--landmark", "0"], "--landmark is 0; it must lie between 1 and 21"),
+        (["--last-rank", "5", "--landmark", "6"], "between 1 and 5"),
+        (["--last-rank", "1"], "--last-rank is 1"),
+        (["--smoothing", "nan"], "--smoothing is nan"),
         (["--scheme", "multi"], "no way to interleave"),
         (["--eta", "9"], "--eta is '9'"),
     ],
 )
-def test_bad_input_of_live(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+def test_bad_input_of_live_is_refused_before_any_work(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("ultr_core.commands.live.build_world", lambda *_: pytest.fail("worked"))
     assert main(["live", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_live_with_nothing_but_ties_prints_the_rest_and_no_decision(
+    small_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["live", "--clicks", "9000", "--interleaved", "1", "--last-rank", "5"]
+    command += ["--corpus", str(small_corpus), "--eps-minus", "0", "--eps-plus", "0.01"]
+    assert main([*command, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    for contest in result["contests"].values():
+        assert (contest["wins"], contest["losses"], contest["p_value"]) == (0, 0, 1)
+        assert contest["win_share"] == {"value": None, "low": 0, "high": 1}
+        for unknown in ("relative_risk", "power", "decided_needed", "paper_power"):
+            assert contest[unknown] is None
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert text.count("no decision") == 2
+    assert "Test risk of propensity" in text
+
+
+def test_ranks_below_the_log_cost_nothing_and_carry_the_curve_on(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for method in ("swap", "harvest", "harvest-chain", "em", "ctr"):
+        curves = []
+        for ranks in ("3", "10000"):
+            command = ["propensities", str(log), "--method", method, "--ranks", ranks, "--json"]
+            start = time.perf_counter()
+            assert main(command) == 0
+            # Pairs of 10,000 ranks would take minutes and gigabytes.
+            assert time.perf_counter() - start < 5
+            curves.append(json.loads(capsys.readouterr().out))
+        short, long = curves
+        assert long["curve"] == short["curve"] + [short["curve"][-1]] * 9_997
+        assert long["ranks"][:3] == short["ranks"]
+        assert long["missing"] == list(range(4, 10_001))
+        assert any("ranks 4 to 10,000 is the curve carried on" in n for n in long["notices"])
+
+
+def test_a_fitted_power_law_goes_on_below_the_log(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["propensities", str(log), "--fit", "power-law", "--ranks", "6", "--json"]
+    assert main(command) == 0
+    curve = json.loads(capsys.readouterr().out)["curve"]
+    assert curve[5] == pytest.approx(curve[1] * curve[2])
+
+
+def test_a_log_too_deep_for_pairs_of_ranks_names_the_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = tmp_path / "deep.csv"
+    deep.write_text("query,document,position,click\nq,a,1,1\nq,a,4000000000,1\n")
+    for method in ("harvest", "harvest-chain", "em", "ctr"):
+        assert main(["propensities", str(deep), "--method", method]) == 2
+        assert "goes down to rank 4,000,000,000" in capsys.readouterr().err
+    assert main(["propensities", str(deep), "--method", "ctr", "--ranks", "2"]) == 0

@@ -180,3 +180,42 @@ def test_splits_need_the_same_features() -> None:
     two = Corpus(np.ones((2, 2)), np.array([0, 1]), np.array([0, 2]))
     with pytest.raises(InputError, match="test part of mine has 2 features"):
         CorpusSplits("mine", graded(0, 1), graded(0, 1), two, "files")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"features": np.zeros((5, 3), complex)}, "Features .* not complex"),
+        ({"features": sparse.csr_array(np.zeros((5, 3), complex))}, "Features .* complex128"),
+        ({"features": np.full((5, 3), "a")}, "Features .* not text"),
+        ({"features": [[1, 2], [3]]}, "Features must be an array of numbers"),
+        ({"features": [[None, 1]] * 5}, "Features must be real numbers"),
+        ({"features": 3}, "0 dimensions"),
+        ({"grades": ("a", "b", "c", "d", "e")}, "Grades .* not text"),
+        ({"grades": (None, 1, 1, 1, 1)}, "Grades must be real numbers"),
+        ({"grades": (1j, 1, 1, 1, 1)}, "Grades .* not complex"),
+        ({"offsets": (0, 1.5, 5)}, "Query offsets must be whole numbers, but entry 1 .* 1.5"),
+        ({"offsets": (0, np.nan, 5)}, "Query offsets must be whole numbers, but entry 1 .* nan"),
+        ({"offsets": ("a",)}, "Query offsets .* not text"),
+        ({"feature_ids": [1, 2.5, 3]}, "Feature ids must be whole numbers, but entry 1"),
+        ({"query_ids": 7}, "query_ids must be a sequence of names, not 7"),
+        ({"document_ids": "abcde"}, "document_ids must be a sequence of names"),
+    ],
+)
+def test_nothing_is_rounded_cut_or_guessed(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(**change)
+
+
+def test_no_features_at_all_are_refused_and_nested_lists_are_a_matrix() -> None:
+    with pytest.raises(InputError, match="Features must be real numbers, not None"):
+        Corpus(None, [0], [0, 1])  # type: ignore[arg-type]
+    assert Corpus([[1, 2], [3, 4]], [0, 1], [0, 2]).features.tolist() == [[1, 2], [3, 4]]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [1.5, float("nan"), "x", None])
+def test_a_threshold_is_a_whole_grade(threshold: Any) -> None:
+    with pytest.raises(InputError, match="whole grade"):
+        make().relevance(threshold)
+    with pytest.raises(InputError, match="whole grade"):
+        propose_relevance_threshold([make()], threshold)

@@ -128,3 +128,35 @@ def test_sparse_and_dense_files_together(tmp_path: Path) -> None:
     assert splits.train.is_sparse
     assert splits.validation.is_sparse
     assert splits.validation.features.toarray().sum() == pytest.approx(1.5)
+
+
+def test_what_is_no_regular_file_is_called_by_its_name(tmp_path: Path) -> None:
+    train = tmp_path / "train.txt"
+    train.symlink_to("absent")
+    with pytest.raises(InputError, match=r"train\.txt is a broken link: .* does not exist"):
+        load_directory(tmp_path)
+    train.unlink()
+    train.symlink_to("/dev/null")
+    with pytest.raises(InputError, match=r"train\.txt is no regular file"):
+        load_directory(tmp_path)
+    train.unlink()
+    train.symlink_to("train.txt")
+    with pytest.raises(InputError, match=r"train\.txt is a link that leads back to itself"):
+        load_directory(tmp_path)
+    train.unlink()
+    train.mkdir()
+    with pytest.raises(InputError, match=r"train\.txt is a directory"):
+        load_directory(tmp_path)
+
+
+def test_a_directory_that_cannot_be_looked_up_says_why(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    with pytest.raises(InputError, match="loop is a link that leads back to itself; give a dir"):
+        load_directory(loop)
+    broken = tmp_path / "broken"
+    broken.symlink_to("absent")
+    with pytest.raises(InputError, match="broken is a broken link"):
+        load_directory(broken)
+    with pytest.raises(InputError, match="File name too long"):
+        load_directory(tmp_path / ("x" * 5_000))

@@ -140,3 +140,16 @@ def test_certain_and_impossible_events_and_the_smallest_uniform_number():
 def test_nonsense_is_refused(arguments):
     with pytest.raises(InputError):
         binomial_quantile(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((["a"], 1, 0.5), "not text"),
+        ((0.5, None, 0.5), "not None"),
+        (([0.5, 0.5], [1, 1, 1], 0.5), "one shape"),
+    ],
+)
+def test_arrays_that_are_no_numbers_or_do_not_fit_are_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        binomial_quantile(*arguments)

@@ -70,3 +70,41 @@ def test_rows_of_the_whole_corpus_in_order_are_recognised():
 def test_contradictions_are_named(changes, words):
     with pytest.raises(InputError, match=words):
         make(**changes)
+
+
+@pytest.mark.parametrize("name", ["document", "rank", "impressions", "clicks"])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.5, 0, 2, 1, 4], "whole numbers, but entry 0 .* is 1.5"),
+        ([0, np.nan, 2, 1, 4], "whole numbers, but entry 1 .* is nan"),
+        ([0, np.inf, 2, 1, 4], "whole numbers, but entry 1 .* is inf"),
+        ([0, 2, 1e30, 1, 4], "whole numbers up to .*, but entry 2"),
+        (["a", "b", "c", "d", "e"], "real numbers, not text"),
+        ([1j, 2, 3, 4, 5], "not complex numbers"),
+        ([None, 1, 1, 1, 1], "real numbers, not"),
+        ([[1], [1, 2]], "array of numbers"),
+    ],
+)
+def test_columns_are_never_rounded_or_guessed(name, values, words):
+    with pytest.raises(InputError, match=f"column {name} .*{words}"):
+        make(**{name: values})
+
+
+def test_whole_numbers_of_any_type_are_taken():
+    log = make(clicks=[1.0, 0.0, 2.0, 1.0, 4.0], rank=np.array([1, 2, 1, 2, 1], np.uint64))
+    assert log.clicks.tolist() == [1, 0, 2, 1, 4]
+    assert make(query_draws=np.float64(10)).query_draws == 10
+
+
+@pytest.mark.parametrize("draws", [float("nan"), float("inf"), 9.5, "x", None, [10]])
+def test_query_draws_are_a_whole_number(draws):
+    with pytest.raises(InputError, match="1 query draw or more, not"):
+        make(query_draws=draws)
+
+
+def test_no_document_is_shown_below_the_end_of_its_list():
+    with pytest.raises(InputError, match=r"Row 4 .* document 2 at rank 2, .* only 1 documents"):
+        make(rank=[1, 2, 1, 2, 2])
+    with pytest.raises(InputError, match=r"Row 1 .* rank 99, .* only 2 documents"):
+        make(rank=[1, 99, 1, 2, 1])

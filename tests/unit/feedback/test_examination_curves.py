@@ -71,3 +71,19 @@ def test_curves_have_value_and_refuse_ranks_below_one(curve):
 def test_impossible_curves_are_refused(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("ranks", [[np.nan], [np.inf], ["a"], None, [1j], [[1], [1, 2]], [1e30]])
+@pytest.mark.parametrize("curve", [PowerLaw(1), TableCurve((1, 0.5)), Cutoff(PowerLaw(1), 3)])
+def test_ranks_that_are_no_numbers_are_refused_by_every_curve(curve, ranks):
+    with pytest.raises(InputError, match="Ranks, counted from 1, must be"):
+        curve.at(ranks)
+
+
+@pytest.mark.parametrize("value", [None, "x", 1j, [1], np.nan])
+def test_parameters_that_are_no_numbers_are_refused(value):
+    for make in (lambda: PowerLaw(value), lambda: Cutoff(PowerLaw(1), value)):
+        with pytest.raises(InputError, match="must be"):
+            make()
+    with pytest.raises(InputError):
+        TableCurve((1, value))

@@ -54,3 +54,27 @@ def test_impossible_noise_is_refused(eps_plus, eps_minus):
 def test_a_world_without_clicks_has_no_noise_share():
     with pytest.raises(InputError, match="No document can be clicked"):
         PositionModel(PowerLaw(1), 1, 0).noise_share(np.zeros(2), np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("relevance", "words"),
+    [
+        ([1, np.nan], "relevance of document 1 .* finite"),
+        (["a", "b"], "not text"),
+        ([1, 0, 1], "every document needs one of both"),
+        (None, "not None"),
+    ],
+)
+def test_relevance_that_is_no_number_is_refused(relevance, words):
+    model = PositionModel(PowerLaw(1), 1, 0.1)
+    with pytest.raises(InputError, match=words):
+        model.click_probability(relevance, [1, 2])
+    with pytest.raises(InputError, match=words):
+        model.expected_clicks_per_query_draw(relevance, [1, 2], [0, 2])
+
+
+@pytest.mark.parametrize("value", [None, "x", float("nan"), 1j, [1]])
+def test_noise_that_is_no_number_is_refused(value):
+    for noise in ((value, 0.1), (1.0, value)):
+        with pytest.raises(InputError, match="1 >= eps_plus > eps_minus >= 0"):
+            PositionModel(PowerLaw(1), *noise)

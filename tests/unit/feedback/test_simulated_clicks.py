@@ -251,3 +251,31 @@ def test_nonsense_is_refused(sampler, probability, ranks, draws, words):
 def test_impossible_rates_are_refused(arguments):
     with pytest.raises(InputError):
         query_draws_for(*arguments)
+
+
+@pytest.mark.parametrize("sampler", [simulate_counts, simulate_sessions])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"pi": ["a", "b"]}, "not text"),
+        ({"pi": [0.5, np.nan]}, "document 1 .* nan"),
+        ({"ranks": [1.5, 2]}, "whole numbers, but entry 0"),
+        ({"ranks": [1, 3]}, "only 2 documents"),
+        ({"offsets": [0, 1.5, 2]}, "whole numbers, but entry 1"),
+        ({"draws": 1.5}, "1 query draw or more, not 1.5"),
+        ({"draws": np.nan}, "1 query draw or more, not nan"),
+        ({"draws": "x"}, "1 query draw or more, not 'x'"),
+        ({"seed": -1}, "seed must be"),
+        ({"seed": "x"}, "seed must be"),
+    ],
+)
+def test_samplers_never_round_or_guess(sampler, change, words):
+    given = {"pi": [0.5, 0.5], "ranks": [1, 2], "offsets": [0, 2], "draws": 3, "seed": 0} | change
+    with pytest.raises(InputError, match=words):
+        sampler(*given.values())
+
+
+@pytest.mark.parametrize("arguments", [(None, 1), ("x", 1), (1, "x"), (1e300, 1e-300)])
+def test_query_draws_for_what_is_no_number_are_refused(arguments):
+    with pytest.raises(InputError):
+        query_draws_for(*arguments)

@@ -38,19 +38,19 @@ def log():
 
 @pytest.fixture
 def moved():
-    """Document 0 seen at ranks 1 and 2, document 1 at rank 3, document 2 never clicked."""
-    return ClickLog([0, 0, 1, 2], [1, 2, 3, 4], [5, 5, 10, 10], [2, 3, 1, 0], 10, [0, 3])
+    """Document 0 seen at ranks 1 and 2, document 1 at rank 3, 2 never clicked, 3 unseen."""
+    return ClickLog([0, 0, 1, 2], [1, 2, 3, 4], [5, 5, 10, 10], [2, 3, 1, 0], 10, [0, 4])
 
 
 def test_every_click_counts_once_or_by_its_own_rank(moved):
     naive = naive_weights(moved)
-    assert naive.values.tolist() == [5, 1, 0]
+    assert naive.values.tolist() == [5, 1, 0, 0]
     assert naive.clicks == 6
     ips = ips_weights(moved, PowerLaw(1))
-    assert ips.values == pytest.approx([2 * 1 + 3 * 2, 3, 0], rel=1e-15)
+    assert ips.values == pytest.approx([2 * 1 + 3 * 2, 3, 0, 0], rel=1e-15)
     assert ips.clicks == 6
     clipped = ips_weights(moved, PowerLaw(1), clip=0.4)
-    assert clipped.values == pytest.approx([2 + 3 * 2, 2.5, 0], rel=1e-15)
+    assert clipped.values == pytest.approx([2 + 3 * 2, 2.5, 0, 0], rel=1e-15)
 
 
 def test_no_bias_weights_every_click_the_same(log):

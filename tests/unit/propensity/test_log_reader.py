@@ -156,7 +156,7 @@ def test_one_position_still_has_a_click_rate() -> None:
         ("", "no column document"),
         ("query,document,click\nq,a,1\n", "no column position"),
         (PLAIN, "no usable row"),
-        (lines("q,a,x,1"), "no usable row. 1 row with a position that is no number"),
+        (lines("q,a,x,1"), "no usable row: 1 row with a position that is no number"),
     ],
 )
 def test_files_without_anything_usable_are_refused(text: str, message: str) -> None:
@@ -206,3 +206,15 @@ def test_unreadable_files(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log.csv").counts()["clicks"] == 1
     with pytest.raises(InputError, match="between 1 and 2"):
         estimate_from_log(parse_log(lines("q,a,1,1", "q,a,2,0")), landmark=3)
+
+
+def test_faults_are_told_in_plain_words() -> None:
+    header = "query,document,position,click,impressions\n"
+    with pytest.raises(InputError, match=r"1 row with an impressions value that is no number \("):
+        parse_log(lines("q,a,1,1,x", header=header))
+    with pytest.raises(InputError) as caught:
+        parse_log(lines("q,a,x,1", "q,,1,1"))
+    assert str(caught.value) == (
+        "the click log has no usable row: 1 row with a position that is no number (line 2); "
+        "1 row with no document (line 3)."
+    )

@@ -47,3 +47,23 @@ def test_what_has_no_ndcg_is_refused():
         dcg(np.array([1, 2]), np.array([1, 1]), [0, 2], cutoff=0)
     with pytest.raises(InputError, match="skip, zero or one"):
         ndcg(np.array([1, 2]), np.array([1, 1]), [0, 2], empty="half")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"ranks": [1, np.nan]}, "rank of document 1 .* finite"),
+        ({"ranks": [0, 1]}, "counted from 1"),
+        ({"ranks": [1, 2, 3]}, "every document needs a rank and a grade"),
+        ({"grades": ["a", "b"]}, "not text"),
+        ({"grades": [1, np.nan]}, "grade of document 1 .* finite"),
+        ({"grades": [1, 2000]}, "grades up to 900"),
+        ({"cutoff": np.nan}, "cutoff"),
+        ({"cutoff": "x"}, "cutoff"),
+        ({"gain": "square"}, "exponential or linear"),
+    ],
+)
+def test_a_gain_is_never_nan_or_guessed(change, words):
+    given = {"ranks": np.array([1, 2]), "grades": np.array([1, 0]), "query_offsets": [0, 2]}
+    with pytest.raises(InputError, match=words):
+        dcg(**(given | change))

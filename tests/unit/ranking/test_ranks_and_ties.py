@@ -12,6 +12,7 @@ from scipy import stats
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import (
+    in_brief,
     ndcg,
     order_from_ranks,
     query_of_document,
@@ -165,3 +166,36 @@ def test_the_loss_adds_the_ranks_of_relevant_documents():
 def test_what_cannot_be_ranked_is_refused_in_one_sentence(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rank_documents(["a", "b"], [0, 2]), "Scores .* not text"),
+        (lambda: rank_documents([1j, 2], [0, 2]), "Scores .* not complex"),
+        (lambda: rank_many([[1, 2], [1]], [0, 2]), "Scores must be an array of numbers"),
+        (lambda: rank_documents([1, 2], [0, 1.5, 2]), "whole numbers, but entry 1 .* 1.5"),
+        (lambda: rank_documents([1, 2], None), "query_offsets .* not None"),
+        (lambda: rank_documents([1, 2], [0, 2**64 - 1]), "whole numbers up to"),
+        (lambda: query_of_document([0, 2, 1]), "query 1 has no document"),
+        (lambda: query_sums(3.0, [0, 1]), "axis of documents"),
+        (lambda: query_sums(["a"], [0, 1]), "not text"),
+        (lambda: order_from_ranks([1.5, 1], [0, 2]), "whole numbers, but entry 0"),
+        (lambda: order_from_ranks([[1], [2]], [0, 2]), "one axis"),
+        (lambda: sum_of_ranks([1, np.nan], [0, 1], [0, 2]), "rank of document 1 .* finite"),
+        (lambda: sum_of_ranks([1, 2], [0], [0, 2]), "a rank and a relevance"),
+    ],
+)
+def test_what_is_no_number_or_does_not_fit_is_refused(call, words):
+    with pytest.raises(InputError, match=words):
+        call()
+
+
+def test_values_in_messages_are_short_and_on_one_line():
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value in (10**5000, deep, "x" * 999, np.arange(99.0), "a\nb", np.float64(1.5), None):
+        text = in_brief(value)
+        assert 0 < len(text) <= 50
+        assert "\n" not in text

@@ -24,6 +24,7 @@ from ultr_core.risk import (
     true_risk,
     true_risks,
     variance_of_delta,
+    variance_of_risk,
 )
 
 
@@ -269,3 +270,57 @@ def test_an_impossible_law_is_refused(arguments):
 def test_an_impossible_noise_share_is_refused(arguments):
     with pytest.raises(InputError):
         noise_share(*arguments)
+
+
+UNUSABLE = [
+    ("pi", [0.1, np.nan], "click probability of document 1 .* nan"),
+    ("pi", [0.1, 2], r"click probability of document 1 .* \[0, 1\]"),
+    ("pi", [-0.1, 0.2], r"click probability of document 0 .* \[0, 1\]"),
+    ("pi", ["a", "b"], "not text"),
+    ("pi", [0.5], "for 1 documents"),
+    ("q", [1, np.nan], "propensity of document 1 .* nan"),
+    ("q", [np.inf, 1], "propensity of document 0 .* inf"),
+    ("q", [-1, 1], "propensity of document 0 .* 0 or more"),
+    ("q", [1j, 1], "not complex"),
+    ("ranks", [1, np.nan], "rank of document 1 .* finite"),
+    ("ranks", [np.inf, 1], "rank of document 0 .* finite"),
+    ("ranks", [1, 2, 3], "for 2 documents"),
+    ("ranks", None, "not None"),
+    ("offsets", [0, 1.5, 2], "whole numbers, but entry 1"),
+    ("offsets", [0, np.nan], "whole numbers, but entry 1"),
+    ("offsets", [0, 3], "number of documents"),
+]
+
+
+@pytest.mark.parametrize("moment", [expected_delta, variance_of_delta, expected_risk, "of risk"])
+@pytest.mark.parametrize(("name", "value", "words"), UNUSABLE)
+def test_every_moment_refuses_the_same_numbers(moment, name, value, words):
+    given = {"pi": [0.1, 0.0], "q": [1.0, 0.5], "ranks": [2, 1], "offsets": [0, 2]} | {name: value}
+    with pytest.raises(InputError, match=words):
+        if moment == "of risk":
+            variance_of_risk(*given.values(), 10)
+        else:
+            moment(*given.values())
+
+
+@pytest.mark.parametrize("draws", [0, -1, 1.5, np.nan, np.inf, "x", None])
+def test_a_variance_needs_a_whole_number_of_draws(draws):
+    with pytest.raises(InputError, match="query draws must be 1 or more"):
+        variance_of_risk([0.1], [1.0], [1], [0, 1], draws)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(np.nan, 0, 1), (1, np.nan, 1), (1, 0.1, np.nan), (1, 0.1, np.inf), (2, 0, 1), ("x", 0, 1)],
+)
+def test_a_noise_share_is_never_nan(arguments):
+    with pytest.raises(InputError):
+        noise_share(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(np.nan, 0, [1]), ("1", 0, [1]), (1, 0, [np.nan]), (1, 0, [np.inf]), (1, 0, "x")]
+)
+def test_an_affine_law_is_never_nan(arguments):
+    with pytest.raises(InputError):
+        affine_law(*arguments)

@@ -84,3 +84,12 @@ def test_impossible_counts_are_refused(arguments: tuple, message: str) -> None:
         sign_test_power(0, 0.5)
     with pytest.raises(InputError, match="power between"):
         comparisons_needed(0.6, power=1.0)
+
+
+@pytest.mark.parametrize("count", [float("nan"), float("inf"), 1.5, "x", None, -1])
+def test_what_is_no_count_is_refused(count):
+    for arguments in ((count, 1), (1, count), (1, 1, count)):
+        with pytest.raises(InputError, match="whole number from 0"):
+            sign_test(*arguments)
+    with pytest.raises(InputError, match="Power needs"):
+        sign_test_power(count, 0.5)

@@ -90,3 +90,54 @@ def test_tau_that_is_not_defined_is_refused(a, b, words):
 def test_equal_numbers_agree_with_no_order() -> None:
     assert order_agreement([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) == 0.0
     assert order_agreement([3.0, 2.0, 1.0], [1.0, 2.0, 3.0]) == -1.0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("document", [0, 1])
+def test_ranks_that_are_no_number_are_refused_also_where_nothing_is_relevant(value, document):
+    ranks = RANKS.astype(float)
+    ranks[1, document] = value
+    for call in (
+        lambda: true_risks(ranks, RELEVANCE, OFFSETS),
+        lambda: true_risk(ranks[1], RELEVANCE, OFFSETS),
+        lambda: mean_rank_of_relevant(ranks[1], RELEVANCE),
+    ):
+        with pytest.raises(InputError, match=f"rank of document {document} .* finite"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("ranks", "relevance", "words"),
+    [
+        (["a"] * 5, RELEVANCE, "Ranks must be real numbers, not text"),
+        ([1, [2, 3]], RELEVANCE, "Ranks must be an array of numbers"),
+        (None, RELEVANCE, "Ranks must be real numbers, not None"),
+        (RANKS[0], [1, np.nan, 0, 0, 0], "relevance of document 1 .* nan"),
+        (RANKS[0], [1, 0, -1, 0, 0], "relevance of document 2 .* 0 or more"),
+        (RANKS[0], [1j] * 5, "not complex numbers"),
+        ([1], [1, 0], "every document needs one of both"),
+    ],
+)
+def test_what_is_no_rank_or_relevance_is_refused(ranks, relevance, words):
+    with pytest.raises(InputError, match=words):
+        true_risk(ranks, relevance, OFFSETS)
+    with pytest.raises(InputError, match=words):
+        mean_rank_of_relevant(ranks, relevance)
+
+
+@pytest.mark.parametrize("values", [[1e308, -1e308], [1.7e308, 1.7e308, 1.7e308], [1e200, 1e308]])
+def test_an_interval_beyond_all_numbers_is_refused(values):
+    with pytest.raises(InputError, match="too large for an interval"):
+        interval_over_draws(values)
+    with pytest.raises(InputError, match="too large for an interval"):
+        Estimate.normal(1e308, 1e308, 2, 2.0)
+
+
+@pytest.mark.parametrize("compare", [kendall_tau, order_agreement])
+@pytest.mark.parametrize("lists", [([], []), ([1, 2], [1]), ([1, 1], [1]), ([1], [1]), (1, 2)])
+def test_lists_that_cannot_be_compared_are_refused_by_both(compare, lists):
+    with pytest.raises(InputError, match="two equally long lists"):
+        compare(*lists)
+    for value, words in ((np.nan, "finite"), ("b", "text"), (None, "real numbers")):
+        with pytest.raises(InputError, match=words):
+            compare([1, 2], [3, value] if value != "b" else ["a", "b"])

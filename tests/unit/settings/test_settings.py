@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +131,45 @@ def test_options_are_validated_and_rounding_is_said() -> None:
 
 def test_negative_zero_is_zero() -> None:
     assert Settings(eta=-0.0).to_query() == Settings(eta=0.0).to_query() == "eta=0"
+
+
+def nested(depth: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("on_stops", [False, True])
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 1j, object(), b"x", b"\xff", {}, {"a": 1}, [None], [[1]], [[]], (), set(),
+        float("nan"), float("inf"), -1, 10**400, 10**5000, "9" * 99_999, nested(100_000),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_no_type_of_value_raises_in_a_link(name: str, value: object, on_stops: bool) -> None:
+    settings, notices = Settings.from_query({name: value}, on_stops=on_stops)
+    assert settings == Settings()
+    assert len(notices) == 1
+    assert len(notices[0]) < 300
+
+
+def test_numbers_and_bytes_in_a_link_are_read_as_numbers() -> None:
+    query = {"eta": np.array(0.5), "clicks": b"20000", "seed": ["1", 7]}
+    assert Settings.from_query(query) == (Settings(eta=0.5, clicks=20_000, seed=7), ())
+
+
+def test_notices_name_the_slider_positions_and_group_thousands() -> None:
+    _, notices = Settings.from_query({"clicks": "9999999"}, on_stops=True)
+    assert notices == (
+        "The link asks for Number of clicks n = 9,999,999; it must be one of 100, 250, 500, "
+        "1,000, 2,000, 5,000, 9,000, 20,000, 45,000, 100,000, 170,000, 225,000, 450,000 or "
+        "850,000. 170,000 is shown.",
+    )
+    _, notices = Settings.from_query({"clicks": "9999999"})
+    assert "a whole number from 10 to 5,000,000. 170,000 is shown." in notices[0]
+    _, notices = Settings.from_query({"clicks": "21000"}, on_stops=True)
+    assert notices[0].endswith("n = 21,000; the nearest possible value, 20,000, is shown.")

@@ -1,0 +1,181 @@
+"""What surrounds a command: output that cannot be written, Ctrl-C, and odd text in arguments."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ultr_core.cli import main
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.proofs.check import Check, Finding, Proof
+
+ROOT = Path(__file__).parents[3]
+RESULT = "3 wins, 5 losses"
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+
+
+def shell(command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command.replace("LAB", f"{sys.executable} -m ultr_core")],
+        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, **variables},
+    )  # fmt: skip
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "command",
+    ["LAB sign-test 3 5 >/dev/full", "LAB sign-test 3 5 --json >/dev/full", "LAB --help >/dev/full",
+     "LAB sign-test 3 5 >&-"],
+)  # fmt: skip
+def test_output_that_cannot_be_written_is_one_sentence_and_code_2(command: str) -> None:
+    done = shell(command)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("error: Standard output cannot be written (")
+
+
+@needs_full
+@pytest.mark.parametrize("closed", ["2>/dev/full", "2>&-"])
+def test_notes_that_cannot_be_written_cost_neither_result_nor_code(closed: str) -> None:
+    program = (
+        "from ultr_core.commands import sign_test\nfrom ultr_core.commands.shared import "
+        "print_notes\nrun = sign_test.run\nsign_test.run = lambda o: print_notes(['x']) or run(o)\n"
+        "from ultr_core.cli import main\nraise SystemExit(main(['sign-test', '3', '5']))"
+    )
+    done = shell(f'{sys.executable} -c "$PROGRAM" {closed}', PROGRAM=program)
+    assert done.returncode == 0
+    assert done.stdout.startswith(RESULT)
+    assert "note" not in done.stdout
+
+
+@needs_full
+@pytest.mark.parametrize("closed", ["2>/dev/full", "2>&-"])
+def test_an_error_never_lands_in_the_output(closed: str) -> None:
+    done = shell(f"LAB sign-test x 5 {closed}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert shell(f"LAB sign-test 3 5 >/dev/full {closed}").returncode == 2
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = shell("LAB sign-test 3 5 | true")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("as_error", ["ImportError('broken')", "SystemError('half')", "stop"])
+def test_ctrl_c_while_libraries_load_says_stopped(as_error: str, tmp_path: Path) -> None:
+    """A library that is interrupted while it loads may turn Ctrl-C into any error."""
+    (tmp_path / "numpy.py").write_text(
+        "import os, signal, time\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        f"    time.sleep(20)\nexcept KeyboardInterrupt as stop:\n    raise {as_error}\n"
+    )
+    done = shell("LAB compare", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
+def test_ctrl_c_during_a_command_says_stopped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ultr_core.commands.sign_test.run", interrupted)
+    assert main(["sign-test", "3", "5"]) == 130
+    assert capsys.readouterr().err == "Stopped.\n"
+
+
+LONG = "x" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "--corpus", LONG], "File name too long"),
+        (["compare", "--corpus", f"{LONG}/a\nb"], "File name too long"),
+        (["propensities", LONG], "File name too long"),
+        (["compare", "--corpus", "a\0b"], "zero byte"),
+        (["propensities", "a\0b"], "zero byte"),
+        (["propensities", "LOG", "--out", "a\0b"], "zero byte"),
+        (["compare", "--corpus", "a\nb"], r"a\nb does not exist"),
+        (["propensities", "a\nb"], r"a\nb cannot be read"),
+        (["compare", "foo\nbar"], r"foo\nbar"),
+        (["foo\u2028bar\r"], r"foo\u2028bar\r"),
+        (["compare", LONG], "Unrecognized arguments: 'xxx"),
+        (["compare", *[f"{i}\n" for i in range(2_000)]], "Unrecognized arguments"),
+        ([LONG], "invalid choice"),
+        (["compare", f"--json={LONG}"], "ignored explicit argument"),
+        (["compare", "--eta", LONG], "--eta is 'xxx"),
+        (["compare", "--eta", "a\nb"], r"--eta is 'a\nb'"),
+        (["live", "--days", LONG], "--days is 'xxx"),
+        (["live", "--days", "9" * 4_000], "--days is 999"),
+        (["live", "--scheme", f"{LONG}\n"], "--scheme is 'xxx"),
+        (["sign-test", LONG, "1"], "WINS is 'xxx"),
+        (["propensities", "LOG", "--method", LONG], "--method is 'xxx"),
+        (["propensities", "LOG", "--fit", f"\n{LONG}"], "is no fit"),
+        (["compare", "--corpus", ""], "The corpus has an empty path"),
+        (["propensities", ""], "The click log has an empty path"),
+        (["propensities", "LOG", "--out", ""], "The curve has an empty path"),
+    ],
+)  # fmt: skip
+def test_whatever_text_is_given_the_error_is_one_short_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query,document,position,click\nq,a,1,1\nq,a,2,1\nq,b,2,1\nq,b,1,1\n")
+    assert main([str(log) if text == "LOG" else text for text in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert len(captured.err) < 1_100
+    assert message in captured.err
+    assert "x" * 210 not in captured.err
+
+
+def test_given_text_is_shown_shortened_and_escaped() -> None:
+    assert quoted("a\nb") == r"'a\nb'"
+    assert quoted(1.5) == "1.5"
+    assert len(quoted(LONG)) == len(quoted([LONG])) == 40
+    assert quoted(10**5_000) == "a int too long to print"
+    assert named(Path("folder/train.txt")) == "folder/train.txt"
+    assert named("a\tb\x85") == r"a\tb\x85"
+    assert named("start" + LONG + "end").startswith("startxx")
+    assert named("start" + LONG + "end").endswith("xxend")
+    assert len(named(LONG)) <= 200
+    assert checked_path("a b", "It") == Path("a b")
+    with pytest.raises(InputError, match="It has an empty path"):
+        checked_path("", "It")
+
+
+@pytest.mark.parametrize(
+    ("relation", "measured", "shown"),
+    [("=", 15.7, "15.7 ≠ 0"), ("≥", -2.0, "-2 < 0"), (">", -2.0, "-2 ≤ 0"), ("=", 0.0, "0 = 0"),
+     (">", 2.0, "2 > 0")],
+)  # fmt: skip
+def test_a_failed_check_does_not_print_the_relation_that_failed(
+    relation: str,
+    measured: float,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    finding = Finding(measured, 0.0, 0.1, False, "It is.", relation)  # type: ignore[arg-type]
+    proof = Proof("x", "X", "1", "", "", (), "", lambda _: finding)
+    monkeypatch.setattr(
+        "ultr_core.commands.proofs.proof_checks", lambda *_: [Check(proof, finding)]
+    )
+    monkeypatch.setattr("ultr_core.commands.proofs.ranker_family", lambda _: None)
+    assert main(["proofs"]) == 0
+    assert f"measured {shown}, tolerance" in capsys.readouterr().out
+
+
+def test_failing_lines_are_counted_in_the_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["proofs", "--json", "--clicks", "1000", "--draws", "1", "--assumed-eta", "1.5"])
+    text = capsys.readouterr().out
+    assert re.search(r"Lines \d+(, \d+)* and \d+ fail: the largest step", text)
+    assert re.search(r"Line \d+ fails: the largest step", text)
+    assert not re.search(r"Line \d+,", text)

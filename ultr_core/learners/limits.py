@@ -1,0 +1,90 @@
+"""What a fit can take: the ranges in which its gap can be certified in floating point."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+
+# Measured: with C up to 100, fits to a gap of 1e-3 succeed up to feature values of 1e12 and fail
+# from 1e15 on, as the curvature grows with the square; with C or weights of 1e15 they succeed.
+LARGEST_FEATURE = 1e12
+SMALLEST_COST, LARGEST_COST = 1e-12, 1e12
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
+# Gaps below this drown in the rounding of P and D.
+SMALLEST_TOLERANCE = 1e-12
+
+
+def check_cost(cost: float) -> None:
+    """Raise InputError unless C is a number in the usable range."""
+    if not _is_number(cost) or not SMALLEST_COST <= cost <= LARGEST_COST:
+        raise InputError(
+            f"The cost C is {cost!r}; it must be a number from {SMALLEST_COST:g} to "
+            f"{LARGEST_COST:g}."
+        )
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise InputError unless the relative duality gap asked for is in the usable range."""
+    if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance < 1:
+        raise InputError(
+            f"The tolerance is {tolerance!r}; it must be a number from {SMALLEST_TOLERANCE:g} to "
+            "below 1."
+        )
+
+
+def check_counts(max_iterations: object, seed: object) -> None:
+    """Raise InputError unless ``max_iterations`` is 1 or more and ``seed`` 0 or more."""
+    for name, value, least in (("max_iterations", max_iterations, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+            raise InputError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+
+
+def check_weights(values: NDArray[np.float64], clicks: float) -> None:
+    """Raise InputError if the heaviest weight, over n, is out of the usable range.
+
+    ``values`` [documents]; all zero is left to others. Weights far below the heaviest do no harm.
+    """
+    document = int(np.argmax(values)) if len(values) else 0
+    heaviest = float(values[document]) if len(values) else 0.0
+    low, high = SMALLEST_WEIGHT * clicks, LARGEST_WEIGHT * clicks
+    if heaviest > 0 and not low <= heaviest <= high:
+        raise InputError(
+            f"The largest weight is {heaviest:g}, of document {document} (counted from 0), with "
+            f"{clicks:g} training examples; it must be from {low:g} to {high:g}, that is "
+            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g} for each example, so rescale the weights."
+        )
+
+
+def feature_ranges(features: Any) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+    """Smallest and largest value of each feature [features], of one document or more."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    if sp.issparse(features):
+        return low.toarray().ravel(), high.toarray().ravel()
+    return low, high
+
+
+def check_features(
+    low: NDArray[np.floating[Any]], high: NDArray[np.floating[Any]], ids: NDArray[np.int64]
+) -> None:
+    """Raise InputError for a feature that is too large for a certified fit, naming its range.
+
+    ``low``, ``high`` [features] are the ranges, ``ids`` [features] what the features are called.
+    """
+    largest = np.maximum(np.abs(low), np.abs(high))
+    worst = int(np.argmax(largest)) if len(largest) else 0
+    if len(largest) and largest[worst] > LARGEST_FEATURE:
+        raise InputError(
+            f"Feature {ids[worst]} ranges from {low[worst]:g} to {high[worst]:g} in the queries "
+            f"that are learned from, but no fit can be certified beyond {LARGEST_FEATURE:g} in "
+            "size; rescale the feature."
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
