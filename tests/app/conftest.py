@@ -23,3 +23,11 @@ def open_app(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Op
         return app.run()
 
     yield open_
+
+
+@pytest.fixture(autouse=True)
+def main_module_kept() -> Iterator[None]:
+    """Give ``__main__`` back: AppTest leaves the page there, and new processes would run it."""
+    kept = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = kept
