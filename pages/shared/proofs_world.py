@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -94,9 +95,10 @@ def edit_query() -> dict[str, str]:
     """Controls of the small query; their texts under the keys of a world's link."""
     size = _size()
     letters = list(LETTERS[:size])
+    _forget_missing(letters)
     relevant = st.pills(
         "Relevant documents", letters, selection_mode="multi", key="relevant",
-        default=[letter for letter in DEFAULTS["relevant"] if letter in letters],
+        default=_relevant_at_first(letters),
         help="Tap to change what this user finds relevant.", **BOUND,
     )  # fmt: skip
     texts = {"relevant": "".join(relevant) or "-"}
@@ -125,6 +127,17 @@ def _size() -> int:
     return letters if FEWEST <= letters <= len(LETTERS) else len(DEFAULTS["list"])
 
 
+def _relevant_at_first(letters: Collection[str]) -> list[str]:
+    return [letter for letter in DEFAULTS["relevant"] if letter in letters]
+
+
+def _forget_missing(letters: Collection[str]) -> None:
+    """Relevance of documents that are gone must leave the address, too, or a link would differ."""
+    chosen = st.session_state.get("relevant") or []
+    if any(letter not in letters for letter in chosen):
+        st.session_state["relevant"] = [letter for letter in chosen if letter in letters]
+
+
 def _resizing(size: int) -> None:
     """Buttons, since a number box that followed the typed ranking would fight with it."""
     st.markdown(f"{size} candidates")
@@ -136,13 +149,14 @@ def _resizing(size: int) -> None:
             st.button(
                 label, key=f"candidates-{key}", on_click=_resize, args=(wanted,),
                 disabled=not FEWEST <= wanted <= MOST,
-                help="Starts all three rankings anew.",
+                help="Starts the rankings and the relevance anew.",
             )  # fmt: skip
 
 
 def _resize(size: int) -> None:
     """Callback: rankings of another length, shown as A, B, C ... and judged upside down."""
     letters = LETTERS[:size]
+    st.session_state["relevant"] = _relevant_at_first(letters)
     st.session_state["list"] = letters
     st.session_state["new"] = letters[::-1]
     st.session_state["other"] = letters[1] + letters[0] + letters[2:]

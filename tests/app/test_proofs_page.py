@@ -125,7 +125,18 @@ def test_another_number_of_candidates_starts_the_rankings_anew(open_proofs: Open
             assert not app.exception
             assert not app.warning
             size = len(app.text_input(key="list").value)
+            kept = [letter for letter in "BEF" if letter in "ABCDEFGHIJKL"[:size]]
+            assert app.session_state["relevant"] == kept
         assert size == last
+
+
+def test_a_shorter_list_forgets_the_relevance_of_what_is_gone(open_proofs: OpenProofs) -> None:
+    app = open_proofs()
+    for key, text in (("list", "ABCD"), ("new", "DCBA"), ("other", "BACD")):
+        app.text_input(key=key).set_value(text)
+    app.run()
+    assert not app.exception
+    assert app.session_state["relevant"] == ["B"]
 
 
 def test_more_users_can_be_drawn(open_proofs: OpenProofs) -> None:

@@ -17,8 +17,10 @@ from ultr_core.commands.shared import (
     settings_from,
     splits_from,
 )
+from ultr_core.errors import InputError, quoted
 from ultr_core.experiments import build_world, proof_checks, ranker_family
 from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
+from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
 NAME = "proofs"
 USERS = 10_000  # simulated for a derivation
@@ -50,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     """Run all checks and print them, or walk one derivation."""
     if options.derivation is not None:
         return _walk(options)
+    if options.query:
+        raise InputError("--query describes a small query; name what to walk with --derivation.")
     settings = settings_from(options)
     world = build_world(settings, splits_from(options))
     print_notes(world.notices)
@@ -74,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 def _walk(options: argparse.Namespace) -> int:
     """Print the lines of one derivation; the exit code says whether all of them hold."""
     settings = settings_from(options)
-    world = SmallWorld.under(settings, dict(parse_qsl(options.query)))
+    world = SmallWorld.under(settings, _query_texts(options.query))
     proof = DERIVATIONS[options.derivation]
     assert proof.derive is not None
     walk = proof.derive(Ways(world, draw_users(world, USERS, settings.seed)))
@@ -93,6 +97,30 @@ def _walk(options: argparse.Namespace) -> int:
     else:
         _print_walk(proof.title, walk)
     return OK if walk.holds else CHECK_FAILED
+
+
+def _query_texts(query: str) -> dict[str, str]:
+    """Keys and texts of ``--query``; raises InputError for what is no key, or is given twice."""
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError:
+        raise InputError(
+            f"--query is {quoted(query)}; it must be key=text pairs joined by &, with the keys "
+            f"{', '.join(DEFAULTS)}."
+        ) from None
+    texts: dict[str, str] = {}
+    for key, text in pairs:
+        if key not in DEFAULTS:
+            raise InputError(
+                f"--query has the key {quoted(key)}; the keys are {', '.join(DEFAULTS)}."
+            )
+        if key == "relevant":  # a page's link names the relevant documents one by one
+            texts[key] = texts.get(key, "").replace(NOBODY, "") + text or NOBODY
+        elif key in texts:
+            raise InputError(f"--query gives {key} twice; once is enough.")
+        else:
+            texts[key] = text
+    return texts
 
 
 def _print_walk(title: str, walk: Walk) -> None:

@@ -249,3 +249,14 @@ def test_a_damaged_results_file_is_named_with_its_line(
     capsys.readouterr()
     assert main(arguments) == 2
     assert "Line 5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://127.0.0.1:1", "tcp://", ""])
+def test_no_scheduler_is_said_at_once(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = time.monotonic()
+    command = ["reproduce", "bias", "--draws", "1", "--out", str(tmp_path), "--dask", address]
+    assert main(command) == 2
+    assert "Dask scheduler" in capsys.readouterr().err
+    assert time.monotonic() - started < 30

@@ -103,7 +103,7 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
             ),
             _Rule(
                 "naive-flat",
-                "More clicks do not help the naive ranker.",
+                "From some ten thousand clicks on, more clicks do not help the naive ranker.",
                 "7.2",
                 "Over the last tenfold of clicks its loss changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",

@@ -6,6 +6,7 @@ import importlib
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -13,8 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
 from ultr_core.experiments.studies.source import (
     WorldDescription,
@@ -144,17 +146,33 @@ def _distributed() -> Any:
 @contextmanager
 def _dask_client(address: str) -> Iterator[Any]:
     distributed = _distributed()
+    _require_answer(address)
     try:
         client = distributed.Client(address, timeout=CONNECTION_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"No Dask scheduler answers at {address!r} ({type(error).__name__}); --dask takes an "
-            "address such as tcp://10.0.0.1:8786."
-        ) from None
+        raise _no_scheduler(address) from error
     try:
         yield client
     finally:
         client.close()
+
+
+def _require_answer(address: str) -> None:
+    """Knock before Dask does: its client goes on trying long after it has given up."""
+    place = urlsplit(address if "//" in address else f"tcp://{address}")
+    try:
+        if not place.hostname or not place.port:
+            raise _no_scheduler(address)
+        socket.create_connection((place.hostname, place.port), timeout=5).close()
+    except (OSError, ValueError) as error:
+        raise _no_scheduler(address) from error
+
+
+def _no_scheduler(address: str) -> InputError:
+    return InputError(
+        f"No Dask scheduler answers at {quoted(address)}; --dask takes an address such as "
+        "tcp://10.0.0.1:8786."
+    )
 
 
 def _first(client: Any, source: WorldSource) -> WorldDescription:
