@@ -97,7 +97,7 @@ def edit_query() -> dict[str, str]:
     letters = list(LETTERS[:size])
     _forget_missing(letters)
     relevant = st.pills(
-        "Relevant documents", letters, selection_mode="multi", key="relevant",
+        "Relevant documents", letters, selection_mode="multi", key="relevant", wrap=True,
         default=_relevant_at_first(letters),
         help="Tap to change what this user finds relevant.", **BOUND,
     )  # fmt: skip

@@ -48,7 +48,20 @@ def settings_from(options: argparse.Namespace) -> Settings:
     given = {name: getattr(options, name, None) for name in PARAMETERS}
     settings, notices = Settings.from_options({k: v for k, v in given.items() if v is not None})
     print_notes(notices)
+    if "eta" in given and given["eta"] is not None and given["assumed_eta"] is None:
+        print_notes(_assumed_note(settings))
     return settings
+
+
+def _assumed_note(settings: Settings) -> tuple[str, ...]:
+    """A reader who changes how users look may forget that the learner's belief stays."""
+    if settings.assumed_eta == settings.eta:
+        return ()
+    option = PARAMETERS["assumed_eta"].option
+    return (
+        f"users have η = {settings.eta:g} but the learner still believes η′ = "
+        f"{settings.assumed_eta:g}; for correct propensities add {option} {settings.eta:g}.",
+    )
 
 
 def splits_from(options: argparse.Namespace) -> CorpusSplits | None:

@@ -188,3 +188,14 @@ def test_module_runs_and_survives_a_reader_that_leaves() -> None:
     )
     assert "Traceback" not in done.stderr
     assert done.stdout.startswith("holds")
+
+
+def test_a_forgotten_assumed_curve_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
+    quick = ["compare", "--json", "--clicks", "500", "--draws", "1"]
+    assert main([*quick, "--eta", "0"]) == 0
+    assert "--assumed-eta 0" in capsys.readouterr().err
+    assert main([*quick, "--eta", "0", "--assumed-eta", "0"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    rankers = json.loads(captured.out)["rankers"]
+    assert rankers["naive"]["risk"] == rankers["propensity"]["risk"]
