@@ -46,7 +46,7 @@ def risk_scatter(
             {
                 "true_risk": x_range,
                 "law": [slope * x + intercept for x in x_range],
-                "name": [None, "with the true p"],
+                "name": [None, "expected if p is right"],
                 "part": "law",
             }
         )
