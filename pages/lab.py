@@ -11,10 +11,9 @@ import streamlit as st
 
 from pages.shared import cached, lab_words, link, shell
 from pages.shared.checks import show_checks, summary
-from pages.shared.controls import in_page_words
 from pages.shared.frame import offer_files, show_chart, show_figure, theme
 from pages.shared.slots import Slot, first_time
-from ultr_core.errors import InputError
+from pages.shared.worlds import require_world
 from ultr_core.experiments import METHODS, Comparison, RiskPicture, training_plan
 from ultr_core.figures import (
     Quantity,
@@ -49,7 +48,7 @@ def main() -> None:
     headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
     verdict.place().markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
-    _require_world(corpus, settings)
+    require_world(corpus, settings)
     picture = cached.picture(corpus, settings)
 
     _risk_section(picture)
@@ -69,18 +68,6 @@ def main() -> None:
     _steps_section()
     slots = replace(slots, answer=_answer())
     _train(corpus, settings, slots, cells, first=FIRST_CELLS, last=len(cells))
-
-
-def _require_world(corpus: str | None, settings: Settings) -> None:
-    """Build the world, or show the one sentence that says why it cannot be built."""
-    try:
-        with st.spinner("Building the corpus and its rankers, once …"):
-            notices = cached.world(corpus, settings).notices
-    except InputError as error:
-        st.error(in_page_words(str(error)), icon=":material/error:")
-        st.stop()
-    for notice in notices:
-        st.markdown(f":material/info: {in_page_words(notice)}")
 
 
 def _risk_section(picture: RiskPicture) -> None:

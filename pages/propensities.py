@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import cached, propensity_cached, propensity_log, shell
+from pages.shared import propensity_cached, propensity_log, shell
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
 from pages.shared.propensity_cached import POSITION, TRUST
@@ -24,6 +24,7 @@ from pages.shared.propensity_words import (
 )
 from pages.shared.shell import PageContext
 from pages.shared.slots import Slot
+from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
 from ultr_core.experiments import LOG_FIELDS, stage
 from ultr_core.experiments.propensity_study import MethodResult, SwapDesign, true_ratios
@@ -45,7 +46,7 @@ def main() -> None:
     kind, plan, other = _design()
     chart = st.container()
     design = replace(plan, bootstrap=_bootstrap())
-    _require_world(corpus, settings)
+    require_world(corpus, settings)
     found = propensity_cached.method_result(corpus, settings, kind, design, "swap")
     truth = true_ratios(propensity_cached.examination_of(kind, settings), design)
     top.place().markdown(f"**{headline(found, truth)}**")
@@ -155,17 +156,6 @@ def _design() -> tuple[str, SwapDesign, str]:
 
 def _key(label: str) -> str:
     return next(m.key for m in PROPENSITY_METHODS.values() if m.label == label)
-
-
-def _require_world(corpus: str | None, settings: Settings) -> None:
-    try:
-        with st.spinner("Building the corpus and its rankers, once …"):
-            notices = cached.world(corpus, settings).notices
-    except InputError as error:
-        st.error(in_page_words(str(error)), icon=":material/error:")
-        st.stop()
-    for notice in notices:
-        st.markdown(f":material/info: {in_page_words(notice)}")
 
 
 def _notes(found: MethodResult) -> None:

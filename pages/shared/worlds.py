@@ -1,0 +1,22 @@
+"""The world of a page, or the sentence that says why there is none."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import cached
+from pages.shared.controls import in_page_words
+from ultr_core.errors import InputError
+from ultr_core.settings import Settings
+
+
+def require_world(corpus: str | None, settings: Settings) -> None:
+    """Build the world, or show the one sentence that says why it cannot be built."""
+    try:
+        with st.spinner("Building the corpus and its rankers, once …"):
+            notices = cached.world(corpus, settings).notices
+    except InputError as error:
+        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.stop()
+    for notice in notices:
+        st.markdown(f":material/info: {in_page_words(notice)}")
