@@ -10,8 +10,14 @@ import pandas as pd
 
 from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure
-from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
+from ultr_core.figures.style import INKS, Theme
+from ultr_core.figures.template import (
+    bare_spec,
+    method_channels,
+    readable_text,
+    rows_of,
+    with_domains,
+)
 
 COLUMNS = ("method", "label", "value", "low", "high", "text")
 
@@ -53,17 +59,7 @@ def interval_dots(
 @lru_cache(maxsize=32)
 def _template(order: tuple[str, ...], x_title: str, number: str, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    methods = list(METHOD_STYLES)
-    color = alt.Color(
-        "method:N",
-        legend=None,
-        scale=alt.Scale(domain=methods, range=[METHOD_STYLES[m].color for m in methods]),
-    )
-    shape = alt.Shape(
-        "method:N",
-        legend=None,
-        scale=alt.Scale(domain=methods, range=[METHOD_STYLES[m].shape for m in methods]),
-    )
+    color, shape = method_channels()
 
     def x_of(field: str) -> alt.X:
         return alt.X(

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from ultr_core.figures.style import Ink, chart_config
+from ultr_core.figures.style import METHOD_STYLES, Ink, chart_config
 
 
 def bare_spec(
@@ -29,6 +29,23 @@ def bare_spec(
 def rows_of(part: str) -> alt.Chart:
     """A chart without data that sees only the rows whose column ``part`` is ``part``."""
     return alt.Chart().transform_filter(alt.datum.part == part)
+
+
+def method_channels() -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape of the column ``method``, the same on every picture, without a legend."""
+    styles = METHOD_STYLES.values()
+    return (
+        alt.Color(
+            "method:N",
+            legend=None,
+            scale=alt.Scale(domain=list(METHOD_STYLES), range=[s.color for s in styles]),
+        ),
+        alt.Shape(
+            "method:N",
+            legend=None,
+            scale=alt.Scale(domain=list(METHOD_STYLES), range=[s.shape for s in styles]),
+        ),
+    )
 
 
 def with_domains(spec: Mapping[str, Any], **domains: tuple[float, float]) -> dict[str, Any]:

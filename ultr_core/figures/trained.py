@@ -11,8 +11,14 @@ import pandas as pd
 
 from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure
-from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
+from ultr_core.figures.style import INKS, Theme
+from ultr_core.figures.template import (
+    bare_spec,
+    method_channels,
+    readable_text,
+    rows_of,
+    with_domains,
+)
 
 COLUMNS = ("method", "label", "risk", "low", "high")
 
@@ -52,17 +58,7 @@ def _number(risk: float, low: float, high: float) -> str:
 @lru_cache(maxsize=16)
 def _template(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    methods = list(METHOD_STYLES)
-    color = alt.Color(
-        "method:N",
-        legend=None,
-        scale=alt.Scale(domain=methods, range=[METHOD_STYLES[m].color for m in methods]),
-    )
-    shape = alt.Shape(
-        "method:N",
-        legend=None,
-        scale=alt.Scale(domain=methods, range=[METHOD_STYLES[m].shape for m in methods]),
-    )
+    color, shape = method_channels()
 
     def x_of(field: str) -> alt.X:
         return alt.X(

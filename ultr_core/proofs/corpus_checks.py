@@ -12,6 +12,7 @@ from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
+    estimate_risk,
     estimate_risks,
     expected_risk,
     order_agreement,
@@ -121,36 +122,14 @@ def naive_order(evidence: Evidence) -> Finding:
 def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
     """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius."""
     best = int(np.argmin(evidence.true_risk))
-    ranks = evidence.family_ranks[best : best + 1]
-    propensity = evidence.assumed_propensity
-    value = estimate_risks(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank)).value[
-        0
-    ]
-    mean = float(_expected_one(evidence, ranks))
-    draws = evidence.log.query_draws
-    variance = float(
-        np.asarray(
-            variance_of_risk(
-                evidence.click_probability, propensity, ranks, evidence.query_offsets, draws
-            )
-        )[0]
-    )
-    largest = float(query_sums(ranks[0] / propensity, evidence.query_offsets).max())
+    ranks, propensity = evidence.family_ranks[best], evidence.assumed_propensity
+    estimate = estimate_risk(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank))
+    moments = (evidence.click_probability, propensity, ranks, evidence.query_offsets)
+    mean, draws = float(expected_risk(*moments)), evidence.log.query_draws
+    variance = float(variance_of_risk(*moments, draws))
+    largest = float(query_sums(ranks / propensity, evidence.query_offsets).max())
     radius = bernstein_radius(variance * draws, max(largest, mean), draws)
-    return best, float(value), mean, variance**0.5, radius
-
-
-def _expected_one(evidence: Evidence, ranks: NDArray[np.int32]) -> float:
-    return float(
-        np.asarray(
-            expected_risk(
-                evidence.click_probability,
-                evidence.assumed_propensity,
-                ranks,
-                evidence.query_offsets,
-            )
-        )[0]
-    )
+    return best, estimate.value, mean, variance**0.5, radius
 
 
 @proof(
