@@ -1,18 +1,20 @@
 """Every parameter of a world, once: name, symbol, range, step, default, help and URL key.
 
-Sliders, command-line options, URL queries, presets and exports all read :data:`PARAMETERS`
-and :class:`Settings`; nothing else may repeat a range or a default.
+Sliders, command-line options, URL queries, presets and exports all read :data:`PARAMETERS`,
+:data:`~ultr_core.curve_values.CURVES` and :class:`Settings`; nothing else may repeat a range or a
+default.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+from ultr_core.curve_values import CURVES, CurveField, Values, curve_text
 from ultr_core.errors import InputError, quoted
 
 Number = int | float
@@ -147,6 +149,9 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({p.name: p for p in _ALL}
 class Settings:
     """All parameters of one world, quantised and validated on construction.
 
+    ``curve`` is the users' examination and ``assumed_curve`` the learner's belief, numbers for
+    ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws.
+
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
     """
@@ -160,10 +165,14 @@ class Settings:
     draws: int = int(PARAMETERS["draws"].default)
     corpus_seed: int = int(PARAMETERS["corpus_seed"].default)
     relevant_grade: int = int(PARAMETERS["relevant_grade"].default)
+    curve: Values = ()
+    assumed_curve: Values = ()
 
     def __post_init__(self) -> None:
         for name, parameter in PARAMETERS.items():
             object.__setattr__(self, name, parameter.quantise(getattr(self, name)))
+        for name, field in CURVES.items():
+            object.__setattr__(self, name, field.checked(getattr(self, name)))
         if self.eps_plus <= self.eps_minus:
             raise InputError(
                 f"{PARAMETERS['eps_plus'].option} is {self.eps_plus:g} and "
@@ -175,18 +184,36 @@ class Settings:
         """A copy with some values changed, validated anew."""
         return replace(self, **changes)
 
-    def as_dict(self) -> dict[str, Number]:
-        """Name to value, in the order of the sliders."""
-        return asdict(self)
+    @property
+    def numbers(self) -> dict[str, Number]:
+        """Name to value of every parameter, in the order of the sliders."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    @property
+    def curves(self) -> dict[str, Values]:
+        """The curves that are given, by name."""
+        return {name: getattr(self, name) for name in CURVES if getattr(self, name)}
+
+    @property
+    def belief_is_right(self) -> bool:
+        """Whether the learner is told the same curve, or the same exponent, as the users have."""
+        if self.curve or self.assumed_curve:
+            return self.curve == self.assumed_curve
+        return self.eta == self.assumed_eta
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name to plain value, in the order of the sliders; a curve only where one is given."""
+        return {**self.numbers, **{name: list(values) for name, values in self.curves.items()}}
 
     def to_query(self) -> str:
         """URL query string of the values that differ from their defaults."""
         changed = {
             name: _plain(value)
-            for name, value in self.as_dict().items()
+            for name, value in self.numbers.items()
             if value != PARAMETERS[name].default
         }
-        return urlencode(changed)
+        curves = {CURVES[name].key: curve_text(values) for name, values in self.curves.items()}
+        return urlencode({**changed, **curves}, safe=",")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
@@ -194,17 +221,21 @@ class Settings:
 
         Raises :class:`InputError` for an unknown name or a value that cannot be used.
         """
-        unknown = sorted(set(options) - set(PARAMETERS))
+        known = (*PARAMETERS, *CURVES)
+        unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
-                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(PARAMETERS)}."
+                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(known)}."
             )
         settings = cls(**options)
-        return settings, tuple(
+        rounded = tuple(
             f"{PARAMETERS[name].option} {value} was rounded to {_plain(getattr(settings, name))}."
             for name, value in options.items()
-            if float(value) != getattr(settings, name)
+            if name in PARAMETERS and float(value) != getattr(settings, name)
         )
+        given = [(field, options[name]) for name, field in CURVES.items() if name in options]
+        scaled = [text for field, values in given for text in field.scaled(values)]
+        return settings, (*rounded, *scaled)
 
     @classmethod
     def from_query(
@@ -217,19 +248,32 @@ class Settings:
         no parameter are left alone. ``on_stops`` moves values to the nearest slider position
         where a slider has unevenly spaced ones.
         """
-        values: dict[str, Number] = {}
+        values: dict[str, Any] = {}
         notices: list[str] = []
         for name, parameter in PARAMETERS.items():
             if name in query:
                 values[name], notice = _corrected(parameter, _last(query[name]), on_stops)
                 notices += notice
+        for name, field in CURVES.items():
+            if field.key in query:
+                values[name], notice = _curve(field, _last(query[field.key]))
+                notices += notice
         try:
-            return cls(**values), tuple(notices)  # type: ignore[arg-type]
+            return cls(**values), tuple(notices)
         except InputError as error:
             for name in ("eps_plus", "eps_minus"):
                 values.pop(name, None)
             notices.append(f"The link could not be used as it was: {error} Defaults are shown.")
-            return cls(**values), tuple(notices)  # type: ignore[arg-type]
+            return cls(**values), tuple(notices)
+
+
+def _curve(field: CurveField, asked: Any) -> tuple[Values, list[str]]:
+    """The curve of a link, or the power law and a sentence if it cannot be used."""
+    try:
+        values = field.from_text(asked)
+        return values, list(field.scaled(values))
+    except InputError as error:
+        return (), [f"The link's curve cannot be used: {error} The power law is shown."]
 
 
 def _last(value: Any) -> Any:

@@ -9,7 +9,7 @@ from ultr_core.experiments.comparison import (
 )
 from ultr_core.experiments.evidence import proof_checks
 from ultr_core.experiments.family import RankerFamily, ranker_family
-from ultr_core.experiments.logs import Logs, simulate_logs, user_model
+from ultr_core.experiments.logs import Logs, simulate_logs, user_model, world_notices
 from ultr_core.experiments.methods import (
     CLICK_METHODS,
     LOG_FIELDS,
@@ -22,6 +22,7 @@ from ultr_core.experiments.methods import (
 from ultr_core.experiments.picture import EstimatedRisks, RiskPicture, risk_picture
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import LoggedQueries, TestRisk, World, build_world, test_risk
+from ultr_core.propensity import assumed_curve, true_curve
 
 __all__ = [
     "CLICK_METHODS",
@@ -40,6 +41,7 @@ __all__ = [
     "TestRisk",
     "TrainedMethod",
     "World",
+    "assumed_curve",
     "build_world",
     "compare",
     "proof_checks",
@@ -51,5 +53,7 @@ __all__ = [
     "test_risk",
     "train_method",
     "training_plan",
+    "true_curve",
     "user_model",
+    "world_notices",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.experiments.logs import simulate_logs
+from ultr_core.experiments.logs import simulate_logs, world_notices
 from ultr_core.experiments.methods import CLICK_METHODS, METHODS
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import TestRisk, World
@@ -114,7 +114,7 @@ def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
         first.query_draws if first else 0,
         _naive_excess(done),
         _closed_gap(fixed, done.get("propensity", ())),
-        world.notices,
+        world_notices(world, settings),
     )
 
 

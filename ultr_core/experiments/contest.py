@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ultr_core.experiments.interleaving import Verdicts
+from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test, sign_test_power
 
 
@@ -52,7 +53,7 @@ class Contest:
         if self.test.decided == 0:
             return "Without a decided query nothing is known about which one is better."
         half, n = self.test.decided / 2, self.test.decided
-        reach = 1.96 * math.sqrt(n) / 2
+        reach = NORMAL_QUANTILE * math.sqrt(n) / 2
         return (
             f"Had both been equally good, about {half:,.0f} of the {n:,} decided queries would "
             f"have been won, between {max(0, math.floor(half - reach)):,} and "

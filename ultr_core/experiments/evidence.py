@@ -6,9 +6,9 @@ from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import Logs, simulate_logs, user_model
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import World
-from ultr_core.feedback import PowerLaw
 from ultr_core.learners.selection import FINAL_TOLERANCE
 from ultr_core.proofs import Check, Evidence, run_checks
+from ultr_core.propensity import assumed_curve
 from ultr_core.settings import Settings
 
 
@@ -35,7 +35,7 @@ def proof_checks(
     return run_checks(
         Evidence(
             users=user_model(settings),
-            assumed_curve=PowerLaw(settings.assumed_eta),
+            assumed_curve=assumed_curve(settings),
             query_offsets=corpus.query_offsets,
             relevance=world.train.relevance,
             presented_ranks=world.train.presented_ranks,

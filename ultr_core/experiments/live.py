@@ -16,11 +16,16 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.contest import Contest, judge
 from ultr_core.experiments.hand_made import hand_made_weights
 from ultr_core.experiments.interleaving import SCHEMES, Scheme, interleave
-from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model
+from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model, world_notices
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog, PositionModel, query_draws_for, simulate_counts
 from ultr_core.learners import LinearRanker, fit_ranker
-from ultr_core.learners.selection import Candidate, select_by_clicks
+from ultr_core.learners.selection import (
+    FINAL_TOLERANCE,
+    Candidate,
+    converged,
+    select_by_clicks,
+)
 from ultr_core.propensity import (
     AssembledCurve,
     CurveOptions,
@@ -206,7 +211,7 @@ def run_live(
             for name in ("production", "naive", "propensity")
         },
         tuple(contests),
-        (*world.notices, *estimate.notices, *curve.notices),
+        (*world_notices(world, settings), *estimate.notices, *curve.notices),
     )
 
 
@@ -316,7 +321,10 @@ def _trained(
         weights(log).values if log.total_clicks else np.zeros(log.n_documents) for log in logs
     ]
     together = Weights(np.concatenate(values), sum(part.clicks for part in parts))
-    return fit_ranker(engine.all_days, together, cost=selection.ranker.cost)
+    ranker = fit_ranker(
+        engine.all_days, together, cost=selection.ranker.cost, tolerance=FINAL_TOLERANCE
+    )
+    return converged(ranker, FINAL_TOLERANCE)
 
 
 def _seed(settings: Settings, *stream: int) -> SeedSequence:

@@ -10,10 +10,10 @@ from ultr_core.experiments.world import LoggedQueries, World
 from ultr_core.feedback import (
     ClickLog,
     PositionModel,
-    PowerLaw,
     query_draws_for,
     simulate_counts,
 )
+from ultr_core.propensity import curve_notices, true_curve
 from ultr_core.settings import Settings
 
 VALIDATION_SHARE = 0.15
@@ -33,7 +33,14 @@ class Logs:
 
 def user_model(settings: Settings) -> PositionModel:
     """The position model with click noise that the simulated users follow (section 5)."""
-    return PositionModel(PowerLaw(settings.eta), settings.eps_plus, settings.eps_minus)
+    return PositionModel(true_curve(settings), settings.eps_plus, settings.eps_minus)
+
+
+def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
+    """What a reader should know about the corpus, and about given curves that end above its end."""
+    parts = (world.train.corpus, world.validation.corpus)
+    longest = max(int(corpus.sizes.max(initial=1)) for corpus in parts)
+    return (*world.notices, *curve_notices(settings, longest))
 
 
 def simulate_logs(world: World, settings: Settings, draw: int = 0) -> Logs:

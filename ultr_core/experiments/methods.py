@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
+from ultr_core.curve_values import CURVES
 from ultr_core.settings import PARAMETERS, Settings
 
 WORLD_FIELDS = ("corpus_seed", "relevant_grade")
 """Settings that corpus, production ranker and skyline depend on."""
 
-LOG_FIELDS = (*WORLD_FIELDS, "eta", "eps_minus", "eps_plus", "clicks", "seed")
+LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed")
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
-WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta")
+WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 """Settings that whatever divides by an assumed propensity depends on."""
 
 
@@ -24,7 +26,10 @@ def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     Two worlds that differ only in fields that a stage does not use have the same stage, which
     makes it a cache key: moving the assumed η never simulates clicks again.
     """
-    others = {name: p.default for name, p in PARAMETERS.items() if name not in names}
+    others: dict[str, Any] = {
+        **{name: p.default for name, p in PARAMETERS.items() if name not in names},
+        **{name: () for name in CURVES if name not in names},
+    }
     # Fields at their default cannot make an invalid pair: ε₊ and ε₋ are always kept together.
     return settings.with_values(**others)
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import Logs, simulate_logs, user_model
 from ultr_core.experiments.world import World
-from ultr_core.feedback import ClickLog, PowerLaw
-from ultr_core.propensity import click_weight_diagnostics
+from ultr_core.feedback import ClickLog
+from ultr_core.propensity import assumed_curve, click_weight_diagnostics
 from ultr_core.risk import affine_law, estimate_risks, expected_risk, order_agreement
 from ultr_core.settings import Settings
 
@@ -83,7 +83,7 @@ def risk_picture(
     queries = world.train
     offsets = queries.corpus.query_offsets
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
-    assumed = PowerLaw(settings.assumed_eta)
+    assumed = assumed_curve(settings)
     law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
 
     def estimates(of_rows: FloatArray, of_documents: FloatArray) -> EstimatedRisks:

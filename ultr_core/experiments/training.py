@@ -11,9 +11,9 @@ from ultr_core.errors import InputError
 from ultr_core.experiments.logs import Logs, simulate_logs
 from ultr_core.experiments.methods import CLICK_METHODS
 from ultr_core.experiments.world import TestRisk, World, test_risk
-from ultr_core.feedback import PowerLaw
+from ultr_core.feedback import ExaminationCurve
 from ultr_core.learners.selection import Candidate, select_by_clicks
-from ultr_core.propensity import Weights, ips_weights, naive_weights
+from ultr_core.propensity import Weights, assumed_curve, ips_weights, naive_weights
 from ultr_core.settings import Settings
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -61,7 +61,7 @@ def train_method(
         known = ", ".join(CLICK_METHODS)
         raise InputError(f"{method!r} does not learn from clicks; methods that do are {known}.")
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
-    curve = PowerLaw(settings.assumed_eta)
+    curve = assumed_curve(settings)
     rows = logs.validation.rank
     propensity = np.ones(len(rows)) if method == "naive" else curve.at(rows)
     selection = select_by_clicks(
@@ -85,7 +85,7 @@ def train_method(
     )
 
 
-def _candidates(logs: Logs, curve: PowerLaw, method: str) -> list[Candidate]:
+def _candidates(logs: Logs, curve: ExaminationCurve, method: str) -> list[Candidate]:
     if method == "naive":
         return [Candidate(naive_weights(logs.train), 1.0)]
     if method == "propensity":

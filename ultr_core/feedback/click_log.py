@@ -31,6 +31,8 @@ class ClickLog:
     clicks: int64 [rows], how often it was clicked there, at most once an impression.
     query_draws: N, the number of query draws, those without any click included.
     query_offsets: int64 [queries + 1], as in the corpus.
+    draws: int64 [queries], how often each query was drawn, where a log from outside says so. Then
+        ranks may lie below a query's last candidate: a real list may hold what the corpus lacks.
 
     N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
     the number of clicks n (`total_clicks`) to the C/n of their Section 6. Repeated clicks are a
@@ -45,6 +47,7 @@ class ClickLog:
     clicks: IntArray
     query_draws: int
     query_offsets: IntArray
+    draws: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Bring the arrays to their types, check them and make them read-only."""
@@ -68,12 +71,25 @@ class ClickLog:
                 f"A click log needs 1 query draw or more, not {in_brief(self.query_draws)}."
             )
         object.__setattr__(self, "query_draws", draws)
+        if self.draws is not None:
+            self._take_draws(self.draws)
         self._check_rows()
         if int(self.draws_per_query.sum()) > self.query_draws:
             raise InputError(
                 f"The impressions need at least {int(self.draws_per_query.sum())} query draws, "
                 f"but the log says {self.query_draws}."
             )
+
+    def _take_draws(self, given: IntArray) -> None:
+        """Keep a copy of the draws of each query; raises InputError if they do not fit."""
+        draws = whole_numbers(given, "Draws of the queries of a click log", np.int64).copy()
+        if draws.shape != (self.query_offsets.size - 1,) or (draws < 0).any():
+            raise InputError(
+                f"A click log of {self.query_offsets.size - 1} queries needs as many numbers of "
+                "draws, each 0 or more."
+            )
+        draws.flags.writeable = False
+        object.__setattr__(self, "draws", draws)
 
     def _check_rows(self) -> None:
         """Raise InputError naming the first row that cannot be right."""
@@ -94,7 +110,7 @@ class ClickLog:
                 )
         sizes = np.diff(self.query_offsets)
         longest = np.repeat(sizes, sizes)[self.document]
-        beyond = self.rank > longest
+        beyond = (self.rank > longest) & (self.draws is None)
         if beyond.any():
             row = int(np.argmax(beyond))
             raise InputError(
@@ -142,9 +158,12 @@ class ClickLog:
     def draws_per_query(self) -> IntArray:
         """How often each query was drawn, int64 [queries].
 
-        Taken as the impressions of its most presented document; exact when some document of the
-        query is presented at every draw, as whenever whole candidate lists are shown.
+        Where the log does not say it, taken as the impressions of its most presented document;
+        exact when some document of the query is presented at every draw, as whenever whole
+        candidate lists are shown.
         """
+        if self.draws is not None:
+            return self.draws
         shown = self.impressions_per_document
         most: IntArray = np.maximum.reduceat(shown, self.query_offsets[:-1])
         return most

@@ -63,6 +63,10 @@ class PositionModel:
     presented ranking, clicks are independent across documents.
 
     Raises InputError unless 1 >= eps_plus > eps_minus >= 0.
+
+    >>> users = PositionModel(TableCurve((1.0, 0.5)), eps_plus=0.9, eps_minus=0.1)
+    >>> users.click_probability(relevance=[1, 0], ranks=[1, 2]).tolist()
+    [0.9, 0.05]
     """
 
     curve: ExaminationCurve

@@ -50,6 +50,9 @@ class PowerLaw:
 
     eta = 0 means no position bias; eta = 1 is the paper's default. Raises InputError for a
     negative or infinite eta.
+
+    >>> PowerLaw(eta=1.0).at([1, 2, 10]).tolist()
+    [1.0, 0.5, 0.1]
     """
 
     eta: float
@@ -83,6 +86,9 @@ class TableCurve:
     1, 2, ... as given, e.g. click-through rates or ratios; they are normalised to p_1 = 1.
     Raises InputError if they are empty, negative, not finite, if the first is 0, or if a later
     one exceeds the first (a probability above 1).
+
+    >>> TableCurve((1.0, 0.6, 0.3)).at([1, 3, 50]).tolist()
+    [1.0, 0.3, 0.3]
     """
 
     values: tuple[float, ...]

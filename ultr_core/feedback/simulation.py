@@ -44,6 +44,9 @@ def query_draws_for(clicks: float, rate: float) -> int:
 
     N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
     (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive.
+
+    >>> query_draws_for(clicks=170_000, rate=2.0)
+    85000
     """
     if not 0 < number_or_nan(rate) < math.inf:
         raise InputError(f"Clicks per query draw must be above 0, not {in_brief(rate)}.")
@@ -90,6 +93,16 @@ def simulate_counts(
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], fewer
     than one draw, or arrays that do not fit.
+
+    Two queries of two documents; users look at the first place always, at the second half the
+    time, and click what is relevant:
+
+    >>> clicked = [1.0, 0.0, 0.0, 0.5]
+    >>> log = simulate_counts(clicked, [1, 2, 1, 2], [0, 2, 4], query_draws=1000, seed=0)
+    >>> log.query_draws
+    1000
+    >>> bool(log.total_clicks == log.clicks.sum() and 600 < log.total_clicks < 900)
+    True
     """
     probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
     queries = offsets.size - 1

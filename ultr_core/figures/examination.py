@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -37,13 +38,15 @@ def examination_curves(
     rows = curves.assign(part="curve")
     if quantity == "weight":
         rows[["users", "learner"]] = 1.0 / rows[["users", "learner"]]
-    spec = _template(quantity, int(rows["rank"].max()), high_eta, eta_step, theme)
+    heaviest = float(rows[["users", "learner"]].to_numpy().max())
+    top = max(1000, 10 ** math.ceil(math.log10(heaviest)))
+    spec = _template(quantity, int(rows["rank"].max()), top, high_eta, eta_step, theme)
     return Figure(f"examination-{quantity}", title, alt_text, rows, spec, height=330)
 
 
 @lru_cache(maxsize=16)
 def _template(
-    quantity: Quantity, last_rank: int, high_eta: float, eta_step: float, theme: Theme
+    quantity: Quantity, last_rank: int, top: int, high_eta: float, eta_step: float, theme: Theme
 ) -> dict[str, Any]:
     ink = INKS[theme]
     is_weight = quantity == "weight"
@@ -61,9 +64,10 @@ def _template(
     y_scale = alt.Scale(domain=[0, 1], nice=False)
     y_title = "Probability of being examined p"
     if is_weight:
-        y_scale = alt.Scale(type="log", domain=[1, 1000], nice=False)
+        y_scale = alt.Scale(type="log", domain=[1, top], nice=False)
         y_title = "Weight of a click 1/p (log scale)"
-    axis = alt.Axis(values=[1, 10, 100, 1000]) if is_weight else alt.Axis(format=".1f")
+    powers = [10**power for power in range(len(str(top)))]
+    axis = alt.Axis(values=powers) if is_weight else alt.Axis(format=".1f")
 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=y_title, scale=y_scale, axis=axis)

@@ -99,7 +99,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares of the two contests with exact intervals, and the paper's own."""
+    """Win shares of the contests that decided anything, with exact intervals, and the paper's."""
     rows = [
         {
             "method": contest.opponent,
@@ -110,6 +110,7 @@ def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
             "text": f"{contest.test.win_share:.1%}",
         }
         for contest in result.contests
+        if contest.test.decided
     ]
     for (label, counts), method in zip(PAPER_RESULTS.items(), ("production", "naive"), strict=True):
         test = sign_test(*counts)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ultr_core.experiments import METHODS, Comparison, RiskPicture
-from ultr_core.feedback import PowerLaw
+from ultr_core.experiments import METHODS, Comparison, RiskPicture, assumed_curve, true_curve
 from ultr_core.figures.examination import Quantity, examination_curves
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.risk_scatter import risk_scatter
@@ -16,6 +15,9 @@ from ultr_core.settings import PARAMETERS, Settings
 
 LAST_RANK = 24
 """Ranks shown in the examination figure: the mean length of a list in the paper's data."""
+
+LONGEST = 60
+"""Ranks that are shown of a longer curve."""
 
 
 def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") -> Figure:
@@ -48,8 +50,13 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     )
 
 
-def comparison_figure(comparison: Comparison, *, theme: Theme = "light") -> Figure:
-    """Test risks of all rankers with their intervals over draws."""
+def comparison_figure(
+    comparison: Comparison, *, complete: bool = False, theme: Theme = "light"
+) -> Figure:
+    """Test risks of all rankers with their intervals over draws.
+
+    Unless the comparison is ``complete``, rankers that are still to come have their place kept.
+    """
     rankers = pd.DataFrame(
         [
             {
@@ -64,7 +71,7 @@ def comparison_figure(comparison: Comparison, *, theme: Theme = "light") -> Figu
     )
     return trained_rankers(
         rankers,
-        labels=[method.label for method in METHODS.values()],
+        labels=[m.label for key, m in METHODS.items() if not complete or key in comparison.rankers],
         alt_text=comparison.sentence or "Test risks of the rankers.",
         title="Test risk of trained rankers",
         theme=theme,
@@ -73,8 +80,10 @@ def comparison_figure(comparison: Comparison, *, theme: Theme = "light") -> Figu
 
 def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme = "light") -> Figure:
     """Examination probabilities, or the weights 1/p, of users and learner over ranks."""
-    ranks = np.arange(1, LAST_RANK + 1)
-    users, learner = PowerLaw(settings.eta), PowerLaw(settings.assumed_eta)
+    given = max((len(values) for values in settings.curves.values()), default=0)
+    last_rank = min(max(LAST_RANK, given), LONGEST)
+    ranks = np.arange(1, last_rank + 1)
+    users, learner = true_curve(settings), assumed_curve(settings)
     curves = pd.DataFrame({"rank": ranks, "users": users.at(ranks), "learner": learner.at(ranks)})
     last = curves.iloc[-1]
     eta = PARAMETERS["eta"]
@@ -82,7 +91,7 @@ def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme =
         curves,
         quantity=quantity,
         alt_text=(
-            f"At rank {LAST_RANK} users look with probability {last['users']:.3f}; the learner "
+            f"At rank {last_rank} users look with probability {last['users']:.3f}; the learner "
             f"assumes {last['learner']:.3f}, so that a click there weighs "
             f"{1 / last['learner']:.1f}."
         ),

@@ -23,7 +23,14 @@ def bare_spec(
     spec.pop("data", None)
     for layer in spec["layer"]:
         layer.pop("data", None)
+        if "tooltip" not in layer.get("encoding", {}):
+            layer["mark"] = _unspoken(layer["mark"])
     return spec
+
+
+def _unspoken(mark: str | dict[str, Any]) -> dict[str, Any]:
+    """A mark that screen readers skip: decoration, beside marks that say their values."""
+    return {**({"type": mark} if isinstance(mark, str) else mark), "aria": False}
 
 
 def rows_of(part: str) -> alt.Chart:

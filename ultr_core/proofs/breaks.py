@@ -117,9 +117,9 @@ def _wrong_curve(world: SmallWorld, parts: Parts) -> Parts:
 
 
 def _scaled_curve(world: SmallWorld, parts: Parts) -> Parts:
-    # Normalising divides every curve by its number at rank 1, here SCALE times the old one.
-    at_first_rank = SCALE * world.assumed[0]
-    return parts._replace(assumed=tuple(SCALE * q / at_first_rank for q in parts.assumed))
+    # Normalising divides every curve by its largest number, here SCALE times the old one.
+    largest = SCALE * max(world.assumed)
+    return parts._replace(assumed=tuple(SCALE * q / largest for q in parts.assumed))
 
 
 def _trust(world: SmallWorld, parts: Parts) -> Parts:

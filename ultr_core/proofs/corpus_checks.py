@@ -18,6 +18,7 @@ from ultr_core.risk import (
     order_agreement,
     variance_of_risk,
 )
+from ultr_core.risk.estimate import NORMAL_QUANTILE
 
 ROUNDING = 1e-10
 """Relative difference that float64 sums over a whole corpus may show."""
@@ -184,9 +185,10 @@ def risk_recovered(evidence: Evidence) -> Finding:
     recovered = float(law.invert(value))
     truth = float(evidence.true_risk[best])
     z = (recovered - truth) * slope / deviation
+    reach = NORMAL_QUANTILE * deviation / slope
     sentence = (
-        f"The best ranker's clicks say {recovered:.3f} ± {1.96 * deviation / slope:.3f}; its true "
-        f"risk is {truth:.3f}, a distance of {z:+.1f} standard errors."
+        f"The best ranker's clicks say {recovered:.3f} ± {reach:.3f}; its true risk is "
+        f"{truth:.3f}, a distance of {z:+.1f} standard errors."
     )
     return Finding(
         recovered,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.corpus import Corpus
 from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
+from ultr_core.learners.selection import converged
 from ultr_core.learners.solver import Solver
 from ultr_core.proofs.check import Finding, proof
 from ultr_core.proofs.evidence import Evidence
@@ -151,7 +152,10 @@ def _small_objectives() -> tuple[float, float]:
     )
     weights = Weights(inverse * relevance, float(relevance.sum()))
     newton, cutting_plane = (
-        fit_ranker(corpus, weights, cost=SMALL_COST, tolerance=SMALL_TOLERANCE, method=method)
+        converged(
+            fit_ranker(corpus, weights, cost=SMALL_COST, tolerance=SMALL_TOLERANCE, method=method),
+            SMALL_TOLERANCE,
+        )
         for method in get_args(Solver)
     )
     return (

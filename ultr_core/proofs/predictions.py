@@ -177,7 +177,9 @@ def _swap(broken: Broken) -> Failures:
         per_rank = (1 - SHARE_RELEVANT) * TRUST * spread_of_noise
         more_first, more = p[0] * per_rank, p[rank - 1] * per_rank / rank
     elif name == "attraction" and p[rank - 1]:
-        more = SHARE_RELEVANT * world.eps_plus * ATTRACTION * (1 - p[rank - 1])
+        more_first, more = (
+            SHARE_RELEVANT * world.eps_plus * ATTRACTION * (1 - p[place]) for place in (0, rank - 1)
+        )
     elif name == "cascade":
         more = -p[rank - 1] * given * (1 - _staying_after_swap(broken, rank))
     if not p[0]:

@@ -178,8 +178,9 @@ class SmallWorld:
         content = {key: text for key, text in texts.items() if text.strip()}
         size = len(ranking_from_letters(content.get("list", DEFAULTS["list"]), "presented"))
         if "curve" not in content:
-            content.setdefault("assumed", _spell(power_law_fractions(settings.assumed_eta, size)))
-            content["curve"] = _spell(power_law_fractions(settings.eta, size))
+            belief = _fractions(settings.assumed_curve, settings.assumed_eta, size)
+            content.setdefault("assumed", _spell(belief))
+            content["curve"] = _spell(_fractions(settings.curve, settings.eta, size))
         # The decimals that were asked for, not the binary number next to them.
         content.setdefault("eps_plus", str(Fraction(str(settings.eps_plus))))
         content.setdefault("eps_minus", str(Fraction(str(settings.eps_minus))))
@@ -220,6 +221,19 @@ def default_world() -> SmallWorld:
 def curve_fractions(curve: ExaminationCurve, ranks: Sequence[int]) -> tuple[Fraction, ...]:
     """The curve at some ranks, each the exact value of its floating-point number."""
     return tuple(Fraction(float(p)) for p in curve.at(np.asarray(ranks)))
+
+
+def _fractions(values: Sequence[float], eta: float, size: int) -> tuple[Fraction, ...]:
+    """The first ``size`` ranks of a given curve as rational numbers, or of (1/r)^eta without one.
+
+    The nearest fraction of a small denominator: 0.333 is 333/1000, 1/3 stays 1/3.
+    """
+    if not values:
+        return power_law_fractions(eta, size)
+    ratios = (values[min(rank, len(values) - 1)] for rank in range(size))
+    return tuple(
+        Fraction(ratio).limit_denominator(1_000 if ratio >= 0.01 else 1_000_000) for ratio in ratios
+    )
 
 
 def power_law_fractions(eta: float, size: int) -> tuple[Fraction, ...]:
@@ -277,12 +291,12 @@ def _normalised(curve: Sequence[Fraction], name: str, size: int) -> tuple[Fracti
     if numbers[0] <= 0:
         raise InputError(f"The {name} curve is {numbers[0]} at rank 1; it must be above 0.")
     for rank, number in enumerate(numbers, start=1):
-        if not 0 <= number <= numbers[0]:
+        if number < 0:
             raise InputError(
-                f"The {name} curve is {number} at rank {rank}; numbers must be from 0 to that of "
-                f"rank 1, {numbers[0]}."
+                f"The {name} curve is {number} at rank {rank}; numbers must be 0 or more."
             )
-    return tuple(number / numbers[0] for number in numbers)
+    # A rank may be examined more than the first; no probability may exceed 1.
+    return tuple(number / max(numbers) for number in numbers)
 
 
 def _spell(curve: Sequence[Fraction]) -> str:

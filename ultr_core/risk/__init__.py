@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ultr_core.risk.agreement import kendall_tau, order_agreement
 from ultr_core.risk.estimate import Estimate, interval_over_draws
-from ultr_core.risk.estimators import RiskEstimates, estimate_risk, estimate_risks
+from ultr_core.risk.estimators import (
+    RiskEstimates,
+    estimate_mean_rank,
+    estimate_risk,
+    estimate_risks,
+)
 from ultr_core.risk.moments import (
     AffineLaw,
     affine_law,
@@ -24,6 +29,7 @@ __all__ = [
     "RiskEstimates",
     "affine_law",
     "clipping_bias",
+    "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",
     "expected_delta",

@@ -16,6 +16,9 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
     a and b [items]. Raises InputError if they differ in length, have fewer than two items, hold a
     number that is not finite, or if all numbers of one list are equal (tau is not defined then).
+
+    >>> kendall_tau([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
+    0.33333333333333337
     """
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:

@@ -1,7 +1,8 @@
 """Risk estimated from clicks: naive, propensity-weighted and clipped are one formula.
 
 Naive: propensities 1. Inverse propensity scoring (IPS): the examination probability of the
-presented rank. Clipped: ``clipped_propensities`` of these.
+presented rank. Clipped: ``clipped_propensities`` of these. Self-normalised (SNIPS): divided by the
+summed weight instead of the number of query draws.
 """
 
 from __future__ import annotations
@@ -80,10 +81,82 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     ranks [rankers, documents], propensities q [rows]; those of unclicked rows do not matter.
     Raises InputError for clicks without propensity, arrays that do not fit or hold what is no
     finite number, or fewer than two query draws.
+
+    The presented ranking and its reverse, judged from clicks on both documents; the click on rank
+    2, which half of the users look at, weighs two:
+
+    >>> from ultr_core.feedback import PowerLaw, simulate_counts
+    >>> log = simulate_counts([1.0, 0.5], [1, 2], query_offsets=[0, 2], query_draws=10_000, seed=0)
+    >>> risks = estimate_risks(log, [[1, 2], [2, 1]], PowerLaw(1.0).at(log.rank))
+    >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)
+    True
     """
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 2:
         raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
+    clicks = _weighed(log, propensities)
+    value = np.empty(places.shape[0])
+    error = np.empty(places.shape[0])
+    # Ranker by ranker in the same two buffers, so that everything stays in the processor's cache.
+    rank, weighted = np.empty_like(clicks.weight), np.empty_like(clicks.weight)
+    for ranker, row in enumerate(places):
+        rank[:] = row
+        value[ranker], error[ranker] = clicks.mean_and_error(rank, weighted)
+    size = click_weight_diagnostics(log, propensities).effective_sample_size
+    return RiskEstimates(value, error, log.query_draws, size)
+
+
+def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
+    """Mean rank of a relevant document, estimated from clicks by self-normalised weights (SNIPS).
+
+    (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q): the number of query draws
+    and any common factor of the propensities cancel out, so that it does not have the scale of
+    the risk but that of one rank, from 1 to the longest list. Swaminathan and Joachims (NIPS
+    2015). It is a ratio and slightly biased, by about 1 / N.
+
+    Standard error by the delta method: that of the estimated risk with rank - value in place of
+    the rank, divided by the mean summed weight of a draw.
+
+    ranks [documents] under the ranker to be judged, propensities q [rows of the log]. Raises
+    InputError as `estimate_risks` does, and for a log without clicks.
+    """
+    places = checked_places(ranks, log.n_documents)
+    if places.ndim != 1:
+        raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
+    clicks = _weighed(log, propensities)
+    summed = float(clicks.weight.sum())
+    if summed == 0:
+        raise InputError(
+            f"There is no click in {log.query_draws} query draws; a self-normalised estimate needs "
+            "at least one."
+        )
+    rank = places.astype(np.float64)
+    value = float(rank @ clicks.weight) / summed
+    _, error = clicks.mean_and_error(rank - value, np.empty_like(rank))
+    size = click_weight_diagnostics(log, propensities).effective_sample_size
+    return Estimate.normal(value, error * log.query_draws / summed, log.query_draws, size)
+
+
+class _Weighed(NamedTuple):
+    """Clicks by document: B_d and A_d - B_d^2 / N_q of `estimate_risks`, draws N_q and N."""
+
+    weight: FloatArray
+    spread: FloatArray
+    drawn: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    draws: int
+
+    def mean_and_error(self, rank: FloatArray, buffer: FloatArray) -> tuple[float, float]:
+        """Mean over draws of the summed rank x weight, and its standard error; changes ``rank``."""
+        of_query = np.add.reduceat(np.multiply(rank, self.weight, out=buffer), self.starts)
+        value = float(of_query.sum()) / self.draws
+        rank *= rank
+        within = float(rank @ self.spread)
+        second_moment = (float((of_query * of_query / self.drawn).sum()) + within) / self.draws
+        return value, float(np.sqrt(max(second_moment - value**2, 0.0) / (self.draws - 1)))
+
+
+def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
     inverse = inverse_propensities(log, real_numbers(propensities, "Propensities"))
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
@@ -91,19 +164,4 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     squares = log.sum_by_document(log.clicks * inverse**2)
     drawn = np.maximum(log.draws_per_query, 1)
     spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
-
-    draws = log.query_draws
-    starts = log.query_offsets[:-1]
-    value = np.empty(places.shape[0])
-    second_moment = np.empty(places.shape[0])
-    # Ranker by ranker in the same two buffers, so that everything stays in the processor's cache.
-    rank, weighted = np.empty_like(weight), np.empty_like(weight)
-    for ranker, row in enumerate(places):
-        rank[:] = row
-        of_query = np.add.reduceat(np.multiply(rank, weight, out=weighted), starts)
-        value[ranker] = of_query.sum() / draws
-        rank *= rank
-        second_moment[ranker] = ((of_query * of_query / drawn).sum() + rank @ spread) / draws
-    variance = np.maximum(second_moment - value**2, 0.0) / (draws - 1)
-    size = click_weight_diagnostics(log, propensities).effective_sample_size
-    return RiskEstimates(value, np.sqrt(variance), draws, size)
+    return _Weighed(weight, spread, drawn, log.query_offsets[:-1], log.query_draws)

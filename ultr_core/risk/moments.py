@@ -159,6 +159,10 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
     true propensities, positive for irrelevant documents also, and constant noise.
 
     sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
+
+    >>> law = affine_law(eps_plus=1.0, eps_minus=0.5, sizes=[2, 2])
+    >>> law.slope, law.intercept
+    (0.5, 1.5)
     """
     check_noise(eps_plus, eps_minus)
     m = real_numbers(sizes, "Numbers of documents").astype(np.float64)

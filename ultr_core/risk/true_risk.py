@@ -29,6 +29,11 @@ def true_risk(
 
     ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the arrays
     do not fit, hold what is no finite number or a negative relevance, or if no query is left.
+
+    Relevant documents at ranks 1 and 3 of one query, and at rank 2 of another:
+
+    >>> true_risk([1, 2, 3, 1, 2], relevance=[1, 0, 1, 0, 1], query_offsets=[0, 3, 5])
+    3.0
     """
     one = real_numbers(ranks, "Ranks")[None, ...]
     risks = true_risks(one, relevance, query_offsets, only_with_relevant=only_with_relevant)
@@ -60,6 +65,9 @@ def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:
 
     ranks and relevance [documents]. The paper's text calls equation (2) an average rank; this is
     that average. Raises InputError if the arrays do not fit or no document is relevant.
+
+    >>> mean_rank_of_relevant([1, 2, 3, 1, 2], relevance=[1, 0, 1, 0, 1])
+    2.0
     """
     places, relevant = _fitting(ranks, relevance, axes=1)
     total = float(relevant.sum())

@@ -20,7 +20,8 @@ def random_world(seed: int, *, largest: int = 5, right: bool = True) -> SmallWor
 
     def curve() -> tuple[Fraction, ...]:
         unit = rng.choice((4, 7, 12, 30))
-        return (Fraction(1), *(Fraction(rng.randint(1, unit), unit) for _ in range(size - 1)))
+        # Any rank may be the most examined one.
+        return tuple(Fraction(rng.randint(1, unit), unit) for _ in range(size))
 
     examination = curve()
     eps_minus, eps_plus = sorted(rng.sample(range(13), 2))

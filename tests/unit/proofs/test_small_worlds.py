@@ -70,7 +70,7 @@ def test_curves_are_exact_for_whole_exponents_and_short_otherwise() -> None:
         ({"list": "A"}, "it must have 2 to 16"),
         ({"new": "ABC"}, "new ranking"),
         ({"relevant": "BZ"}, "Document Z"),
-        ({"curve": "1 2"}, "at rank 2"),
+        ({"curve": "1 -2"}, "at rank 2"),
         ({"curve": "0 1"}, "at rank 1; it must be above 0"),
         ({"curve": "1 x"}, "must be a number"),
         ({"curve": "1 1/0"}, "must be a number"),
@@ -98,6 +98,16 @@ def test_settings_give_curves_and_noise_that_a_link_does_not() -> None:
     assert world.examination == (1, Fraction(1, 4), Fraction(1, 9))
     assert world.assumed == (1, Fraction(1, 2), Fraction(1, 3))
     assert (world.eps_plus, world.eps_minus) == (Fraction(1, 2), Fraction(1, 4))
+
+
+def test_given_curves_come_as_short_fractions_and_their_last_value_is_carried_on() -> None:
+    settings = Settings(curve=(0.5, 0.7, 0.2), assumed_curve=(1.0, 1 / 3, 0.00123))
+    world = SmallWorld.under(settings, {"list": "ABCD", "new": "DCBA", "other": "ABCD",
+                                        "relevant": "C"})  # fmt: skip
+    sevenths = (Fraction(5, 7), Fraction(1), Fraction(2, 7), Fraction(2, 7))
+    assert world.examination == sevenths
+    assert world.assumed == (1, Fraction(1, 3), Fraction(123, 100_000), Fraction(123, 100_000))
+    assert SmallWorld.under(settings, {"curve": "1 1/2"}).examination[1] == Fraction(1, 2)
     own = SmallWorld.under(settings, {"curve": "1 1/2"})
     assert own.examination == own.assumed == (1, *[Fraction(1, 2)] * 5)
     assert SmallWorld.under(Settings(), {}) == default_world()

@@ -1,9 +1,10 @@
 """Studies: the paper's figures as grids of small cells, run anywhere, resumed after a kill."""
 
-from ultr_core.experiments.studies.cells import STUDY_METHODS, Cell, CellResult, cell_of
-from ultr_core.experiments.studies.claims import FAILS, HOLDS, OPEN, Claim, judge
+from ultr_core.experiments.studies.cells import STUDY_METHODS, Cell, CellResult, cell_of, curve_name
+from ultr_core.experiments.studies.claims import FAILS, HOLDS, OPEN, RULES, Claim, judge
 from ultr_core.experiments.studies.curves import FIXED_METHODS, StudyResult
 from ultr_core.experiments.studies.grids import (
+    BASE_FIELDS,
     FIGURES,
     GRID_VERSION,
     MAPS,
@@ -29,6 +30,7 @@ from ultr_core.experiments.studies.source import (
 )
 
 __all__ = [
+    "BASE_FIELDS",
     "DEFAULT_LOSS",
     "FAILS",
     "FIGURES",
@@ -38,6 +40,7 @@ __all__ = [
     "LOSSES",
     "MAPS",
     "OPEN",
+    "RULES",
     "SCALES",
     "SIZES",
     "STUDIES",
@@ -56,6 +59,7 @@ __all__ = [
     "WorldDescription",
     "WorldSource",
     "cell_of",
+    "curve_name",
     "describe",
     "find_loss",
     "judge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.curve_values import Values, curve_text
 from ultr_core.experiments.logs import Logs, simulate_logs
 from ultr_core.experiments.methods import (
     LOG_FIELDS,
@@ -28,7 +30,7 @@ from ultr_core.experiments.world import World
 from ultr_core.learners import LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.ranking import rank_documents
-from ultr_core.settings import Settings
+from ultr_core.settings import PARAMETERS, Settings
 
 SKIP_ABOVE = "skip-above"
 
@@ -72,7 +74,16 @@ class Cell:
 def key_of_log(method: str, settings: Settings) -> str:
     """The part of a cell's key that all draws share."""
     fields = STUDY_METHODS[method].fields
-    return " ".join([method, *(f"{name}={getattr(settings, name):g}" for name in fields)])
+    numbers = [f"{name}={getattr(settings, name):g}" for name in fields if name in PARAMETERS]
+    curves = [
+        f"{name}={curve_name(values)}" for name, values in settings.curves.items() if name in fields
+    ]
+    return " ".join([method, *numbers, *curves])
+
+
+def curve_name(values: Values) -> str:
+    """A short name that no other curve has, for the key of a cell."""
+    return hashlib.blake2b(curve_text(values).encode(), digest_size=8).hexdigest()
 
 
 def cell_of(method: str, settings: Settings, draw: int) -> Cell:

@@ -59,7 +59,9 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class _Rule:
+class Rule:
+    """A claim before it is judged: what it says, where, and what decides it."""
+
     key: str
     statement: str
     section: str
@@ -72,12 +74,15 @@ def judge(result: StudyResult) -> tuple[Claim, ...]:
 
     Intervals are 95 % Student t over draws, of differences between methods on the same users. A
     claim on several intervals needs all of them and fails with any. It fails only when an
-    interval contradicts it; an interval that holds the limit leaves it open.
+    interval contradicts it; an interval that holds the limit leaves it open. On a given
+    examination curve nothing is judged: the claims are about power laws.
     """
-    return tuple(_judged(rule, result) for rule in _RULES.get(result.plan.study.name, ()))
+    if result.plan.curves:
+        return ()
+    return tuple(_judged(rule, result) for rule in RULES.get(result.plan.study.name, ()))
 
 
-def _judged(rule: _Rule, result: StudyResult) -> Claim:
+def _judged(rule: Rule, result: StudyResult) -> Claim:
     decided: bool | None = None
     numbers = "The study is not finished."
     if result.plan.base.draws < 2:
@@ -90,10 +95,10 @@ def _judged(rule: _Rule, result: StudyResult) -> Claim:
 
 _LOW = "The lower end of the interval of the difference is above 0"
 
-_RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
+RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     {
         "learning-curve": (
-            _Rule(
+            Rule(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
@@ -101,7 +106,7 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
                 "skyline, and better than at the fewest (upper and lower ends of the intervals).",
                 approaches_skyline,
             ),
-            _Rule(
+            Rule(
                 "naive-flat",
                 "From some ten thousand clicks on, more clicks do not help the naive ranker.",
                 "7.2",
@@ -109,35 +114,35 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
                 f"{FLAT:.0%} of the gap (both ends of the interval).",
                 naive_is_flat,
             ),
-            _Rule(
+            Rule(
                 "naive-worse",
                 "With many clicks the naive ranker is worse than the weighted one.",
                 "7.2",
                 f"{_LOW} at the most clicks.",
                 naive_is_worse,
             ),
-            _Rule(
+            Rule(
                 "naive-better-early",
                 "With very few clicks the naive ranker is better than the weighted one.",
                 "7.2",
                 f"{_LOW} at the fewest clicks.",
                 naive_is_better_early,
             ),
-            _Rule(
+            Rule(
                 "clipping-helps",
                 "With few clicks, clipping improves on plain weighting.",
                 "7.2",
                 f"{_LOW}, averaged over all points up to {FEW_CLICKS:,} clicks.",
                 clipping_helps,
             ),
-            _Rule(
+            Rule(
                 "tau-not-found",
                 "With very few clicks, validation is too small to find that τ = 1 would be best.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
                 tau_is_not_found,
             ),
-            _Rule(
+            Rule(
                 "skip-above-reverses",
                 "A ranker that learns from clicks over skipped documents tends to reverse the "
                 "order that was shown.",
@@ -148,21 +153,21 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
             ),
         ),
         "bias": (
-            _Rule(
+            Rule(
                 "weighting-helps",
                 "Once the bias is substantial, weighting beats the naive ranker.",
                 "7.3",
                 f"{_LOW} at every η of 1 or more.",
                 weighting_helps,
             ),
-            _Rule(
+            Rule(
                 "more-data-helps-propensity",
                 "Five times the clicks improve the weighted ranker.",
                 "7.3",
                 f"{_LOW}, averaged over η of 1 or more.",
                 more_data_helps(1.0),
             ),
-            _Rule(
+            Rule(
                 "more-data-no-use-naive",
                 "Five times the clicks do not improve the naive ranker.",
                 "7.3",
@@ -170,7 +175,7 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
                 "of the gap.",
                 more_data_is_no_use(1.0),
             ),
-            _Rule(
+            Rule(
                 "same-without-bias",
                 "Without bias both are the same ranker (implied, not printed).",
                 "5.1",
@@ -179,21 +184,21 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
             ),
         ),
         "noise": (
-            _Rule(
+            Rule(
                 "gap-grows",
                 "The gap between naive and weighted grows with the noise.",
                 "7.4",
                 f"{_LOW} for the slope of the gap over ε₋, at both numbers of clicks.",
                 gap_grows,
             ),
-            _Rule(
+            Rule(
                 "more-data-helps-propensity",
                 "Five times the clicks improve the weighted ranker.",
                 "7.4",
                 f"{_LOW}, averaged over all ε₋.",
                 more_data_helps(0.0),
             ),
-            _Rule(
+            Rule(
                 "more-data-no-use-naive",
                 "Five times the clicks do not improve the naive ranker.",
                 "7.4",
@@ -201,7 +206,7 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
                 "gap.",
                 more_data_is_no_use(0.0),
             ),
-            _Rule(
+            Rule(
                 "noise-share",
                 f"At ε₋ = 0.3, {PAPER_NOISE_SHARE:.1%} of the clicks are on irrelevant documents.",
                 "7.4",
@@ -210,35 +215,35 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
             ),
         ),
         "misspecification": (
-            _Rule(
+            Rule(
                 "below-is-tolerable",
                 "Assuming too little bias is tolerable: it still beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.25 to 0.9.",
                 beats_naive(0.25, 0.9),
             ),
-            _Rule(
+            Rule(
                 "above-is-worse",
                 "Assuming too much bias hurts, and more than assuming too little.",
                 "7.5",
                 f"{_LOW} at 1.5, against the truth and against 0.5.",
                 above_is_worse,
             ),
-            _Rule(
+            Rule(
                 "above-beyond-naive",
                 "Far too much assumed bias can be worse than no weighting.",
                 "7.5",
                 f"{_LOW} at the largest assumed η.",
                 above_is_beyond_naive,
             ),
-            _Rule(
+            Rule(
                 "mediocre-beats-naive",
                 "Even a mediocre propensity model beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.75 to 1.25.",
                 beats_naive(0.75, 1.25),
             ),
-            _Rule(
+            Rule(
                 "zero-is-naive",
                 "Assuming no bias is the naive ranker (implied, not printed).",
                 "7.5",
@@ -248,3 +253,4 @@ _RULES: Mapping[str, tuple[_Rule, ...]] = MappingProxyType(
         ),
     }
 )
+"""The claims on each study, by its name, in the order in which they are shown."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+from ultr_core.curve_values import CURVES
 from ultr_core.experiments.studies.cells import SKIP_ABOVE, Cell, cell_of
 from ultr_core.settings import Settings
 
@@ -51,6 +52,12 @@ class Study:
         """Whether the values span a plane that is shown as a map."""
         return self.figure is None
 
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """The curves that may take the place of an exponent, since the study varies it nowhere."""
+        varied = {*self.x_fields, self.series_field}
+        return tuple(name for name, field in CURVES.items() if field.power not in varied)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -66,12 +73,17 @@ class Plan:
     """A study to be run: on which scale, with which users, on how many click logs a point.
 
     ``base`` gives seed, corpus, threshold, eps+ and draws; what the study varies or fixes
-    replaces the rest.
+    replaces the rest. A given curve is used where the study does not vary its exponent.
     """
 
     study: Study
     scale: Scale
     base: Settings
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """The given curves that the study uses."""
+        return tuple(name for name in self.base.curves if name in self.study.curves)
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -83,7 +95,8 @@ class Plan:
         )
 
     def _settings(self, x: float, series: float | None) -> Settings:
-        changes: dict[str, float] = {**self.study.fixed}
+        changes: dict[str, Any] = dict.fromkeys(set(CURVES) - set(self.study.curves), ())
+        changes |= self.study.fixed
         changes |= dict.fromkeys(self.study.x_fields, x)
         if self.study.series_field is not None and series is not None:
             changes[self.study.series_field] = series
@@ -162,6 +175,11 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
         )
     }
 )  # fmt: skip
+
+BASE_FIELDS = (
+    "draws", "seed", "eps_plus", "corpus_seed", "relevant_grade", "curve", "assumed_curve",
+)  # fmt: skip
+"""Settings that the base of a quick plan takes over; a study varies or fixes the others."""
 
 FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not None)
 """Names of the studies that are figures of the paper."""

@@ -11,6 +11,23 @@ _MIDDLE = 1.0  # the true eta of figure 4
 
 def read_study(result: StudyResult) -> str:
     """What the curve shows, in words, from whatever points are finished."""
+    return " ".join([_read(result), *_on_given_curves(result)])
+
+
+def _on_given_curves(result: StudyResult) -> list[str]:
+    """Which examination is not a power law, so that the paper's claims are not judged."""
+    who = {"curve": "Users follow", "assumed_curve": "the learner believes"}
+    used = [who[name] for name in result.plan.curves]
+    if not used:
+        return []
+    both = " and ".join(used)
+    return [
+        f"{both[0].upper()}{both[1:]} the given examination curve; the paper's claims are about "
+        "power laws and are not judged on it."
+    ]
+
+
+def _read(result: StudyResult) -> str:
     study = result.plan.study
     if study.is_map:
         return _read_map(result)
@@ -89,8 +106,9 @@ def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
     truth = min(points, key=lambda p: abs(p.x - _MIDDLE))
     below = min(points, key=lambda p: abs(p.x - 0.5))
     above = min(points, key=lambda p: abs(p.x - 1.5))
+    users = "" if result.plan.curves else f"Users have η = {_MIDDLE:g}. "
     return (
-        f"Users have η = {_MIDDLE:g}. Assuming {truth.x:g} the weighted ranker is at "
+        f"{users}Assuming {truth.x:g} the weighted ranker is at "
         f"{_value(result, 'propensity', truth)}, assuming {below.x:g} at "
         f"{_value(result, 'propensity', below)}, assuming {above.x:g} at "
         f"{_value(result, 'propensity', above)}; the naive ranker is at "

@@ -11,6 +11,7 @@ import csv
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,10 @@ _WHOLE = ("clicks", "query_draws")
 
 @dataclass(frozen=True, eq=False)
 class Shipped:
-    """Finished cells that came with the code, and the ``command`` that made them."""
+    """Finished cells that came with the code, the ``command`` that made them, and the day."""
 
     command: str
+    made: str
     base: Settings
     world: WorldDescription
     done: Mapping[str, CellResult]
@@ -61,7 +63,7 @@ def load_shipped(part: str, folder: Path = FOLDER) -> Shipped:
     with (folder / f"{part}.csv").open(encoding="utf-8", newline="") as file:
         done = {row["key"]: _result(row) for row in csv.DictReader(file)}
     world = WorldDescription(**{**about["world"], "notices": tuple(about["world"]["notices"])})
-    return Shipped(about["command"], Settings(**about["settings"]), world, done)
+    return Shipped(about["command"], about["made"], Settings(**about["settings"]), world, done)
 
 
 def _result(row: Mapping[str, str]) -> CellResult:
@@ -95,7 +97,12 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
     if world.fingerprint != header["corpus"]["fingerprint"]:
         raise InputError(f"{results} was not made on the built-in corpus {base.corpus_seed}.")
     folder.mkdir(exist_ok=True)
-    about = {"command": command, "settings": base.as_dict(), "world": asdict(world)}
+    about = {
+        "command": command,
+        "made": datetime.now(UTC).date().isoformat(),
+        "settings": base.as_dict(),
+        "world": asdict(world),
+    }
     (folder / f"{part}.json").write_text(
         json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )

@@ -21,6 +21,7 @@ from ultr_core.learners.selection import (
     COST_WITHOUT_VALIDATION,
     FINAL_TOLERANCE,
     PATH_TOLERANCE,
+    converged,
 )
 from ultr_core.propensity import Weights
 from ultr_core.ranking import RankArray, order_from_ranks, query_of_document
@@ -121,12 +122,14 @@ def train_skip_above(
     pairs, weights = _as_queries(train, preferences, logs.train.total_clicks)
     held_out = skip_above_preferences(logs.validation)
     if not held_out.count.size:
-        return fit_ranker(pairs, weights, cost=COST_WITHOUT_VALIDATION, tolerance=FINAL_TOLERANCE)
+        ranker = fit_ranker(pairs, weights, cost=COST_WITHOUT_VALIDATION, tolerance=FINAL_TOLERANCE)
+        return converged(ranker, FINAL_TOLERANCE)
     path = fit_path(pairs, weights, COST_GRID, tolerance=PATH_TOLERANCE)
     best = int(np.argmin([_contradicted(ranker, validation, held_out) for ranker in path]))
-    return fit_ranker(
+    ranker = fit_ranker(
         pairs, weights, cost=COST_GRID[best], tolerance=FINAL_TOLERANCE, initial=path[best]
     )
+    return converged(ranker, FINAL_TOLERANCE)
 
 
 def _as_queries(corpus: Corpus, preferences: Preferences, clicks: int) -> tuple[Corpus, Weights]:

@@ -1,0 +1,158 @@
+"""Examination given rank by rank instead of as a power law: the fields, their check, their text.
+
+A curve in :class:`~ultr_core.settings.Settings` is a tuple of numbers for ranks 1, 2, ...; empty
+means the power law. Only ratios matter (section 5.3 of the paper), so numbers are kept divided by
+the first or, where a later rank is examined more, by the largest. They keep all their digits:
+a curve equal to (1/r)^η gives the very numbers that η gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ultr_core.errors import InputError, quoted
+
+Values = tuple[float, ...]
+
+MOST_RANKS = 200
+"""Ranks that a curve may give; beyond its last one that value holds."""
+
+LEAST_RATIO = 1e-6
+"""Smallest examination relative to the largest; a click there would weigh a million."""
+
+LONGEST_TEXT = 6_000
+"""Characters of a curve in a link: more than the most ranks with all their digits take."""
+
+SIGNIFICANT_DIGITS = 4
+"""Digits of an estimated curve that is handed over in a link; its error is larger."""
+
+
+@dataclass(frozen=True)
+class CurveField:
+    """One curve of a world.
+
+    ``name`` is the field of the settings and, with dashes, the command-line option; ``key`` stands
+    in the address bar; ``power`` names the exponent that the curve takes the place of.
+    """
+
+    name: str
+    key: str
+    label: str
+    help: str
+    power: str
+
+    @property
+    def option(self) -> str:
+        """The command-line option, for example ``--assumed-curve``."""
+        return "--" + self.name.replace("_", "-")
+
+    def checked(self, given: Any) -> Values:
+        """The numbers divided by the first, or by the largest where that is another one.
+
+        Raises :class:`InputError` for what are no numbers, too many of them, a negative or
+        infinite one, or one so near 0 that a click there could not be weighted.
+        """
+        numbers = tuple(self._number(value, rank) for rank, value in self._each(given))
+        if not numbers:
+            return ()
+        top = max(numbers)
+        for rank, value in enumerate(numbers, start=1):
+            if not value >= LEAST_RATIO * top or top == 0:
+                raise InputError(
+                    f"{self.option} has {value:g} at rank {rank}; every rank needs a number above "
+                    f"0, at least {LEAST_RATIO:.6f} of the largest, because clicks there are "
+                    "divided by it."
+                )
+        return tuple(value / top for value in numbers)
+
+    def _each(self, given: Any) -> list[tuple[int, Any]]:
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise InputError(
+                f"{self.option} is {quoted(given)}; it must be numbers for ranks 1, 2, ..."
+            )
+        try:
+            found = list(enumerate(given, start=1))
+        except TypeError:  # an array without axes
+            raise InputError(
+                f"{self.option} is {quoted(given)}; it must be numbers for ranks 1, 2, ..."
+            ) from None
+        if len(found) > MOST_RANKS:
+            raise InputError(
+                f"{self.option} has {len(found):,} ranks; at most {MOST_RANKS} can be used, and "
+                "beyond the last one its value holds."
+            )
+        return found
+
+    def _number(self, value: Any, rank: int) -> float:
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(
+                f"{self.option} has {quoted(value)} at rank {rank}; it must be a number above 0."
+            )
+        return number
+
+    def from_text(self, text: Any) -> Values:
+        """The numbers of a link or a text field as they stand there, "1, 0.62, 0.45"; or none.
+
+        Raises :class:`InputError` as ``checked`` does.
+        """
+        if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+            raise InputError(
+                f"{self.option} must be numbers for ranks 1, 2, ... with commas between them."
+            )
+        parts = text.replace(";", ",").replace(",", " ").split()
+        if text.strip() and not parts:
+            raise InputError(
+                f"{self.option} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
+                "commas between them."
+            )
+        self.checked(parts)
+        return tuple(map(float, parts))
+
+    def scaled(self, given: Iterable[Any]) -> tuple[str, ...]:
+        """A sentence on what the numbers were divided by, if by anything."""
+        numbers = [float(value) for value in given]
+        if not numbers or max(numbers) == 1:
+            return ()
+        top = max(range(len(numbers)), key=numbers.__getitem__)
+        largest = "" if top == 0 else ", the largest"
+        return (
+            f"{self.label}: the numbers were divided by {numbers[top]:g}, that of rank {top + 1}"
+            f"{largest}; only ratios matter.",
+        )
+
+
+_ALL = (
+    CurveField(
+        "curve", "p", "Users' examination curve",
+        "How often each rank is examined, for ranks 1, 2, ...; it takes the place of (1/r)^η.",
+        "eta",
+    ),
+    CurveField(
+        "assumed_curve", "assumed_p", "Learner's examination curve",
+        "What the learner believes about each rank, for ranks 1, 2, ...; it takes the place of "
+        "(1/r)^η′.",
+        "assumed_eta",
+    ),
+)  # fmt: skip
+
+CURVES: Mapping[str, CurveField] = MappingProxyType({field.name: field for field in _ALL})
+
+
+def curve_text(values: Iterable[float]) -> str:
+    """A curve for a link, every digit kept: "1,0.62,0.45"."""
+    return ",".join(
+        f"{value:.0f}" if value == int(value) else repr(float(value)) for value in values
+    )
+
+
+def in_few_digits(values: Iterable[float]) -> Values:
+    """The numbers with the digits that an estimate supports, for a short link."""
+    return tuple(float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in values)

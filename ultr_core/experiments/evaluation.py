@@ -1,0 +1,265 @@
+"""Off-policy evaluation: what a click log says about a ranker that was never shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus, propose_relevance_threshold
+from ultr_core.errors import InputError
+from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.inspection import (
+    NdcgOverTies,
+    expected_ranks,
+    ndcg_over_ties,
+    require_covered,
+    tied_groups,
+)
+from ultr_core.propensity import clipped_propensities
+from ultr_core.ranking import query_sums
+from ultr_core.risk import Estimate, estimate_mean_rank, estimate_risk, mean_rank_of_relevant
+from ultr_core.settings import PARAMETERS
+
+NDCG_CUTOFF = 10
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """One estimate of a ranker's risk.
+
+    key: stable name. label: of the estimator. scale: what the number is, in words. estimate: with
+    its 95 % interval, None where there is none. words: how it is made, or why there is none.
+    """
+
+    key: str
+    label: str
+    scale: str
+    estimate: Estimate | None
+    words: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        found = self.estimate
+        return {
+            "label": self.label,
+            "scale": self.scale,
+            "value": None if found is None else found.value,
+            "low": None if found is None else found.low,
+            "high": None if found is None else found.high,
+            "standard_error": None if found is None else found.standard_error,
+            "effective_sample_size": None if found is None else found.effective_sample_size,
+            "words": self.words,
+        }
+
+
+@dataclass(frozen=True)
+class TrueQuality:
+    """How good the ranker is by the grades of the corpus.
+
+    risk: mean over all queries of the summed ranks of relevant documents (equation 2).
+    risk_of_log: the same with each query as often as the log shows it, which is what estimates from
+    the log aim at. mean_rank: of a relevant document. ndcg: at ``NDCG_CUTOFF``, with its rule.
+    relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
+    0 in the risk.
+    """
+
+    risk: float
+    risk_of_log: float
+    mean_rank: float
+    ndcg: NdcgOverTies
+    relevant_grade: int
+    queries_without_relevant: int
+    queries: int
+
+    @property
+    def rule(self) -> str:
+        """How queries without relevance count, in one sentence."""
+        return (
+            f"Relevant is grade {self.relevant_grade} or more; "
+            f"{self.queries_without_relevant:,} of {self.queries:,} queries have no such document "
+            "and count 0 in the risk."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as plain values."""
+        return {
+            "risk": self.risk,
+            "risk_of_log": self.risk_of_log,
+            "mean_rank": self.mean_rank,
+            f"ndcg@{NDCG_CUTOFF}": self.ndcg.value,
+            "ndcg_rule": self.ndcg.rule,
+            "relevant_grade": self.relevant_grade,
+            "queries_without_relevant": self.queries_without_relevant,
+            "queries": self.queries,
+            "rule": self.rule,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a log, and the grades where there are any, say about one ranker.
+
+    reports: naive, IPS, clipped and SNIPS by key. true: by the grades, None where there are none.
+    tied: documents that share their score with another of their query. notices: sentences.
+    """
+
+    name: str
+    reports: dict[str, RiskReport]
+    true: TrueQuality | None
+    clicks: int
+    query_draws: int
+    clip: float
+    tied: int
+    notices: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers say, in words."""
+        found = self.reports["ips"]
+        if found.estimate is None:
+            return found.words
+        estimate = found.estimate
+        text = (
+            f"By propensity weighting, {self.name} has an estimated risk of {estimate.value:.3f} "
+            f"(95 % interval {estimate.low:.3f} to {estimate.high:.3f})."
+        )
+        if self.true is not None:
+            text += (
+                f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged. "
+                "Clicks on irrelevant documents move the estimate by a factor and a constant that "
+                "are the same for every ranker, so compare rankers, not levels."
+            )
+        return text
+
+    def as_dict(self) -> dict[str, Any]:
+        """The evaluation as plain values, as the command line prints it with ``--json``."""
+        return {
+            "ranker": self.name,
+            "clicks": self.clicks,
+            "query_draws": self.query_draws,
+            "clip": self.clip,
+            "tied_documents": self.tied,
+            "estimates": {key: report.as_dict() for key, report in self.reports.items()},
+            "true": None if self.true is None else self.true.as_dict(),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }
+
+
+_RISK = "summed ranks of clicked-as-relevant documents, per query draw; lower is better"
+_RANK = "mean rank of a relevant document; lower is better"
+
+
+def evaluate_ranker(
+    corpus: Corpus,
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    clip: float = 0.1,
+    relevant_grade: int = int(PARAMETERS["relevant_grade"].default),
+    name: str = "the ranker",
+) -> Evaluation:
+    """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
+
+    scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
+    Estimates: naive (propensities 1), IPS (equation 5), clipped at tau = ``clip`` (section 7.2) and
+    SNIPS. Intervals treat query draws as independent, and documents of a draw as examined
+    independently. Click noise moves IPS by a factor and a constant (section 5.2).
+
+    Raises InputError for scores of another corpus, a clip outside (0, 1], a clicked position that
+    the curve has no number for, or a log with fewer than two query draws.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (corpus.n_documents,):
+        raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
+    if not 0 < clip <= 1:
+        raise InputError(f"The clipping threshold is {clip:g}; it must be above 0 and at most 1.")
+    require_covered(log, curve)
+    ranks = expected_ranks(values, corpus.query_offsets)
+    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    return Evaluation(
+        name,
+        _reports(log, ranks, curve.at(log.rank), clip),
+        true,
+        log.total_clicks,
+        log.query_draws,
+        clip,
+        tied_groups(values, corpus.query_offsets).tied,
+        notices,
+    )
+
+
+def _reports(
+    log: ClickLog, ranks: NDArray[np.float64], propensity: NDArray[np.float64], clip: float
+) -> dict[str, RiskReport]:
+    clipped = clipped_propensities(propensity, clip)
+    reports = [
+        RiskReport(
+            "naive", "Naive", _RISK, estimate_risk(log, ranks, np.ones(propensity.size)),
+            "Every click counts 1, as if all ranks were examined alike; too low for documents that "
+            "were shown far down.",
+        ),
+        _weighted("ips", "IPS", log, ranks, propensity, _IPS_WORDS),
+        RiskReport(
+            "clipped", f"Clipped, τ = {clip:g}", _RISK, estimate_risk(log, ranks, clipped),
+            f"As IPS, with no propensity below {clip:g}: less spread, some bias downwards.",
+        ),
+        _weighted("snips", "SNIPS", log, ranks, propensity, _SNIPS_WORDS),
+    ]  # fmt: skip
+    return {report.key: report for report in reports}
+
+
+_IPS_WORDS = (
+    "Every click counts 1 / propensity of the position where it happened; right on average if the "
+    "propensities are."
+)
+_SNIPS_WORDS = (
+    "As IPS, but divided by the summed weight: a mean rank, on another scale than the risk, which "
+    "a common factor of the propensities leaves as it is."
+)
+
+
+def _weighted(
+    key: str,
+    label: str,
+    log: ClickLog,
+    ranks: NDArray[np.float64],
+    propensity: NDArray[np.float64],
+    words: str,
+) -> RiskReport:
+    scale, estimator = (_RISK, estimate_risk) if key == "ips" else (_RANK, estimate_mean_rank)
+    try:
+        return RiskReport(key, label, scale, estimator(log, ranks, propensity), words)
+    except InputError as error:
+        return RiskReport(key, label, scale, None, str(error))
+
+
+def _true_quality(
+    corpus: Corpus,
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    ranks: NDArray[np.float64],
+    wanted: int,
+) -> tuple[TrueQuality | None, tuple[str, ...]]:
+    if corpus.max_grade == 0:
+        return None, ("Every grade of the corpus is 0, so there is no true risk to compare with.",)
+    threshold, notice = propose_relevance_threshold((corpus,), wanted)
+    relevance = corpus.relevance(threshold)
+    of_query = query_sums(ranks * relevance, corpus.query_offsets)
+    draws = log.draws_per_query
+    quality = TrueQuality(
+        risk=float(of_query.mean()),
+        risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),
+        mean_rank=mean_rank_of_relevant(ranks, relevance),
+        ndcg=ndcg_over_ties(scores, corpus.grades, corpus.query_offsets, NDCG_CUTOFF),
+        relevant_grade=threshold,
+        queries_without_relevant=int(
+            np.count_nonzero(query_sums(relevance, corpus.query_offsets) == 0)
+        ),
+        queries=corpus.n_queries,
+    )
+    return quality, () if notice is None else (notice,)

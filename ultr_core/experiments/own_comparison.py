@@ -1,0 +1,124 @@
+"""Two rankers compared on one click log, and a ranker with what the users of the log saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.experiments.evaluation import Evaluation
+from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.inspection import expected_ranks, require_covered
+from ultr_core.risk import Estimate, estimate_risk
+
+SHOWN = "what users saw"
+
+
+@dataclass(frozen=True)
+class RankerDifference:
+    """How much lower or higher the risk of the first ranker is, from the same clicks.
+
+    estimate: of risk(first) - risk(second), by IPS; negative is better for the first.
+    """
+
+    first: str
+    second: str
+    estimate: Estimate
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        found = self.estimate
+        size = abs(found.value)
+        if found.low <= 0 <= found.high:
+            return (
+                f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
+                f"is {found.value:+.2f} (95 % interval {found.low:+.2f} to {found.high:+.2f})."
+            )
+        word, low, high = (
+            ("better", -found.high, -found.low) if found.value < 0 else
+            ("worse", found.low, found.high)
+        )  # fmt: skip
+        side = "lower" if found.value < 0 else "higher"
+        return (
+            f"{self.first[:1].upper()}{self.first[1:]} is {word} than {self.second}: its risk is "
+            f"{size:.2f} {side} (95 % interval {low:.2f} to {high:.2f})."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The difference as plain values."""
+        found = self.estimate
+        return {
+            "first": self.first,
+            "second": self.second,
+            "difference": found.value,
+            "low": found.low,
+            "high": found.high,
+            "sentence": self.sentence,
+        }
+
+
+def compare_with_shown(
+    log: ClickLog, scores: NDArray[np.float64], curve: ExaminationCurve, *, name: str
+) -> RankerDifference:
+    """The ranker against the rankings in the log, by IPS on the same clicks.
+
+    The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
+    rank at which each document was shown. scores [documents]. Raises InputError as
+    `evaluate_ranker` does.
+    """
+    ranks = expected_ranks(scores, log.query_offsets)
+    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN))
+
+
+def compare_rankers(
+    log: ClickLog,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    names: tuple[str, str],
+) -> RankerDifference:
+    """Two rankers by their scores [documents], by IPS on the same clicks."""
+    ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
+    return _difference(log, ranks, others, curve, names)
+
+
+def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
+    """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
+    shown = np.bincount(log.document, log.impressions, log.n_documents)
+    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
+    return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
+
+
+def _difference(
+    log: ClickLog,
+    ranks: NDArray[np.float64],
+    others: NDArray[np.float64],
+    curve: ExaminationCurve,
+    names: tuple[str, str],
+) -> RankerDifference:
+    require_covered(log, curve)
+    return RankerDifference(*names, estimate_risk(log, ranks - others, curve.at(log.rank)))
+
+
+def truth_sentence(found: Evaluation) -> str:
+    """Which intervals hold the true risk of the logged queries; "" where there are no grades."""
+    if found.true is None:
+        return ""
+    truth = found.true.risk_of_log
+    holds: list[str] = []
+    misses: list[str] = []
+    for key in ("naive", "ips", "clipped"):
+        report = found.reports[key]
+        if report.estimate is not None:
+            inside = report.estimate.low <= truth <= report.estimate.high
+            (holds if inside else misses).append(report.label)
+    parts = []
+    if holds:
+        parts.append(f"inside the interval of {' and '.join(holds)}")
+    if misses:
+        parts.append(f"outside that of {' and '.join(misses)}")
+    return f"The true risk by the grades, {truth:.2f}, lies {', '.join(parts)}."

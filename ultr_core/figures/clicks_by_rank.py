@@ -1,0 +1,108 @@
+"""How clicks and relevance fall with the rank, each relative to rank 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from ultr_core.errors import InputError
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
+from ultr_core.figures.template import bare_spec, rows_of, with_domains
+
+LEAST = 1e-3
+"""Lower end of the axis; what lies below stands there."""
+
+
+def clicks_and_relevance(
+    click_rates: Sequence[float], relevance: Sequence[float], *, theme: Theme = "light"
+) -> Figure:
+    """Click rate and share of relevant documents by rank, relative to rank 1, log scale.
+
+    ``click_rates`` and ``relevance`` [ranks] from rank 1: clicks per presentation, and the share
+    of the documents shown there that are relevant. Raises InputError where rank 1 has none.
+    """
+    if not click_rates or len(click_rates) != len(relevance) or not click_rates[0] * relevance[0]:
+        raise InputError(
+            "A picture of clicks by rank needs both numbers for every rank, and some clicks and "
+            "relevant documents at rank 1."
+        )
+    rows = pd.DataFrame(
+        {
+            "rank": range(1, len(click_rates) + 1),
+            "clicks": [rate / click_rates[0] for rate in click_rates],
+            "relevance": [share / relevance[0] for share in relevance],
+            "click_rate": click_rates,
+            "relevant_share": relevance,
+            "part": "rank",
+        }
+    )
+    for name in ("clicks", "relevance"):
+        rows[f"{name}_y"] = rows[name].clip(lower=LEAST)
+    last = rows.iloc[-1]
+    spec = with_domains(_template(len(rows), theme), x=(0.5, len(rows) + 0.5))
+    return Figure(
+        "clicks-by-rank",
+        "Clicks and relevance by rank",
+        f"Rank {len(rows)} has {last['relevance']:.2f} times the relevance of rank 1, but only "
+        f"{last['clicks']:.3f} times its clicks.",
+        rows,
+        spec,
+        height=320,
+    )
+
+
+@lru_cache(maxsize=16)
+def _template(last: int, theme: Theme) -> dict[str, Any]:
+    ink, naive = INKS[theme], METHOD_STYLES["naive"]
+    step = 1 if last <= 8 else 4 if last > 12 else 2
+    ticks = [1, *range(max(2, step), last + 1, step)]
+    x = alt.X(
+        "rank:Q",
+        title="Rank at which a document was shown",
+        scale=alt.Scale(nice=False, domain=[0, 1]),
+        axis=alt.Axis(values=ticks, tickCount=len(ticks), format="d", grid=False),
+    )
+
+    def y_of(field: str) -> alt.Y:
+        return alt.Y(
+            f"{field}:Q",
+            title="Relative to rank 1 (log scale)",
+            scale=alt.Scale(type="log", domain=[LEAST, 1.5], nice=False),
+            axis=alt.Axis(values=[0.001, 0.01, 0.1, 1], format="~g"),
+        )
+
+    base = rows_of("rank")
+    tooltip = [
+        alt.Tooltip("rank:Q", title="Rank"),
+        alt.Tooltip("click_rate:Q", title="Clicks per presentation", format=".4f"),
+        alt.Tooltip("relevant_share:Q", title="Share relevant", format=".1%"),
+    ]
+    once = base.transform_filter(alt.datum.rank == 1)
+    key_y = alt.value(-16)
+    layers = [
+        base.mark_line(color=ink.quiet, strokeWidth=6).encode(x=x, y=y_of("relevance_y")),
+        base.mark_line(
+            color=naive.color, strokeDash=list(naive.dash), strokeWidth=2.5
+        ).encode(x=x, y=y_of("clicks_y")),
+        base.mark_point(color=naive.color, shape=naive.shape, filled=True, size=80).encode(
+            x=x, y=y_of("clicks_y"), tooltip=tooltip
+        ),
+        once.mark_rule(color=ink.quiet, strokeWidth=6).encode(
+            x=alt.value(0), x2=alt.value(26), y=key_y
+        ),
+        once.mark_text(align="left", color=ink.text).encode(
+            x=alt.value(33), y=key_y, text=alt.value("relevant documents")
+        ),
+        once.mark_point(color=naive.color, shape=naive.shape, filled=True, size=90).encode(
+            x=alt.value(200), y=key_y
+        ),
+        once.mark_text(align="left", color=ink.text).encode(
+            x=alt.value(212), y=key_y, text=alt.value("clicks")
+        ),
+    ]  # fmt: skip
+    return bare_spec(layers, ink)

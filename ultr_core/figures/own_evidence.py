@@ -1,0 +1,70 @@
+"""Pictures of a reader's own data: examination from their log, and what it says of a ranker."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ultr_core.errors import InputError
+from ultr_core.experiments.evaluation import Evaluation
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.interval_dots import interval_dots
+from ultr_core.figures.propensity_curves import propensity_curves
+from ultr_core.figures.style import Theme
+from ultr_core.propensity import PROPENSITY_METHODS
+from ultr_core.propensity.log_estimates import LogEstimate
+
+_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
+
+
+def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
+    """Estimated risks on one scale with 95 % intervals, and the true risk as a line.
+
+    SNIPS is a mean rank on another scale and stays out. Raises InputError where there is no
+    estimate to draw.
+    """
+    rows = [
+        {
+            "method": method,
+            "label": found.reports[key].label,
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "text": f"{estimate.value:.2f}",
+        }
+        for key, method in _METHODS.items()
+        if (estimate := found.reports[key].estimate) is not None
+    ]
+    if not rows:
+        raise InputError("There is no estimate to draw.")
+    level = None if found.true is None else found.true.risk_of_log
+    told = "; ".join(
+        f"{row['label']} {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in rows
+    )
+    truth = "" if level is None else f" True risk by the grades: {level:.2f}."
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="evidence",
+        title=f"Estimated risk of {found.name}",
+        alt_text=f"Estimated risk, lower is better: {told}.{truth}",
+        x_title="Risk, lower is better" + ("" if level is None else " (dashed: by the grades)"),
+        level=level,
+        theme=theme,
+    )
+
+
+def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
+    """Examination by rank as a log gives it, with intervals, and the curve made of it."""
+    label = PROPENSITY_METHODS[found.estimate.method].label
+    observed = found.estimate.observed
+    last = observed[-1]
+    return propensity_curves(
+        found.estimate,
+        curve=found.curve.values,
+        alt_text=(
+            f"{label}: {len(observed)} of {len(found.curve.values)} ranks have an estimate; rank "
+            f"{last.rank} is examined {last.value:.3f} times as often as rank "
+            f"{found.estimate.reference}."
+        ),
+        title=f"Examination by rank: {label.lower()}",
+        theme=theme,
+    )
