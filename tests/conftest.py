@@ -18,3 +18,14 @@ def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train", "validation", "test"):
         write_letor(getattr(splits, name), folder / f"{name}.txt")
     return folder
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes seconds; runs only with -m slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "slow" not in config.option.markexpr:
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow; run with -m slow"))

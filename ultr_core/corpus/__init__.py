@@ -2,20 +2,18 @@
 
 splits = synthetic_splits(0)            # the built-in corpus
 splits = load_directory("MSLR/Fold1")   # train.txt, vali.txt, test.txt
+corpus = load_corpus("test.txt.gz")     # one file
 relevance = splits.train.relevance(3)   # bool [documents]
 """
 
 from __future__ import annotations
 
 from ultr_core.corpus.calibration import DEFAULT_SHAPE, YAHOO_SHAPE, CorpusShape
-from ultr_core.corpus.letor import load_directory, read_letor
+from ultr_core.corpus.letor import load_corpus, load_directory, parse_corpus
 from ultr_core.corpus.letor_writer import write_letor
-from ultr_core.corpus.model import (
-    Corpus,
-    CorpusSplits,
-    FeatureMatrix,
-    propose_relevance_threshold,
-)
+from ultr_core.corpus.model import Corpus, FeatureMatrix
+from ultr_core.corpus.score_files import parse_scores, read_scores, write_scores
+from ultr_core.corpus.splits import CorpusSplits, propose_relevance_threshold
 from ultr_core.corpus.synthetic import synthetic_splits
 
 __all__ = [
@@ -25,9 +23,13 @@ __all__ = [
     "CorpusShape",
     "CorpusSplits",
     "FeatureMatrix",
+    "load_corpus",
     "load_directory",
+    "parse_corpus",
+    "parse_scores",
     "propose_relevance_threshold",
-    "read_letor",
+    "read_scores",
     "synthetic_splits",
     "write_letor",
+    "write_scores",
 ]

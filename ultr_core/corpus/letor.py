@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +11,92 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from ultr_core.corpus.letor_lines import line_blocks
-from ultr_core.corpus.letor_paths import directory_fault, fault_of
-from ultr_core.corpus.letor_rows import Rows, read_rows
-from ultr_core.corpus.model import Corpus, CorpusSplits, FeatureMatrix
-from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.corpus.letor_cache import CacheLookup
+from ultr_core.corpus.letor_lines import Progress, Source
+from ultr_core.corpus.letor_table import (
+    DENSE_FROM_SHARE,
+    count_filled,
+    read_table,
+    side_file,
+    table_corpus,
+)
+from ultr_core.corpus.model import Corpus, FeatureMatrix
+from ultr_core.corpus.splits import CorpusSplits
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.files import directory_fault, fault_of
 
-# Products with dense float32 features are as fast as with CSR from here on, and rows are easier
-# to gather.
-DENSE_FROM_SHARE = 0.35
-
+# LETOR 4.0, MSLR and Istella; LETOR 3.0 (OHSUMED); Yahoo C14, whose first set is the paper's.
 _PARTS = {
-    "training": ("train.txt",),
-    "validation": ("vali.txt", "valid.txt", "validation.txt"),
-    "test": ("test.txt",),
-}
+    "training": ("train.txt", "trainingset.txt", "set1.train.txt"),
+    "validation": (
+        "vali.txt", "valid.txt", "validation.txt", "validationset.txt", "set1.valid.txt",
+    ),
+    "test": ("test.txt", "testset.txt", "set1.test.txt"),
+}  # fmt: skip
 _MOST_NAMES_SHOWN = 8
 
 
-def read_letor(path: str | Path) -> Corpus:
+def load_corpus(
+    path: str | Path,
+    *,
+    groups: str | Path | None = None,
+    progress: Progress | None = None,
+    cache: bool = True,
+) -> Corpus:
     """Read a corpus from one LETOR file, plain or gzip.
 
     Rows of one query need not follow each other: they are brought together in the order in which
-    the queries first occur. Features are the ids that occur anywhere in the file; missing ones are
-    0. Document ids are taken from comments ``# docid = X`` where each row has one. Rows without
-    ``qid:`` are accepted where a file of the same name with ``.query`` added holds the number of
-    documents of each query, one a line.
+    the queries first occur (``Corpus.source_rows`` remembers where they were). Features are the
+    ids that occur anywhere in the file; missing ones are 0. Document ids are taken from comments
+    ``# docid = X`` where each row has one.
+
+    Args:
+        path: the file.
+        groups: file with the number of documents of each query, one a line, for rows without
+            ``qid:``; by default one beside the file whose name has .query or .group added.
+        progress: told the share of the file that has been read, after each block.
+        cache: keep the parsed form of a large file in the user's cache directory, and take it
+            from there while the file's content is the same (see ``letor_cache``).
 
     Raises:
         InputError: the file or a row cannot be used; names file, line and column.
 
     """
-    table = _read_table(checked_path(path, "The LETOR file"))
-    return _to_corpus(table, table.feature_ids, table.filled_share(len(table.feature_ids)))
+    source = Source.file(path)
+    beside = Path(groups) if groups is not None else side_file(source)
+    lookup = CacheLookup.of(source.path, beside) if cache else None
+    corpus = None if lookup is None else lookup.corpus()
+    if corpus is not None:
+        if progress is not None:
+            progress(1.0)
+        return corpus
+    corpus = table_corpus(read_table(source, groups=groups, progress=progress))
+    if lookup is not None:
+        lookup.keep(corpus)
+    return corpus
 
 
-def load_directory(path: str | Path) -> CorpusSplits:
+def parse_corpus(data: bytes, name: str, *, groups: str | Path | Source | None = None) -> Corpus:
+    """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
+
+    groups: the file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    Raises InputError as `load_corpus` does.
+
+    >>> corpus = parse_corpus(b"4 qid:7 1:0.5 3:1 # first\\n0 qid:7 2:0.25\\n", "example")
+    >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()
+    ([4, 0], [0, 2], [1, 2, 3])
+    """
+    return table_corpus(read_table(Source.upload(data, name), groups=groups))
+
+
+def load_directory(
+    path: str | Path, *, progress: Progress | None = None, cache: bool = True
+) -> CorpusSplits:
     """Read training, validation and test queries from a directory.
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
-    ``test.txt``, each also with ``.gz``. The feature columns of all three are the ids that occur
-    in any of them.
+    ``test.txt``, or what OHSUMED and Yahoo's set 1 call them, each also with ``.gz``. The feature
+    columns of all three are the ids that occur in any of them.
 
     Raises:
         InputError: no such directory, a file missing or there twice, or not usable.
@@ -62,11 +107,12 @@ def load_directory(path: str | Path) -> CorpusSplits:
         raise InputError(
             f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt."
         )
-    tables = [_read_table(file) for file in _find_parts(directory)]
-    feature_ids = np.unique(np.concatenate([table.feature_ids for table in tables]))
-    cells = sum(table.rows for table in tables) * len(feature_ids)
-    share = sum(table.filled for table in tables) / cells
-    train, validation, test = (_to_corpus(table, feature_ids, share) for table in tables)
+    train, validation, test = _on_equal_columns(
+        [
+            load_corpus(file, progress=_third(progress, number), cache=cache)
+            for number, file in enumerate(_find_parts(directory))
+        ]
+    )
     return CorpusSplits(
         name=named(directory.name or directory),
         train=train,
@@ -77,184 +123,49 @@ def load_directory(path: str | Path) -> CorpusSplits:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Rows with their features as a matrix over the feature ids that occur in them."""
+def _third(progress: Progress | None, number: int) -> Progress | None:
+    """Progress over three files out of that over one of them."""
+    return None if progress is None else lambda share: progress((number + share) / 3)
 
+
+def _on_equal_columns(parts: list[Corpus]) -> list[Corpus]:
+    """Bring corpora to the features that occur in any of them, all dense or all sparse."""
+    ids = np.unique(np.concatenate([part.feature_ids for part in parts]))
+    cells = sum(part.n_documents for part in parts) * len(ids)
+    dense = sum(count_filled(part.features) for part in parts) > DENSE_FROM_SHARE * cells
+    done = []
+    while parts:
+        part = parts.pop(0)
+        if part.is_sparse == dense or not np.array_equal(part.feature_ids, ids):
+            part = _with_columns(part, ids, dense)
+        done.append(part)
+    return done
+
+
+def _with_columns(corpus: Corpus, ids: NDArray[np.int64], dense: bool) -> Corpus:
+    """The same corpus over more feature columns."""
+    columns = np.searchsorted(ids, corpus.feature_ids)
+    shape = (corpus.n_documents, len(ids))
     features: FeatureMatrix
-    feature_ids: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """A file as it was read: rows in file order, query of each row."""
-
-    blocks: list[_Block]
-    grades: NDArray[np.int16]
-    query_ids: tuple[str, ...]
-    query_of_row: NDArray[np.int64]
-    document_ids: tuple[str, ...] | None
-    feature_ids: NDArray[np.int64]
-
-    @property
-    def rows(self) -> int:
-        return len(self.grades)
-
-    @property
-    def filled(self) -> int:
-        """Number of features of all rows that are not 0."""
-        return sum(
-            int(block.features.nnz)
-            if isinstance(block.features, sparse.csr_array)
-            else int(np.count_nonzero(block.features))
-            for block in self.blocks
-        )
-
-    def filled_share(self, columns: int) -> float:
-        """Share of cells that are not 0."""
-        return self.filled / (self.rows * columns)
-
-
-def _read_table(path: Path) -> _Table:
-    """Read all rows of a file and find out which query each belongs to."""
-    blocks: list[_Block] = []
-    grades: list[NDArray[np.int16]] = []
-    queries: list[str] = []
-    documents: list[str | None] = []
-    with_queries: bool | None = None
-    for first_line, text in line_blocks(path):
-        rows = read_rows(path, first_line, text, with_queries)
-        if rows is None:
-            continue
-        with_queries = rows.queries is not None
-        queries.extend(rows.queries or ())
-        grades.append(rows.grades)
-        documents.extend(rows.documents)
-        blocks.append(_to_block(rows))
-    if not blocks:
-        raise InputError(
-            f"{named(path)} has no row, only blank lines and comments; "
-            "rows 'grade qid:ID id:value ...' are needed."
-        )
-    feature_ids = np.unique(np.concatenate([block.feature_ids for block in blocks]))
-    if not len(feature_ids):
-        raise InputError(f"{named(path)} gives no feature in any row; id:value pairs are needed.")
-    if with_queries:
-        number_of = {name: number for number, name in enumerate(dict.fromkeys(queries))}
-        query_of_row = np.array([number_of[name] for name in queries], np.int64)
-        query_ids = tuple(number_of)
+    if dense:
+        features = np.zeros(shape, np.float32)
+        if isinstance(corpus.features, sparse.csr_array):
+            entries = corpus.features.tocoo()
+            features[entries.row, columns[entries.col]] = entries.data
+        else:
+            features[:, columns] = corpus.features
     else:
-        sizes = _read_group_sizes(path, len(documents))
-        query_of_row = np.repeat(np.arange(len(sizes)), sizes)
-        query_ids = tuple(str(number) for number in range(1, len(sizes) + 1))
-    document_ids = tuple(name for name in documents if name is not None)
-    return _Table(
-        blocks=blocks,
-        grades=np.concatenate(grades),
-        query_ids=query_ids,
-        query_of_row=query_of_row,
-        document_ids=document_ids if len(document_ids) == len(documents) else None,
-        feature_ids=feature_ids,
-    )
-
-
-def _read_group_sizes(path: Path, rows: int) -> NDArray[np.int64]:
-    """Read the file with the number of documents of each query beside a file without qid."""
-    name = path.name.removesuffix(".gz") + ".query"
-    side_file = path.with_name(name)
-    if not side_file.is_file():
-        raise InputError(
-            f"{named(path)} has no query ids: each row needs qid: after its grade, as in "
-            f"'2 qid:17 1:0.5', or a file {name} beside it that gives the number of documents of "
-            "each query, one a line."
-        )
-    sizes: list[int] = []
-    for first_line, text in line_blocks(side_file):
-        for number, line in enumerate(
-            text.decode("utf-8", errors="replace").split("\n")[:-1], first_line
-        ):
-            size = line.strip()
-            if not size:
-                continue
-            if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) == 0:
-                raise InputError(
-                    f"{named(side_file)}, line {number}: {quoted(size)} is no number of documents; "
-                    "a whole number of 1 or more is needed, and no header."
-                )
-            sizes.append(int(size))
-    if sum(sizes) != rows:
-        raise InputError(
-            f"{named(side_file)} adds up to {sum(sizes)} documents and {named(path)} has "
-            f"{rows} rows; the two must be equal."
-        )
-    return np.array(sizes, np.int64)
-
-
-def _to_block(rows: Rows) -> _Block:
-    """Bring the entries of rows into a matrix, dense where they fill it."""
-    lengths, n_rows = rows.lengths, len(rows.lengths)
-    width = int(lengths[0])
-    ids = rows.ids.reshape(n_rows, width) if (lengths == width).all() else None
-    if ids is not None and (ids == ids[0]).all():
-        return _Block(rows.values.reshape(n_rows, width), ids[0].astype(np.int64))
-    columns, position = np.unique(rows.ids, return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    matrix = sparse.csr_array((rows.values, position, starts), shape=(n_rows, len(columns)))
-    matrix.eliminate_zeros()
-    return _Block(matrix, columns.astype(np.int64))
-
-
-def _to_corpus(table: _Table, feature_ids: NDArray[np.int64], filled_share: float) -> Corpus:
-    """Assemble the blocks over the given columns, and bring the rows of a query together."""
-    assemble = _assemble_dense if filled_share > DENSE_FROM_SHARE else _assemble_sparse
-    features: FeatureMatrix = assemble(table, feature_ids)
-    grades, documents, query = table.grades, table.document_ids, table.query_of_row
-    if (np.diff(query) < 0).any():
-        order = np.argsort(query, kind="stable")
-        features, grades = features[order], grades[order]
-        if documents is not None:
-            documents = tuple(documents[row] for row in order)
-    sizes = np.bincount(query, minlength=len(table.query_ids))
+        part = sparse.csr_array(corpus.features)
+        features = sparse.csr_array((part.data, columns[part.indices], part.indptr), shape=shape)
     return Corpus(
         features=features,
-        grades=grades,
-        query_offsets=np.concatenate([[0], np.cumsum(sizes)]),
-        query_ids=table.query_ids,
-        document_ids=documents,
-        feature_ids=feature_ids,
+        grades=corpus.grades,
+        query_offsets=corpus.query_offsets,
+        query_ids=corpus.query_ids,
+        document_ids=corpus.document_ids,
+        feature_ids=ids,
+        source_rows=corpus.source_rows,
     )
-
-
-def _assemble_dense(table: _Table, feature_ids: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Fill one array block by block, giving up each block once it is copied."""
-    features = np.zeros((table.rows, len(feature_ids)), np.float32)
-    stop = table.rows
-    while table.blocks:
-        block = table.blocks.pop()
-        columns = np.searchsorted(feature_ids, block.feature_ids)
-        start = stop - block.features.shape[0]
-        if isinstance(block.features, sparse.csr_array):
-            entries = block.features.tocoo()
-            features[start + entries.row, columns[entries.col]] = entries.data
-        else:
-            features[start:stop, columns] = block.features
-        stop = start
-    return features
-
-
-def _assemble_sparse(table: _Table, feature_ids: NDArray[np.int64]) -> sparse.csr_array:
-    """Stack the blocks after renumbering their columns."""
-    parts = []
-    for block in table.blocks:
-        part = sparse.csr_array(block.features)
-        columns = np.searchsorted(feature_ids, block.feature_ids)
-        parts.append(
-            sparse.csr_array(
-                (part.data, columns[part.indices], part.indptr),
-                shape=(part.shape[0], len(feature_ids)),
-            )
-        )
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def _find_parts(directory: Path) -> list[Path]:
@@ -320,7 +231,7 @@ def _same_documents(first: Corpus, second: Corpus) -> bool:
     )
 
 
-def _stored(features: FeatureMatrix) -> tuple[NDArray[Any], ...]:
+def _stored(features: FeatureMatrix) -> Sequence[NDArray[Any]]:
     """Return the arrays that make up a feature matrix."""
     if isinstance(features, sparse.csr_array):
         return features.data, features.indices, features.indptr

@@ -1,38 +1,66 @@
-"""Whole lines out of a text file, plain or gzip, in blocks of bounded size."""
+"""Whole lines out of a text file or an upload, plain or gzip, in blocks of bounded size."""
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ultr_core.corpus.letor_paths import fault_of
-from ultr_core.errors import InputError, checked_path, named
+from ultr_core.errors import InputError, named
+from ultr_core.files import BYTE_ORDER_MARK, GZIP, other_format, readable_file, unpacked
 
-BLOCK_BYTES = 1 << 22
-LONGEST_LINE_BYTES = 1 << 26
+BLOCK_BYTES = 1 << 21
+LONGEST_LINE_BYTES = 1 << 23
+_BEGINNING_BYTES = 1 << 16
 
-# Ranking data shrink 5 to 20 times under gzip; a file far beyond that was made to fill a memory.
-LARGEST_GZIP_RATIO = 200
-GZIP_RATIO_FROM_BYTES = 1 << 26
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
-_OTHER_FORMATS = {
-    b"PK\x03\x04": "a zip archive",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ": "an xz file",
-    b"\x28\xb5\x2f\xfd": "a zstandard file",
-    b"PAR1": "a Parquet file",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
+Progress = Callable[[float], object]
+"""Told the share of a file that has been read, from 0 to 1, after each block."""
 
 
-def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    r"""Read a text file in blocks of whole lines.
+@dataclass(frozen=True)
+class Source:
+    """Where lines come from: a file, or bytes that somebody sent.
+
+    name: what messages call it. size: in bytes, packed where it is packed.
+    """
+
+    name: str
+    size: int
+    path: Path | None = None
+    data: bytes = b""
+
+    @classmethod
+    def file(cls, path: str | Path, what: str = "The LETOR file") -> Source:
+        """A regular file; raises InputError for anything else at that path."""
+        file = readable_file(path, what)
+        return cls(named(file), file.stat().st_size, path=file)
+
+    @classmethod
+    def upload(cls, data: bytes, name: str) -> Source:
+        """Bytes that came with a name and never touch the disk."""
+        return cls(named(name), len(data), data=data)
+
+    def open(self) -> IO[bytes]:
+        """A stream of the bytes as they are stored."""
+        return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def beginning(self) -> str:
+        """The first 64 KiB as text, unpacked; raises InputError if they cannot be read."""
+        try:
+            with self.open() as raw:
+                start = raw.read(_BEGINNING_BYTES)
+                if start.startswith(GZIP):
+                    raw.seek(0)
+                    start = next(unpacked(raw, self.size, self.name, _BEGINNING_BYTES), b"")
+        except OSError as error:
+            raise InputError(f"{self.name} cannot be read ({error.strerror or error}).") from None
+        return start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+
+
+def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
+    r"""Read a text in blocks of whole lines.
 
     Gzip is recognised by its content. A byte-order mark is dropped; ``\r\n`` and ``\r`` become
     ``\n``; the last line gets its ``\n`` if it has none.
@@ -41,37 +69,32 @@ def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
         The number of a block's first line, counted from 1, and the block.
 
     Raises:
-        InputError: the file is missing, a directory, not readable, empty, binary, damaged or
-            implausible gzip, or has a line longer than 64 MiB.
+        InputError: the file is not readable, empty, binary, damaged or implausible gzip, or has a
+            line longer than 8 MiB.
 
     """
-    checked_path(path, "The LETOR file")
-    if fault := fault_of(path):
-        raise InputError(f"{named(path)} {fault}; give the path of a LETOR file.")
     try:
-        with path.open("rb") as raw:
-            yield from _checked_blocks(path, raw)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{named(path)} is a damaged or truncated gzip file ({error}); copy or pack it again."
-        ) from None
+        with source.open() as raw:
+            for numbered in _checked_blocks(source, raw):
+                yield numbered
+                if progress is not None:
+                    progress(min(1.0, raw.tell() / max(source.size, 1)))
     except OSError as error:
-        raise InputError(f"{named(path)} cannot be read ({error.strerror or error}).") from None
+        raise InputError(f"{source.name} cannot be read ({error.strerror or error}).") from None
 
 
-def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Split pieces of the file at line ends and refuse what is no text."""
     start = raw.read(8)
     raw.seek(0)
-    for magic, name in _OTHER_FORMATS.items():
-        if start.startswith(magic):
-            raise InputError(f"{named(path)} is {name}; a plain UTF-8 or gzip text file is needed.")
+    if found := other_format(start):
+        raise InputError(f"{source.name} is {found}; a plain UTF-8 or gzip text file is needed.")
     line, tail, empty = 1, b"", True
-    for piece in _pieces(path, raw, start.startswith(_GZIP)):
+    for piece in _pieces(source, raw, start.startswith(GZIP)):
         empty = False
         if b"\0" in piece:
             raise InputError(
-                f"{named(path)} is a binary file (zero bytes after line {line}); "
+                f"{source.name} is a binary file (zero bytes after line {line}); "
                 "rows 'grade qid:ID id:value ...' in plain or gzip text are needed."
             )
         whole, newline, rest = piece.rpartition(b"\n")
@@ -84,38 +107,28 @@ def _checked_blocks(path: Path, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             tail += rest
         if len(tail) > LONGEST_LINE_BYTES:
             raise InputError(
-                f"{named(path)}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
+                f"{source.name}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
                 "one document a line is needed."
             )
     if empty:
-        raise InputError(f"{named(path)} is empty; rows 'grade qid:ID id:value ...' are needed.")
+        raise InputError(f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.")
     if tail:
         yield line, _cleaned(line, tail + b"\n")
 
 
-def _pieces(path: Path, raw: IO[bytes], zipped: bool) -> Iterator[bytes]:
-    """Read the file piece by piece, unpacked, and watch how much it grows."""
-    if not zipped:
-        while piece := raw.read(BLOCK_BYTES):
-            yield piece
+def _pieces(source: Source, raw: IO[bytes], zipped: bool) -> Iterator[bytes]:
+    """Read the file piece by piece, unpacked."""
+    if zipped:
+        yield from unpacked(raw, source.size, source.name, BLOCK_BYTES)
         return
-    size, unpacked = path.stat().st_size, 0
-    with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
-        while piece := stream.read(BLOCK_BYTES):
-            unpacked += len(piece)
-            if unpacked > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
-                raise InputError(
-                    f"{named(path)} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
-                    f"{size:,} bytes, which ranking data never do; unpack it yourself if you "
-                    "trust it."
-                )
-            yield piece
+    while piece := raw.read(BLOCK_BYTES):
+        yield piece
 
 
 def _cleaned(first_line: int, block: bytes) -> bytes:
     r"""Drop the byte-order mark of the file's first line; make every line end ``\n``."""
     if first_line == 1:
-        block = block.removeprefix(_BYTE_ORDER_MARK)
+        block = block.removeprefix(BYTE_ORDER_MARK)
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return block

@@ -8,21 +8,23 @@ reads that block line by line, and either accepts it or names line, column and w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, quoted
 
 _PATTERN = "'grade qid:ID id:value id:value ...'"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FEATURE_ID = re.compile(r"\d{1,18}", re.ASCII)
 _TOKEN = re.compile(r"[^ \t]+")
 _COMMENT = re.compile(rb"#[^\n]*")
+_LATE_QUERY = re.compile(r"[ \t](qid:[^ \t]*)")
 _DOCUMENT_ID = re.compile(r"docid\s*=\s*(\S+)")
 
 _BLANK, _INSIDE = b"\0", b"\1"
@@ -42,6 +44,7 @@ class Rows:
         lengths: int64 [rows] number of features given in each row.
         ids: int64 or int32 [entries] feature ids, rising within a row.
         values: float32 [entries].
+        lines: int64 [rows] number of the line of each row, the block's first being 0.
 
     """
 
@@ -51,13 +54,14 @@ class Rows:
     lengths: NDArray[np.int64]
     ids: NDArray[np.integer]
     values: NDArray[np.float32]
+    lines: NDArray[np.int64]
 
 
-def read_rows(path: Path, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
+def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
     r"""Read the rows of a block of whole lines.
 
     Args:
-        path: named in messages.
+        name: of the file, for messages.
         first_line: number of the block's first line.
         block: lines that end in ``\n``.
         with_queries: whether rows have ``qid:``; None when no row was seen before.
@@ -71,7 +75,7 @@ def read_rows(path: Path, first_line: int, block: bytes, with_queries: bool | No
     """
     rows = _read_fast(block)
     if rows is None or (with_queries is not None and (rows.queries is not None) != with_queries):
-        rows = _read_carefully(path, first_line, block, with_queries)
+        rows = _read_carefully(name, first_line, block, with_queries)
     return rows if len(rows.grades) else None
 
 
@@ -106,7 +110,7 @@ def _read_fast(block: bytes) -> Rows | None:
     ordered = _in_rising_order(ids, values, lengths)
     if ordered is None:
         return None
-    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered)
+    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered, lines)
 
 
 def _fast_grades(
@@ -242,7 +246,7 @@ def _whole_grade(token: str) -> int | None:
     return int(number) if 0 <= number <= LARGEST_GRADE and number.is_integer() else None
 
 
-def _read_carefully(path: Path, first_line: int, block: bytes, with_queries: bool | None) -> Rows:
+def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows:
     """Read a block line by line; refuse the first fault, naming its place."""
     grades: list[int] = []
     queries: list[str] = []
@@ -250,24 +254,31 @@ def _read_carefully(path: Path, first_line: int, block: bytes, with_queries: boo
     lengths: list[int] = []
     ids: list[int] = []
     values: list[float] = []
-    for number, line in enumerate(block.split(b"\n")[:-1], first_line):
+    lines: list[int] = []
+    for number, line in enumerate(block.split(b"\n")[:-1]):
         content, _, comment = line.partition(b"#")
-        tokens = list(_TOKEN.finditer(content.decode("utf-8", errors="replace")))
-        if not tokens:
+        text = content.decode("utf-8", errors="replace")
+        # One token at a time: a long line of them would take fifty times its size.
+        tokens = _TOKEN.finditer(text)
+        first = next(tokens, None)
+        if first is None:
             continue
-        place = f"{named(path)}, line {number}"
-        grades.append(_careful_grade(place, tokens[0]))
-        has_query = len(tokens) > 1 and tokens[1][0].startswith("qid:")
+        place = f"{name}, line {first_line + number}"
+        grades.append(_careful_grade(place, first))
+        second = next(tokens, None)
+        has_query = second is not None and second[0].startswith("qid:")
         if with_queries is None:
             with_queries = has_query
-        if has_query:
-            queries.append(tokens[1][0].removeprefix("qid:"))
-        _require_query(place, tokens, has_query, with_queries)
-        entries = _careful_entries(place, tokens[2 if has_query else 1 :])
+        _require_query(place, text, second, with_queries)
+        rest = [second] if second is not None and not has_query else []
+        if has_query and second is not None:
+            queries.append(second[0].removeprefix("qid:"))
+        entries = _careful_entries(place, chain(rest, tokens))
         documents.append(_document_id(comment))
         lengths.append(len(entries))
         ids.extend(entries)
         values.extend(entries.values())
+        lines.append(number)
     return Rows(
         np.array(grades, np.int16),
         queries if with_queries else None,
@@ -275,6 +286,7 @@ def _read_carefully(path: Path, first_line: int, block: bytes, with_queries: boo
         np.array(lengths, np.int64),
         np.array(ids, np.int64),
         np.array(values, np.float32),
+        np.array(lines, np.int64),
     )
 
 
@@ -289,18 +301,17 @@ def _careful_grade(place: str, token: re.Match[str]) -> int:
     return grade
 
 
-def _require_query(
-    place: str, tokens: list[re.Match[str]], has_query: bool, with_queries: bool
-) -> None:
-    """Refuse a row that has no query id where others have one, or an empty one."""
+def _require_query(place: str, text: str, second: re.Match[str] | None, with_queries: bool) -> None:
+    """Refuse a row that has no query id where others have one, or an empty or second one."""
+    has_query = second is not None and second[0].startswith("qid:")
     if has_query and not with_queries:
         raise InputError(
             f"{place} has 'qid:' and earlier rows have none; either each row needs it or no row."
         )
-    late = next((token for token in tokens[2:] if token[0].startswith("qid:")), None)
+    late = None if second is None else _LATE_QUERY.search(text, second.end())
     if late is not None:
         raise InputError(
-            f"{place}, column {late.start() + 1}: {quoted(late[0])} must come directly after the "
+            f"{place}, column {late.start(1) + 1}: {quoted(late[1])} must come directly after the "
             f"grade and only once; each row is {_PATTERN}."
         )
     if not has_query and with_queries:
@@ -308,19 +319,24 @@ def _require_query(
             f"{place} has no 'qid:' after the grade, and earlier rows have it; "
             f"each row needs it: {_PATTERN}."
         )
-    if has_query and tokens[1][0] == "qid:":
+    if second is not None and second[0] == "qid:":
         raise InputError(
-            f"{place}, column {tokens[1].start() + 1}: no query id follows 'qid:'; "
+            f"{place}, column {second.start() + 1}: no query id follows 'qid:'; "
             "write it without a blank, as in qid:17."
         )
 
 
-def _careful_entries(place: str, tokens: list[re.Match[str]]) -> dict[int, float]:
+def _careful_entries(place: str, tokens: Iterable[re.Match[str]]) -> dict[int, float]:
     """Read feature tokens; return values by rising feature id."""
     entries: dict[int, float] = {}
     for token in tokens:
         at = f"{place}, column {token.start() + 1}"
         name, colon, number = token[0].partition(":")
+        if name == "cost" and colon:
+            raise InputError(
+                f"{at}: {quoted(token[0])} belongs to a training file of svm_proprank, which is "
+                "no corpus; convert it to one first."
+            )
         if not colon or not _FEATURE_ID.fullmatch(name):
             raise InputError(
                 f"{at}: {quoted(token[0])} is no feature; "

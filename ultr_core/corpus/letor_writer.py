@@ -7,22 +7,34 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sparse
+from numpy.typing import NDArray
 
 from ultr_core.corpus.model import Corpus
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
+from ultr_core.files import writing
+
+LARGEST_SVM_LIGHT_ID = 99_999_999
 
 
 def write_letor(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus as a plain LETOR file that reads back as the same corpus.
+    """Write a corpus as a LETOR file that reads back as the same corpus.
 
-    Dense features are written in full, of sparse ones the stored values. A feature that no row
-    stores is therefore written once, as an explicit 0 in the first row.
+    Gzip where the name ends in ``.gz``. Dense features are written in full, of sparse ones the
+    stored values. A feature that no row stores is therefore written once, as an explicit 0 in the
+    first row.
 
     Raises:
         InputError: an id that is empty or holds a blank, a query id that holds ``#`` or occurs
-            twice.
+            twice, or the file cannot be written.
 
     """
+    check_names(corpus)
+    with writing(path, "The corpus") as file:
+        file.writelines(_lines(corpus))
+
+
+def check_names(corpus: Corpus) -> None:
+    """Raise InputError for query and document ids that a LETOR file cannot hold."""
     for kind, names in (("query", corpus.query_ids), ("document", corpus.document_ids or ())):
         for name in names:
             if (
@@ -31,15 +43,27 @@ def write_letor(corpus: Corpus, path: str | Path) -> None:
                 or (kind == "query" and "#" in name)
             ):
                 raise InputError(
-                    f"The {kind} id {name!r} cannot be written to a LETOR file; "
+                    f"The {kind} id {quoted(name)} cannot be written to a LETOR file; "
                     "ids without blanks, and for queries without '#', are needed."
                 )
     if len(set(corpus.query_ids)) < corpus.n_queries:
         raise InputError(
             "Two queries have the same id, and a LETOR file would make them one; rename one."
         )
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(_lines(corpus))
+
+
+def check_svm_light_ids(ids: NDArray[np.int64]) -> None:
+    """Raise InputError for rising feature ids that svm_light and its descendants do not read."""
+    if ids[0] < 1:
+        raise InputError(
+            f"Feature id {ids[0]} cannot be written for svm_light, svm_rank and svm_proprank, "
+            "whose ids begin at 1; number the features from 1."
+        )
+    if ids[-1] > LARGEST_SVM_LIGHT_ID:
+        raise InputError(
+            f"Feature id {ids[-1]} cannot be written for svm_light, svm_rank and svm_proprank, "
+            f"whose ids end at {LARGEST_SVM_LIGHT_ID:,}; number the features anew."
+        )
 
 
 def _lines(corpus: Corpus) -> Iterable[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sparse
@@ -17,7 +16,6 @@ FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 
 LARGEST_GRADE = int(np.iinfo(np.int16).max)
 LARGEST_FEATURE = float(np.finfo(np.float32).max)
-PAPER_THRESHOLD = 3
 
 # Finiteness is checked in blocks of rows so that a large corpus needs no second copy of itself.
 _ROWS_PER_CHECK = 16_384
@@ -38,6 +36,8 @@ class Corpus:
         query_ids: [queries] names of the queries; numbered from 0 when not given.
         document_ids: [documents] names of the documents, or None when there are none.
         feature_ids: int64 [features], rising; numbered from 1 when not given.
+        source_rows: int64 [documents], the row (from 0) of the file that each document came from,
+            where that file had the rows of a query apart; None when the order is the file's own.
 
     Raises:
         InputError: arrays of different lengths or of something else than real numbers, offsets
@@ -52,6 +52,7 @@ class Corpus:
     query_ids: tuple[str, ...] = ()
     document_ids: tuple[str, ...] | None = None
     feature_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    source_rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         """Bring every field to its type, check it, and make the arrays read-only."""
@@ -76,6 +77,7 @@ class Corpus:
             query_ids=query_ids,
             document_ids=document_ids,
             feature_ids=_freeze(feature_ids),
+            source_rows=_as_source_rows(self.source_rows, documents),
         )
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
@@ -87,6 +89,7 @@ class Corpus:
             self.query_ids,
             self.document_ids,
             self.feature_ids,
+            self.source_rows,
         )
 
     @property
@@ -129,7 +132,7 @@ class Corpus:
                 that is no whole number.
 
         """
-        _require_threshold(threshold)
+        require_threshold(threshold)
         return self.grades >= threshold
 
     def subset(self, queries: ArrayLike) -> Corpus:
@@ -164,85 +167,8 @@ class Corpus:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusSplits:
-    """Disjoint training, validation and test queries of one corpus.
-
-    Attributes:
-        name: what a reader calls this corpus.
-        train: queries that users click on and rankers learn from.
-        validation: queries whose clicks choose C and the clipping threshold.
-        test: queries with grades on which rankers are compared.
-        source: made here ("synthetic") or read from disk ("files").
-        notices: sentences that a reader of results should see.
-
-    Raises:
-        InputError: the three parts do not have the same features.
-
-    """
-
-    name: str
-    train: Corpus
-    validation: Corpus
-    test: Corpus
-    source: Literal["synthetic", "files"]
-    notices: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check that one weight vector fits all three parts."""
-        for part, corpus in (("validation", self.validation), ("test", self.test)):
-            if not np.array_equal(corpus.feature_ids, self.train.feature_ids):
-                raise InputError(
-                    f"The {part} part of {self.name} has {corpus.n_features} features and the "
-                    f"training part {self.train.n_features}, or their ids differ; "
-                    "all parts need the same feature columns."
-                )
-
-
-def propose_relevance_threshold(
-    corpora: Sequence[Corpus], wanted: int = PAPER_THRESHOLD
-) -> tuple[int, str | None]:
-    """Find the smallest grade that counts as relevant so that every part has relevant documents.
-
-    The wanted threshold is kept where every corpus reaches it. Otherwise the paper's threshold 3
-    is proposed where all grades reach it, and 1 where grades stop at 1 or 2.
-
-    Args:
-        corpora: the parts that share the threshold (training, validation, test).
-        wanted: the threshold asked for.
-
-    Returns:
-        The threshold, and a sentence that says why it is not the wanted one (None if it is).
-
-    Raises:
-        InputError: no corpus, a wanted threshold that is no whole number from 1, or a part in
-            which every grade is 0.
-
-    """
-    if not corpora:
-        raise InputError("A relevance threshold needs at least one corpus to look at.")
-    _require_threshold(wanted)
-    largest = [corpus.max_grade for corpus in corpora]
-    reached = min(largest)
-    if reached == 0:
-        raise InputError(
-            f"Nothing is relevant in the {_part_name(largest.index(0), len(corpora))}: "
-            "every grade is 0, and at least one document needs a grade of 1 or more."
-        )
-    if reached >= wanted:
-        return wanted, None
-    threshold = PAPER_THRESHOLD if reached >= PAPER_THRESHOLD else 1
-    where = ""
-    if max(largest) > reached:
-        where = f" in the {_part_name(largest.index(reached), len(corpora))}"
-    return threshold, (
-        f"Grades stop at {reached}{where}, so no document there would be relevant at grade "
-        f"{wanted} or more; grade {threshold} and above count as relevant instead "
-        "(change this with --relevant-grade)."
-    )
-
-
-def _require_threshold(threshold: int) -> None:
+def require_threshold(threshold: int) -> None:
+    """Raise InputError for a threshold that is no whole grade of 1 or more."""
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(
@@ -253,15 +179,6 @@ def _require_threshold(threshold: int) -> None:
             f"A relevance threshold of {grade} makes every document relevant; "
             "give a grade of 1 or more."
         )
-
-
-def _part_name(position: int, parts: int) -> str:
-    """Name a corpus by its place in a sequence of corpora."""
-    if parts == 1:
-        return "corpus"
-    if parts == 3:
-        return ("training", "validation", "test")[position] + " part"
-    return f"part {position + 1} of {parts}"
 
 
 def _set(corpus: Corpus, **fields: object) -> None:
@@ -367,6 +284,18 @@ def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
     if columns and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
         raise InputError("Feature ids must be rising whole numbers, 0 or more, each used once.")
     return ids
+
+
+def _as_source_rows(values: Any, documents: int) -> NDArray[np.int64] | None:
+    """Check that every row of the file is given once."""
+    if values is None:
+        return None
+    rows = np.ascontiguousarray(whole_numbers(values, "Source rows", np.int64))
+    _require_length("source_rows", rows.size, documents, "documents")
+    if not np.array_equal(np.sort(rows), np.arange(documents)):
+        raise InputError("Source rows must be each of 0, 1, ..., documents - 1 once.")
+    frozen: NDArray[np.int64] = _freeze(rows)
+    return frozen
 
 
 def _require_finite(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> None:

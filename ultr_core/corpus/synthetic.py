@@ -28,7 +28,8 @@ from ultr_core.corpus.calibration import (
     find_calibration,
     mean_calibrated_share,
 )
-from ultr_core.corpus.model import Corpus, CorpusSplits
+from ultr_core.corpus.model import Corpus
+from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError
 
 FACTORS = 12

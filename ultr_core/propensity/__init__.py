@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ultr_core.propensity.curve_files import curve_text, parse_curve, read_curve, write_curve
+from ultr_core.propensity.chosen import assumed_curve, curve_notices, true_curve
+from ultr_core.propensity.curve_files import (
+    curve_text,
+    parse_curve,
+    parse_curve_values,
+    read_curve,
+    read_curve_values,
+    write_curve,
+)
 from ultr_core.propensity.curves import (
     FITS,
     AssembledCurve,
@@ -24,7 +32,8 @@ from ultr_core.propensity.harvesting import (
     interventional_sets,
     pair_relevance,
 )
-from ultr_core.propensity.log_files import PresentationLog, parse_log, read_log
+from ultr_core.propensity.log_columns import COLUMNS, parse_columns
+from ultr_core.propensity.log_files import LogPreview, parse_log, preview_log, read_log
 from ultr_core.propensity.methods import PROPENSITY_METHODS, PropensityMethod
 from ultr_core.propensity.points import (
     Counts,
@@ -33,6 +42,8 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.position_em import estimate_by_em
+from ultr_core.propensity.presentations import PresentationLog, RowFault
+from ultr_core.propensity.proprank_files import parse_proprank, read_proprank, write_proprank
 from ultr_core.propensity.randomising import (
     RandomisedCounts,
     estimate_neighbour_swaps,
@@ -50,6 +61,7 @@ from ultr_core.propensity.swaps import (
     swap_cost,
     swap_limit,
 )
+from ultr_core.propensity.weight_files import parse_weights, read_weights, write_weights
 from ultr_core.propensity.weights import (
     ClickWeightDiagnostics,
     ClippingEffect,
@@ -64,6 +76,7 @@ from ultr_core.propensity.weights import (
 )
 
 __all__ = [
+    "COLUMNS",
     "FITS",
     "PROPENSITY_METHODS",
     "AssembledCurve",
@@ -73,6 +86,7 @@ __all__ = [
     "CurveOptions",
     "DisplayCounts",
     "InterventionalSets",
+    "LogPreview",
     "MeasuredCurve",
     "PresentationLog",
     "PropensityEstimate",
@@ -80,12 +94,15 @@ __all__ = [
     "RandomisedCounts",
     "RankEstimate",
     "RelativeCurve",
+    "RowFault",
     "SwapCounts",
     "Weights",
     "assemble_curve",
+    "assumed_curve",
     "click_weight_diagnostics",
     "clipped_propensities",
     "clipping_effect",
+    "curve_notices",
     "curve_text",
     "display_counts",
     "displays_of_logs",
@@ -102,10 +119,18 @@ __all__ = [
     "naive_weights",
     "neighbour_swap_cost",
     "pair_relevance",
+    "parse_columns",
     "parse_curve",
+    "parse_curve_values",
     "parse_log",
+    "parse_proprank",
+    "parse_weights",
+    "preview_log",
     "read_curve",
+    "read_curve_values",
     "read_log",
+    "read_proprank",
+    "read_weights",
     "sessions_needed",
     "shuffling_cost",
     "simulate_neighbour_swaps",
@@ -114,6 +139,9 @@ __all__ = [
     "swap_cost",
     "swap_limit",
     "table_curve",
+    "true_curve",
     "wilson_interval",
     "write_curve",
+    "write_proprank",
+    "write_weights",
 ]

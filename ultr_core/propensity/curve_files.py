@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.errors import InputError, named, quoted
 from ultr_core.feedback.examination import TableCurve
+from ultr_core.files import read_text, writing
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 
 RANK_NAMES = ("rank", "position", "pos")
+LAST_RANK = 1_000_000
 PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
@@ -24,67 +26,94 @@ def curve_text(values: Sequence[float]) -> str:
 
 def write_curve(path: str | Path, values: Sequence[float]) -> None:
     """Write a curve [ranks] to a CSV file; raises InputError if the file cannot be written."""
-    file = checked_path(path, "The curve")
-    try:
-        file.write_text(curve_text(values), encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"The curve cannot be written to {named(path)}: {error.strerror}."
-        ) from None
+    text = curve_text(values)
+    with writing(path, "The curve") as file:
+        file.write(text)
 
 
 def read_curve(path: str | Path) -> TableCurve | RelativeCurve:
     """Read a propensity curve from a CSV file; see `parse_curve`."""
-    file = checked_path(path, "The curve")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"The curve {named(path)} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"The curve {named(path)} is no UTF-8 text; give a CSV file.") from None
-    return parse_curve(text, named(file.name))
+    return _curve(read_curve_values(path), named(path))
+
+
+def read_curve_values(path: str | Path) -> list[float]:
+    """Read the numbers of a propensity curve from a CSV file; see `parse_curve_values`."""
+    return parse_curve_values(read_text(path, "The curve"), named(path))
 
 
 def parse_curve(text: str, name: str = "the curve") -> TableCurve | RelativeCurve:
     """Propensity curve from CSV text with the columns rank and propensity, of any scale.
 
-    Ranks are 1, 2, ..., K, in any order, each once; beyond K the last value holds. The values are
-    normalised to p_1 = 1 (see `table_curve`). Raises InputError that names the line of the first
+    The values of `parse_curve_values`, normalised to p_1 = 1 (see `table_curve`); beyond the last
+    rank its value holds.
+    """
+    return _curve(parse_curve_values(text, name), name)
+
+
+def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
+    try:
+        return table_curve(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
+    """Numbers for ranks 1, 2, ..., K, as they stand in CSV text, [K].
+
+    Ranks may come in any order, each once. Raises InputError that names the line of the first
     fault, or the rank that has no propensity.
     """
+    found = _found(_lines(text, name), name)
+    if not found:
+        raise InputError(f"{name} has no line with a rank and a propensity.")
+    for rank in range(1, len(found) + 1):
+        if rank not in found:
+            raise InputError(
+                f"{name} has no propensity for rank {rank}; every rank from 1 to {max(found):,} "
+                "needs one."
+            )
+    return [found[rank] for rank in sorted(found)]
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of each line that is not blank."""
     rows = csv.reader(io.StringIO(text))
-    header = [cell.strip().lower() for cell in next(rows, [])]
+    try:
+        for cells in rows:
+            if any(cell.strip() for cell in cells):
+                yield rows.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"Line {rows.line_num} of {name} is no CSV: {error}.") from None
+
+
+def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float]:
+    """Propensity by rank, as the lines come."""
+    header = [cell.strip().lower() for cell in next(lines, (0, []))[1]]
     rank_column = _column(header, RANK_NAMES, name)
     value_column = _column(header, PROPENSITY_NAMES, name)
     found: dict[int, float] = {}
-    for cells in rows:
-        if not any(cell.strip() for cell in cells):
-            continue
-        where = f"Line {rows.line_num} of {name}"
+    for number, cells in lines:
+        where = f"Line {number} of {name}"
         if len(cells) <= max(rank_column, value_column):
             raise InputError(f"{where} has {len(cells)} columns; it needs {len(header)}.")
         rank = _number(cells[rank_column], f"{where}, column {header[rank_column]}")
         value = _number(cells[value_column], f"{where}, column {header[value_column]}")
-        if rank != int(rank) or rank < 1:
-            raise InputError(f"{where} has rank {rank:g}; ranks are whole numbers from 1.")
+        if rank != int(rank) or not 1 <= rank <= LAST_RANK:
+            raise InputError(
+                f"{where} has rank {rank:g}; ranks are whole numbers from 1 to {LAST_RANK:,}."
+            )
         if value < 0:
             raise InputError(f"{where} has propensity {value:g}; it must be 0 or more.")
         if int(rank) in found:
             raise InputError(f"{where} gives rank {int(rank)} a second time; give it once.")
         found[int(rank)] = value
-    if not found:
-        raise InputError(f"{name} has no line with a rank and a propensity.")
-    for rank in range(1, max(found) + 1):
-        if rank not in found:
-            raise InputError(
-                f"{name} has no propensity for rank {rank}; every rank from 1 to {max(found)} "
-                "needs one."
-            )
-    return table_curve([found[rank] for rank in sorted(found)])
+    return found
 
 
 def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
     for wanted in names:
+        if header.count(wanted) > 1:
+            raise InputError(f"{name} names the column {wanted} twice; once is enough.")
         if wanted in header:
             return header.index(wanted)
     raise InputError(

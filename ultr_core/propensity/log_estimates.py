@@ -16,7 +16,6 @@ from ultr_core.propensity.curves import (
 )
 from ultr_core.propensity.displays import estimate_click_rates
 from ultr_core.propensity.harvesting import harvest, interventional_sets
-from ultr_core.propensity.log_files import PresentationLog
 from ultr_core.propensity.methods import PROPENSITY_METHODS
 from ultr_core.propensity.points import (
     Counts,
@@ -25,6 +24,7 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.position_em import estimate_by_em
+from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
 
 LOG_METHODS = ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")

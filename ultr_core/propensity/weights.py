@@ -62,6 +62,11 @@ def naive_weights(log: ClickLog) -> Weights:
     """Weights of a learner that takes every click at face value: the clicks of each document.
 
     This is equation (5) with all propensities 1. Raises InputError for a log without clicks.
+
+    >>> from ultr_core.feedback import simulate_counts
+    >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
+    >>> naive_weights(log).values.tolist()
+    [10.0, 10.0]
     """
     return _weights_of_clicks(log, np.ones(log.clicks.size))
 
@@ -75,6 +80,13 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
 
     Raises InputError for a log without clicks, a clip outside [0, 1], or clicks at a rank whose
     propensity is 0 while clip is 0.
+
+    A click on rank 2 that half of the users look at stands for two, clicks of one document add up:
+
+    >>> from ultr_core.feedback import PowerLaw, simulate_counts
+    >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
+    >>> ips_weights(log, PowerLaw(1.0)).values.tolist()
+    [10.0, 20.0]
     """
     propensity = clipped_propensities(curve.at(log.rank), clip)
     return _weights_of_clicks(log, inverse_propensities(log, propensity))
@@ -97,6 +109,9 @@ def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
     """max(clip, p), float64 of the shape of ``propensities``; clip = 0 changes nothing.
 
     Raises InputError for a clip outside [0, 1].
+
+    >>> clipped_propensities([1.0, 0.5, 0.05], clip=0.1).tolist()
+    [1.0, 0.5, 0.1]
     """
     if not 0 <= clip <= 1:
         raise InputError(f"The clipping threshold must lie in [0, 1], not {clip}.")

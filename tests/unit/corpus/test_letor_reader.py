@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ultr_core.corpus import Corpus, letor_lines, read_letor
+from ultr_core import files
+from ultr_core.corpus import Corpus, letor_lines, load_corpus
 from ultr_core.errors import InputError
 
 
 def read(folder: Path, content: str | bytes, name: str = "data.txt") -> Corpus:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_letor(path)
+    return load_corpus(path)
 
 
 def dense(corpus: Corpus) -> list[list[float]]:
@@ -100,7 +101,7 @@ def test_blocks_may_end_anywhere(
     expect_plain(read(tmp_path, "\ufeff# one\r\n" + PLAIN.replace("\n", " # two\r\n")))
     (tmp_path / "sizes").write_text("1 3:2\n0\n1 5:1\n")
     (tmp_path / "sizes.query").write_text("2\n1\n")
-    assert read_letor(tmp_path / "sizes").query_offsets.tolist() == [0, 2, 3]
+    assert load_corpus(tmp_path / "sizes").query_offsets.tolist() == [0, 2, 3]
 
 
 def test_query_zero_feature_zero_and_small_values(tmp_path: Path) -> None:
@@ -283,9 +284,9 @@ def test_files_that_are_no_letor_files(tmp_path: Path) -> None:
 
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.txt does not exist"):
-        read_letor(tmp_path / "absent.txt")
+        load_corpus(tmp_path / "absent.txt")
     with pytest.raises(InputError, match="is a directory"):
-        read_letor(str(tmp_path))
+        load_corpus(str(tmp_path))
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:
@@ -295,7 +296,7 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 
 
 def test_gzip_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor_lines, "GZIP_RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "GZIP_RATIO_FROM_BYTES", 1 << 20)
     monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1 << 16)
     assert "binary file" in refusal(tmp_path, gzip.compress(b"\0" * (1 << 22)))
     bomb = gzip.compress(b"1 qid:1 1:1\n" * (1 << 18))

@@ -1,0 +1,323 @@
+"""Faults that people reported in other programs, H6 to H12: each input, and its whole kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ultr_core.cli import main
+from ultr_core.corpus import Corpus, parse_corpus
+from ultr_core.errors import InputError
+from ultr_core.experiments.evaluation import evaluate_ranker
+from ultr_core.experiments.fitting import fit_from_log
+from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.inspection import (
+    expected_ranks,
+    inspect_corpus,
+    inspect_curve,
+    inspect_log,
+    inspect_scores,
+    inspect_together,
+    join_log,
+    ndcg_over_ties,
+    require_covered,
+)
+from ultr_core.learners import fit_ranker
+from ultr_core.propensity import (
+    full_information_weights,
+    parse_log,
+    table_curve,
+)
+
+NO_PAIR = b"2 qid:1 1:0.3\n2 qid:1 1:0.6\n1 qid:2 1:0.4\n"
+
+
+def corpus_of(grades: list[list[int]], names: str = "abcdefgh") -> Corpus:
+    """Queries q1, q2, ... with the given grades and documents a, b, ... each."""
+    rows = [
+        f"{grade} qid:q{q} 1:{0.1 * place + 0.05 * q} 2:{grade} # docid = {names[place]}"
+        for q, query in enumerate(grades, 1)
+        for place, grade in enumerate(query)
+    ]
+    return parse_corpus("\n".join(rows).encode(), "corpus.txt")
+
+
+def log_of(*rows: str, header: str = "query,document,position,click") -> str:
+    return "\n".join([header, *rows]) + "\n"
+
+
+# H6: no preference pair anywhere.
+
+
+def test_grades_without_any_pair_are_told_and_give_no_model() -> None:
+    corpus = parse_corpus(NO_PAIR, "labels.txt")
+    found = inspect_corpus(corpus, relevant_grade=1).finding("no_pairs")
+    assert (found.verdict, found.value) == ("stop", 2)
+    assert "No query has two documents with different grades" in found.words
+    with pytest.raises(InputError):
+        fit_ranker(corpus, full_information_weights(corpus.relevance(3)), cost=1)
+
+
+def test_with_usable_queries_the_number_without_a_pair_is_told() -> None:
+    corpus = parse_corpus(NO_PAIR + b"0 qid:3 1:1\n3 qid:3 1:2\n", "labels.txt")
+    found = inspect_corpus(corpus, relevant_grade=1).finding("no_pairs")
+    assert found.value == 2
+    assert found.words.startswith("2 of 3 queries")
+    assert np.isfinite(
+        fit_ranker(corpus, full_information_weights(corpus.relevance(3)), cost=1).coefficients
+    ).all()
+
+
+def test_clicks_without_a_pair_are_refused_and_some_are_told() -> None:
+    corpus = corpus_of([[1], [1, 0]])
+    alone = join_log(parse_log(log_of("q1,a,1,1")), corpus)
+    assert inspect_together(alone, corpus).finding("pairs").verdict == "stop"
+    with pytest.raises(InputError, match="no preference pair"):
+        fit_from_log(corpus, alone.clicks, PowerLaw(1.0))
+    both = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,1", "q2,b,2,0")), corpus)
+    fit = fit_from_log(corpus, both.clicks, PowerLaw(1.0), cost=1.0)
+    assert fit.notices == (
+        "1 of 2 clicked queries have one candidate only and gave no preference pair.",
+    )
+    assert np.isfinite(fit.ranker.coefficients).all()
+
+
+# H7: NDCG of a query without any relevant document.
+
+
+def test_one_rule_for_queries_without_relevance_with_its_count() -> None:
+    grades = np.array([1, 0, 1, 0, 0, 0], dtype=np.int16)
+    found = ndcg_over_ties(grades.astype(float), grades, np.array([0, 3, 6]))
+    assert found.value == 1.0
+    assert (found.counted, found.left_out) == (1, 1)
+    assert found.rule.startswith("1 of 2 queries have no document of a grade above 0 and are left")
+    with pytest.raises(InputError, match="no NDCG"):
+        ndcg_over_ties(np.zeros(2), np.zeros(2, np.int16), np.array([0, 2]))
+
+
+def test_risk_and_ndcg_say_how_such_queries_count() -> None:
+    corpus = corpus_of([[1, 0, 1], [0, 0, 0]])
+    finding = inspect_corpus(corpus, relevant_grade=1).finding("queries_without_relevant")
+    assert finding.value == 1
+    assert "1 of 2 queries (50%)" in finding.words
+    assert "count 0 in the risk" in finding.words
+    log = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,0")), corpus).clicks
+    true = evaluate_ranker(
+        corpus, log, corpus.grades.astype(float), PowerLaw(0.0), relevant_grade=1
+    ).true
+    assert true is not None
+    assert true.risk == (1 + 2) / 2
+    assert "1 of 2 queries have no such document and count 0" in true.rule
+
+
+# H8: ties are broken in the model's favour.
+
+
+def test_ties_count_with_the_mean_over_their_orders_whatever_the_order_of_the_file() -> None:
+    grades, offsets = np.array([3, 0, 1], dtype=np.int16), np.array([0, 3])
+    constant = np.zeros(3)
+    value = ndcg_over_ties(constant, grades, offsets).value
+    assert round(value, 3) == 0.745
+    assert ndcg_over_ties(constant, grades[::-1].copy(), offsets).value == pytest.approx(value)
+    assert expected_ranks(constant, offsets).tolist() == [2, 2, 2]
+
+
+def test_expected_values_over_ties_equal_the_mean_over_all_orders() -> None:
+    from itertools import permutations
+
+    from ultr_core.ranking import dcg
+
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        scores = rng.integers(0, 3, 5).astype(float)
+        grades = rng.integers(0, 4, 5).astype(np.int16)
+        if not grades.any():
+            continue
+        offsets = np.array([0, 5])
+        ranks, values = [], []
+        for order in permutations(range(5)):
+            jitter = np.empty(5)
+            jitter[list(order)] = np.arange(5) * 1e-6
+            place = np.argsort(np.argsort(-(scores + jitter))) + 1
+            ranks.append(place)
+            ideal = np.argsort(np.argsort(-(grades + jitter))) + 1
+            values.append(
+                dcg(place, grades, offsets, cutoff=3)[0] / dcg(ideal, grades, offsets, cutoff=3)[0]
+            )
+        assert expected_ranks(scores, offsets) == pytest.approx(np.mean(ranks, axis=0))
+        found = ndcg_over_ties(scores, grades, offsets, cutoff=3)
+        assert found.value == pytest.approx(np.mean(values), rel=1e-12)
+
+
+def test_a_constant_ranker_is_told() -> None:
+    corpus = corpus_of([[3, 0, 1]])
+    found = inspect_scores(np.zeros(3), corpus).finding("ties")
+    assert (found.verdict, found.value) == ("stop", 3)
+    assert "labels and the order of the file play no part" in found.words
+
+
+# H9: a propensity of zero gives an infinite weight.
+
+
+def one_click_at_three() -> tuple[Corpus, ClickLog]:
+    corpus = corpus_of([[1, 0, 1]])
+    rows = log_of("q1,a,1,0", "q1,b,2,0", "q1,c,3,1", "q1,a,1,0", "q1,b,2,0", "q1,c,3,0")
+    return corpus, join_log(parse_log(rows), corpus).clicks
+
+
+def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts() -> None:
+    corpus, log = one_click_at_three()
+    curve = table_curve([1, 0.5, 0])
+    found = inspect_curve([1, 0.5, 0]).finding("zeros")
+    assert (found.verdict, found.value) == ("stop", 1)
+    assert "position 3" in found.words
+    with pytest.raises(InputError, match="Rank 3 has 1 click but propensity 0"):
+        fit_from_log(corpus, log, curve, method="ips", cost=1.0)
+    joined = join_log(parse_log(log_of("q1,a,1,0", "q1,c,3,1")), corpus)
+    stopped = inspect_together(joined, corpus, curve)
+    assert stopped.finding("zero_propensities").words.startswith("Position 3 has 1 click but")
+    clipped = inspect_together(joined, corpus, curve, clip=0.1).finding("clipping")
+    assert "τ = 0.1: 1 of 1 clicks changed, 1 of them with propensity 0" in clipped.words
+
+
+def test_a_zero_propensity_never_reaches_a_number() -> None:
+    corpus, log = one_click_at_three()
+    result = evaluate_ranker(
+        corpus, log, np.arange(3.0), table_curve([1, 0.5, 0]), clip=0.2, relevant_grade=1
+    )
+    assert result.reports["ips"].estimate is None
+    assert "Rank 3" in result.reports["ips"].words
+    clipped = result.reports["clipped"].estimate
+    assert clipped is not None
+    assert clipped.value == 1 / 0.2 / 2
+    json.dumps(result.as_dict(), allow_nan=False)
+
+
+# H10: the same document at two positions becomes two documents.
+
+
+def test_a_document_at_two_positions_is_one_document() -> None:
+    text = "query_id,doc_id,position,click\nlamp,a,2,1\nlamp,a,5,0\nlamp,b,1,0\n"
+    corpus = parse_corpus(b"1 qid:lamp 1:1 # docid = a\n0 qid:lamp 1:2 # docid = b\n", "corpus.txt")
+    log = parse_log(text)
+    assert log.counts()["query_document_pairs"] == 2
+    assert log.displays().by_rank(5).impressions.tolist() == [1, 1, 0, 0, 1]
+    joined = join_log(log, corpus)
+    assert joined.clicks.clicks_per_document.tolist() == [1, 0]
+    clicked = joined.clicks.clicks > 0
+    assert joined.clicks.rank[clicked].tolist() == [2]
+    assert inspect_log(log).finding("rank_changes").value == 1
+
+
+# H11: clicks on something that was never shown.
+
+
+def test_a_click_without_a_position_is_reported_and_left_out() -> None:
+    text = "session_id,query_id,doc_id,position,click\ns1,q,a,1,0\ns1,q,b,2,0\ns1,q,z,,1\n"
+    found = inspect_log(parse_log(text)).finding("clicks_without_position")
+    assert (found.verdict, found.value) == ("look", 1)
+    assert found.words.startswith("1 click without a position")
+    assert parse_log(text).counts()["rows"] == 2
+
+
+def test_clicks_outside_the_candidates_and_on_unknown_queries_are_counted() -> None:
+    corpus = corpus_of([[1, 0]])
+    rows = log_of("q1,a,1,1", "q1,z,2,1", "nobody,a,1,1", "q1,b,2,0")
+    joined = join_log(parse_log(rows), corpus)
+    overlap = joined.overlap
+    assert (overlap.clicks_joined, overlap.clicks_outside) == (1, 1)
+    assert (overlap.clicks_of_unknown_queries, overlap.unknown_query) == (1, "nobody")
+    assert overlap.outside_document == "z"
+    assert inspect_together(joined, corpus).finding("clicks_outside").verdict == "look"
+
+
+# H12: what does "position" mean?
+
+
+def slots(first: int) -> str:
+    rows = [f"q1,{name},{slot + first},1" for slot, name in enumerate("abc")]
+    return log_of(*rows, *(row[:-1] + "0" for row in rows))
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(0, "look"), (1, "good"), (10, "look")])
+def test_the_base_of_positions_and_the_reference_are_said(first: int, verdict: str) -> None:
+    finding = inspect_log(parse_log(slots(first))).finding("positions")
+    assert (finding.value, finding.verdict) == (first, verdict)
+    assert {0: "position 0 of the log", 1: "position 1 is the reference", 10: "first position"}[
+        first
+    ] in finding.words
+
+
+def test_positions_from_zero_give_the_estimates_of_positions_from_one() -> None:
+    corpus = corpus_of([[1, 0, 1]])
+    results = [
+        evaluate_ranker(
+            corpus,
+            join_log(parse_log(slots(first)), corpus).clicks,
+            np.arange(3.0),
+            table_curve([1, 0.9, 0.8, 0.7, 0.6]),
+            relevant_grade=1,
+        ).as_dict()
+        for first in (0, 1)
+    ]
+    assert results[0] == results[1]
+    assert results[0]["estimates"]["ips"]["value"] == pytest.approx((3 + 2 / 0.9 + 1 / 0.8) / 2)
+
+
+def test_a_position_without_a_propensity_is_named_and_spare_ones_do_no_harm() -> None:
+    corpus = corpus_of([[1, 0, 1]])
+    joined = join_log(parse_log(slots(1)), corpus)
+    require_covered(joined.clicks, table_curve([1, 0.9, 0.8, 0.7, 0.6]))
+    with pytest.raises(InputError, match="Position 3 has 1 click but no propensity"):
+        evaluate_ranker(corpus, joined.clicks, np.arange(3.0), table_curve([1, 0.9]))
+    finding = inspect_together(joined, corpus, table_curve([1, 0.9])).finding(
+        "propensity_of_each_position"
+    )
+    assert finding.verdict == "stop"
+
+
+def test_the_last_propensity_is_carried_on_only_when_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.txt").write_text(
+        "1 qid:q1 1:1 # docid = a\n0 qid:q1 1:2 # docid = b\n1 qid:q1 1:3 # docid = c\n"
+    )
+    (tmp_path / "log.csv").write_text(slots(1))
+    (tmp_path / "curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n")
+    command = ["fit", "--corpus", str(tmp_path / "c.txt"), "--log", str(tmp_path / "log.csv")]
+    command += ["--propensities", str(tmp_path / "curve.csv"), "--cost", "1", "--json"]
+    assert main(command) == 2
+    assert "Position 3 has 1 click but no propensity" in capsys.readouterr().err
+    assert main([*command, "--carry-on"]) == 0
+    assert json.loads(capsys.readouterr().out)["clicks"] == 3
+
+
+@pytest.mark.parametrize(
+    ("propensities", "verdict", "words"),
+    [
+        (["0.03"] * 3, "look", "is 0.03 at every position"),
+        (["1", "0.5", "0"], "stop", "propensity of position 3 is 0"),
+        (["1", "1.5", "0.4"], "stop", "outside 0 to 1"),
+        (["1", "0.5", "0.4"], "good", "one value for each position"),
+        (["x", "", "y"], "stop", "holds no number"),
+    ],
+)
+def test_the_logs_own_propensities_are_of_the_right_kind_or_not_used(
+    propensities: list[str], verdict: str, words: str
+) -> None:
+    rows = [f"q,{n},{i},1,{p}" for i, (n, p) in enumerate(zip("abc", propensities, strict=True), 1)]
+    log = parse_log(log_of(*rows, header="query,document,position,click,propensity_score"))
+    finding = inspect_log(log).finding("propensities")
+    assert finding.verdict == verdict
+    assert words in finding.words
+
+
+def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
+    rows = ["q,a,1,1,0.2", "q,b,1,0,0.7", "q,c,2,0,0.5"]
+    log = parse_log(log_of(*rows, header="query,document,position,click,propensity"))
+    finding = inspect_log(log).finding("propensities")
+    assert finding.verdict == "look"
+    assert "varies within a position (0.2 to 0.7 at position 1)" in finding.words

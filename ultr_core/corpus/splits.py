@@ -1,0 +1,101 @@
+"""The parts of a corpus, and the grade from which on a document counts as relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ultr_core.corpus.model import Corpus, require_threshold
+from ultr_core.errors import InputError
+
+PAPER_THRESHOLD = 3
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusSplits:
+    """Disjoint training, validation and test queries of one corpus.
+
+    Attributes:
+        name: what a reader calls this corpus.
+        train: queries that users click on and rankers learn from.
+        validation: queries whose clicks choose C and the clipping threshold.
+        test: queries with grades on which rankers are compared.
+        source: made here ("synthetic") or read from disk ("files").
+        notices: sentences that a reader of results should see.
+
+    Raises:
+        InputError: the three parts do not have the same features.
+
+    """
+
+    name: str
+    train: Corpus
+    validation: Corpus
+    test: Corpus
+    source: Literal["synthetic", "files"]
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that one weight vector fits all three parts."""
+        for part, corpus in (("validation", self.validation), ("test", self.test)):
+            if not np.array_equal(corpus.feature_ids, self.train.feature_ids):
+                raise InputError(
+                    f"The {part} part of {self.name} has {corpus.n_features} features and the "
+                    f"training part {self.train.n_features}, or their ids differ; "
+                    "all parts need the same feature columns."
+                )
+
+
+def propose_relevance_threshold(
+    corpora: Sequence[Corpus], wanted: int = PAPER_THRESHOLD
+) -> tuple[int, str | None]:
+    """Find the smallest grade that counts as relevant so that every part has relevant documents.
+
+    The wanted threshold is kept where every corpus reaches it. Otherwise the paper's threshold 3
+    is proposed where all grades reach it, and 1 where grades stop at 1 or 2.
+
+    Args:
+        corpora: the parts that share the threshold (training, validation, test).
+        wanted: the threshold asked for.
+
+    Returns:
+        The threshold, and a sentence that says why it is not the wanted one (None if it is).
+
+    Raises:
+        InputError: no corpus, a wanted threshold that is no whole number from 1, or a part in
+            which every grade is 0.
+
+    """
+    if not corpora:
+        raise InputError("A relevance threshold needs at least one corpus to look at.")
+    require_threshold(wanted)
+    largest = [corpus.max_grade for corpus in corpora]
+    reached = min(largest)
+    if reached == 0:
+        raise InputError(
+            f"Nothing is relevant in the {_part_name(largest.index(0), len(corpora))}: "
+            "every grade is 0, and at least one document needs a grade of 1 or more."
+        )
+    if reached >= wanted:
+        return wanted, None
+    threshold = PAPER_THRESHOLD if reached >= PAPER_THRESHOLD else 1
+    where = ""
+    if max(largest) > reached:
+        where = f" in the {_part_name(largest.index(reached), len(corpora))}"
+    return threshold, (
+        f"Grades stop at {reached}{where}, so no document there would be relevant at grade "
+        f"{wanted} or more; grade {threshold} and above count as relevant instead "
+        "(change this with --relevant-grade)."
+    )
+
+
+def _part_name(position: int, parts: int) -> str:
+    """Name a corpus by its place in a sequence of corpora."""
+    if parts == 1:
+        return "corpus"
+    if parts == 3:
+        return ("training", "validation", "test")[position] + " part"
+    return f"part {position + 1} of {parts}"

@@ -1,0 +1,192 @@
+"""Files from outside: what stands at a path, text within bounds, files written whole or not at all.
+
+text = read_text(path, "The curve")
+with writing(path, "The curve") as file:
+    file.write(text)
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import secrets
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ultr_core.errors import InputError, checked_path, named
+
+LARGEST_TEXT_BYTES = 1 << 28
+"""Of files that are read as one text: tables, models, scores; corpora are read in blocks."""
+
+GZIP = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+# Ranking data shrink 5 to 20 times under gzip; a file far beyond that was made to fill a memory.
+LARGEST_GZIP_RATIO = 200
+GZIP_RATIO_FROM_BYTES = 1 << 26
+
+_PIECE_BYTES = 1 << 20
+_OTHER_FORMATS = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a zstandard file",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+def fault_of(path: Path) -> str | None:
+    """Why a path is no readable file, as the end of a sentence; None if it is one."""
+    mode = _mode(path)
+    if isinstance(mode, str):
+        return mode
+    if stat.S_ISDIR(mode):
+        return "is a directory"
+    if not stat.S_ISREG(mode):
+        return "is no regular file"
+    return None if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
+
+
+def directory_fault(path: Path) -> str | None:
+    """Why a path is no readable directory, as the end of a sentence; None if it is one."""
+    mode = _mode(path)
+    if isinstance(mode, str):
+        return mode
+    if not stat.S_ISDIR(mode):
+        return "is not a directory"
+    readable = os.access(path, os.R_OK | os.X_OK)
+    return None if readable else "cannot be read (Permission denied)"
+
+
+def _mode(path: Path) -> int | str:
+    """The mode of what stands at a path, or what keeps it from being looked up."""
+    try:
+        return path.stat().st_mode
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return "is a link that leads back to itself"
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+            return f"cannot be looked up ({error.strerror})"
+        broken = path.is_symlink()
+        return "is a broken link: what it leads to does not exist" if broken else "does not exist"
+
+
+def other_format(start: bytes) -> str | None:
+    """What a file is that begins with these bytes, if a known format that is no text."""
+    return next((name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic)), None)
+
+
+def readable_file(path: str | Path, what: str) -> Path:
+    """The path of a regular file; ``what`` is its subject in messages, as "The click log".
+
+    Raises InputError for anything else at that path, a pipe or a directory included.
+    """
+    file = checked_path(path, what)
+    if fault := fault_of(file):
+        raise InputError(f"{what} {named(file)} {fault}; give the path of a file.")
+    return file
+
+
+def read_text(path: str | Path, what: str, most: int = LARGEST_TEXT_BYTES) -> str:
+    """Text of a UTF-8 file, plain or gzip, of at most ``most`` bytes; line ends become newlines.
+
+    Raises InputError for a file that is missing, too large, damaged or no text.
+    """
+    file = readable_file(path, what)
+    try:
+        with file.open("rb") as stream:
+            return text_of(stream.read(most + 1), named(file), most)
+    except OSError as error:
+        raise InputError(f"{named(file)} cannot be read ({error.strerror or error}).") from None
+
+
+def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
+    """Text out of the bytes of a file or an upload called ``name``; see `read_text`."""
+    if data.startswith(GZIP):
+        data = b"".join(unpacked(io.BytesIO(data), len(data), name, _PIECE_BYTES, most))
+    if len(data) > most:
+        raise InputError(f"{name} is larger than {most >> 20} MiB, the most that is read of it.")
+    if found := other_format(data):
+        raise InputError(f"{name} is {found}; a plain UTF-8 or gzip text file is needed.")
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(f"{name}, line {line} has a zero byte, as only binary files do.")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}, line {line} is no UTF-8 text; save it as UTF-8.") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def unpacked(
+    raw: IO[bytes], size: int, name: str, piece_bytes: int, most: int | None = None
+) -> Iterator[bytes]:
+    """Unpack a gzip stream of ``size`` bytes piece by piece, and watch how much it grows.
+
+    Raises InputError for damaged gzip, more than ``most`` bytes, or a growth beyond all data.
+    """
+    done = 0
+    try:
+        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+            while piece := stream.read(piece_bytes):
+                done += len(piece)
+                if done > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
+                    raise InputError(
+                        f"{name} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
+                        f"{size:,} bytes, which ranking data never do; unpack it yourself if you "
+                        "trust it."
+                    )
+                if most is not None and done > most:
+                    raise InputError(f"{name} unpacks to more than {most >> 20} MiB.")
+                yield piece
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"{name} is a damaged or truncated gzip file ({error}); copy or pack it again."
+        ) from None
+
+
+@contextmanager
+def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
+    """A text file to write to, gzip where its name ends in ``.gz``.
+
+    It replaces what stands at the path only once it is complete: a fault or a kill on the way
+    leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.
+    """
+    file = checked_path(path, what)
+    try:
+        # Devices and pipes are written to; only files can be replaced.
+        if file.exists() and not file.is_file():
+            with file.open("wb") as raw, _text_into(raw, file.suffix == ".gz") as stream:
+                yield stream
+            return
+        file = Path(os.path.realpath(file))
+        draft = file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part")
+        try:
+            with draft.open("xb") as raw, _text_into(raw, file.suffix == ".gz") as stream:
+                yield stream
+            draft.replace(file)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{what} cannot be written to {named(file)} ({error.strerror or error})."
+        ) from None
+
+
+@contextmanager
+def _text_into(raw: IO[bytes], zipped: bool) -> Iterator[IO[str]]:
+    """A UTF-8 text stream into a binary one."""
+    packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if zipped else raw
+    with io.TextIOWrapper(packed, encoding="utf-8", newline="\n", write_through=False) as text:
+        yield text
+        text.flush()

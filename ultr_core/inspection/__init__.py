@@ -1,0 +1,57 @@
+"""What a reader brings, checked before it is used: corpus, click log, propensities, ranker.
+
+joined = join_log(read_log("log.csv"), corpus)
+inspect_together(joined, corpus, curve).sentence
+"""
+
+from __future__ import annotations
+
+from ultr_core.inspection.files import inspect_file, inspect_upload, kind_of
+from ultr_core.inspection.findings import VERDICTS, Finding, Inspection, Verdict
+from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
+from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
+from ultr_core.inspection.of_curve import inspect_curve
+from ultr_core.inspection.of_log import inspect_log, own_curve
+from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
+from ultr_core.inspection.of_together import (
+    heaviest_share,
+    inspect_together,
+    last_rank_of,
+    require_covered,
+    uncovered,
+)
+from ultr_core.inspection.ties import (
+    NdcgOverTies,
+    expected_ranks,
+    ndcg_over_ties,
+    tied_groups,
+)
+
+__all__ = [
+    "VERDICTS",
+    "Finding",
+    "Inspection",
+    "JoinedLog",
+    "NdcgOverTies",
+    "Overlap",
+    "Verdict",
+    "expected_ranks",
+    "heaviest_share",
+    "inspect_corpus",
+    "inspect_curve",
+    "inspect_file",
+    "inspect_log",
+    "inspect_ranker",
+    "inspect_scores",
+    "inspect_splits",
+    "inspect_together",
+    "inspect_upload",
+    "join_log",
+    "kind_of",
+    "last_rank_of",
+    "ndcg_over_ties",
+    "own_curve",
+    "require_covered",
+    "tied_groups",
+    "uncovered",
+]

@@ -1,0 +1,245 @@
+"""A click log from outside and a corpus brought together by query and document id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError, quoted
+from ultr_core.feedback import ClickLog
+from ultr_core.propensity import DisplayCounts, PresentationLog
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How much of a log and of a corpus belong together.
+
+    queries: in the log; queries_joined: of them in the corpus; corpus_queries: in the corpus.
+    impressions, clicks: in the log; *_joined: on candidates of the corpus; *_of_unknown_queries:
+    of queries that the corpus lacks; *_outside: on documents that are no candidates of their query.
+    below_list: impressions at positions below the last candidate of their query.
+    unknown_query, outside_document: one of each as an example, "" where there is none.
+    """
+
+    queries: int
+    queries_joined: int
+    corpus_queries: int
+    impressions: int
+    impressions_joined: int
+    impressions_of_unknown_queries: int
+    impressions_outside: int
+    clicks: int
+    clicks_joined: int
+    clicks_of_unknown_queries: int
+    clicks_outside: int
+    below_list: int
+    unknown_query: str = ""
+    outside_document: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedLog:
+    """The part of a log that belongs to a corpus, as the learner takes it.
+
+    clicks: counted by document and rank, with the draws of each query. overlap: what was joined
+    and what was not. notices: one sentence for each thing a reader should know.
+    """
+
+    clicks: ClickLog
+    overlap: Overlap
+    notices: tuple[str, ...]
+
+
+def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") -> JoinedLog:
+    """Match a log with a corpus by query id and document id.
+
+    Where the corpus has no document ids, the log must call the candidates of each query 1, 2, ...
+    in the order of the corpus. A document that moved stays one document with several ranks. A
+    query was drawn as often as it has pages, where the log has a column of pages and one
+    impression a row; otherwise as often as its most shown position was shown.
+
+    Raises InputError if no query, or no document, of the log is in the corpus.
+    """
+    query_of = _corpus_queries(log, corpus)
+    if not (query_of >= 0).any():
+        raise InputError(
+            f"None of the {len(log.query_names):,} queries of the log, such as "
+            f"{quoted(log.query_names[0])}, is in {name}, whose queries are such as "
+            f"{quoted(corpus.query_ids[0])}; both must use the same query ids."
+        )
+    shown = log.displays()
+    query, title = np.divmod(shown.document, len(log.document_names))
+    document = _corpus_documents(log, corpus, query_of[query], title)
+    joined = document >= 0
+    if not joined.any():
+        raise InputError(_no_document(log, corpus, query, title, query_of, name))
+    draws = _draws(log, query_of[log.query], corpus.n_queries)
+    if not draws.any():
+        raise InputError(
+            f"No row of the log on a query of {name} has an impression; the column impressions "
+            "must be above 0 where something was shown."
+        )
+    order = np.lexsort((shown.rank[joined], document[joined]))
+    clicks = ClickLog(
+        document=document[joined][order],
+        rank=shown.rank[joined][order],  # type: ignore[arg-type]
+        impressions=shown.impressions[joined][order],
+        clicks=shown.clicks[joined][order],
+        query_draws=int(draws.sum()),
+        query_offsets=corpus.query_offsets,
+        draws=draws,
+    )
+    overlap = _overlap(log, corpus, shown, query_of, document)
+    return JoinedLog(clicks, overlap, tuple(_sentences(overlap, corpus, name)))
+
+
+def _corpus_queries(log: PresentationLog, corpus: Corpus) -> IntArray:
+    """Query number in the corpus of each query of the log, -1 for none."""
+    number = {query: place for place, query in enumerate(corpus.query_ids)}
+    return np.array([number.get(query, -1) for query in log.query_names], dtype=np.int64)
+
+
+def _corpus_documents(
+    log: PresentationLog, corpus: Corpus, query: IntArray, title: IntArray
+) -> IntArray:
+    """Row in the corpus for queries of the corpus and names of the log [pairs], -1 for none."""
+    known = query >= 0
+    if corpus.document_ids is None:
+        numbers = np.array([_candidate(text) for text in log.document_names], dtype=np.int64)
+        candidate = numbers[title]
+        inside = known & (candidate >= 1) & (candidate <= corpus.sizes[query])
+        return np.where(inside, corpus.query_offsets[query] + candidate - 1, -1)
+    names = len(log.document_names)
+    code = {name: place for place, name in enumerate(log.document_names)}
+    of_corpus = np.array([code.get(name, -1) for name in corpus.document_ids], dtype=np.int64)
+    rows = np.flatnonzero(of_corpus >= 0)
+    if not rows.size:
+        return np.full(query.size, -1, dtype=np.int64)
+    query_of_row = np.repeat(np.arange(corpus.n_queries), corpus.sizes)
+    keys, first = np.unique(query_of_row[rows] * names + of_corpus[rows], return_index=True)
+    wanted = query * names + title
+    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(known & (keys[place] == wanted), rows[first[place]], -1)
+
+
+def _candidate(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _no_document(
+    log: PresentationLog,
+    corpus: Corpus,
+    query: IntArray,
+    title: IntArray,
+    query_of: IntArray,
+    name: str,
+) -> str:
+    row = int(np.argmax(query_of[query] >= 0))
+    shown = quoted(log.document_names[int(title[row])])
+    about = f"query {quoted(log.query_names[int(query[row])])} of the log shows {shown}"
+    if corpus.document_ids is None:
+        return (
+            f"No document of the log could be found in {name}, which has no document ids: {about}, "
+            "and without ids the candidates of a query are called 1, 2, ... in the corpus' order."
+        )
+    own = quoted(corpus.document_ids[int(corpus.query_offsets[query_of[query[row]]])])
+    return (
+        f"No document of the log is a candidate of its query in {name}: {about}, where the corpus "
+        f"has documents such as {own}; both must use the same document ids."
+    )
+
+
+def _draws(log: PresentationLog, query: IntArray, queries: int) -> IntArray:
+    """How often each query of the corpus was drawn, int64 [queries]; query is that of each row."""
+    kept = query >= 0
+    places = log.positions.size
+    views = query[kept] * places + np.searchsorted(log.positions, log.position[kept])
+    order = np.argsort(views, kind="stable")
+    first = np.flatnonzero(np.diff(views[order], prepend=-1))
+    shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
+    draws = np.zeros(queries, dtype=np.int64)
+    np.maximum.at(draws, views[order][first] // places, shown)
+    if log.page is not None and int(log.impressions.max()) <= 1:
+        seen = kept & (log.impressions > 0)
+        pages = int(log.page.max()) + 1
+        visits = np.sort(query[seen] * pages + log.page[seen])
+        first = np.flatnonzero(np.diff(visits, prepend=-1))
+        draws = np.maximum(draws, np.bincount(visits[first] // pages, minlength=queries))
+    return draws
+
+
+def _overlap(
+    log: PresentationLog,
+    corpus: Corpus,
+    shown: DisplayCounts,
+    query_of: IntArray,
+    document: IntArray,
+) -> Overlap:
+    query, title = np.divmod(shown.document, len(log.document_names))
+    joined, unknown = document >= 0, query_of[query] < 0
+    outside = ~joined & ~unknown
+    below = joined & (shown.rank > corpus.sizes[query_of[query]])
+    stray, strange = int(np.argmax(outside)), int(np.argmin(query_of))
+
+    def views(rows: NDArray[np.bool_]) -> int:
+        return int(shown.impressions[rows].sum())
+
+    def clicks(rows: NDArray[np.bool_]) -> int:
+        return int(shown.clicks[rows].sum())
+
+    return Overlap(
+        queries=len(log.query_names),
+        queries_joined=int(np.count_nonzero(query_of >= 0)),
+        corpus_queries=corpus.n_queries,
+        impressions=int(shown.impressions.sum()),
+        impressions_joined=views(joined),
+        impressions_of_unknown_queries=views(unknown),
+        impressions_outside=views(outside),
+        clicks=int(shown.clicks.sum()),
+        clicks_joined=clicks(joined),
+        clicks_of_unknown_queries=clicks(unknown),
+        clicks_outside=clicks(outside),
+        below_list=views(below),
+        unknown_query=log.query_names[strange] if query_of[strange] < 0 else "",
+        outside_document=log.document_names[int(title[stray])] if outside[stray] else "",
+    )
+
+
+def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
+    if corpus.document_ids is None:
+        yield (
+            f"{_capital(name)} has no document ids, so the log's documents were taken as the "
+            "numbers 1, 2, ... of each query's candidates in the order of the corpus."
+        )
+    if overlap.queries_joined < overlap.queries:
+        yield (
+            f"{overlap.queries - overlap.queries_joined:,} of {overlap.queries:,} queries of the "
+            f"log, such as {quoted(overlap.unknown_query)}, are not in {name}; their "
+            f"{overlap.clicks_of_unknown_queries:,} clicks are left out."
+        )
+    if overlap.impressions_outside:
+        yield (
+            f"{overlap.clicks_outside:,} clicks and {overlap.impressions_outside:,} impressions "
+            f"are on documents, such as {quoted(overlap.outside_document)}, that are no candidates "
+            f"of their query in {name}; they are left out."
+        )
+    if overlap.below_list:
+        yield (
+            f"{overlap.below_list:,} impressions are at positions below the last candidate of "
+            "their query, so the lists that were shown held more than the corpus; they are used."
+        )
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]

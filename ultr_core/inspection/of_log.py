@@ -1,0 +1,272 @@
+"""Checks of a click log before anything is estimated from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.propensity import PresentationLog
+from ultr_core.propensity.log_rows import CLICK_WITHOUT_POSITION
+
+FEW_CLICKS = 100
+"""Clicks below which every estimate needs its interval to be read first."""
+
+_MANY_LOST = 0.5  # share of rows left out from which the log is not to be trusted
+
+
+def inspect_log(log: PresentationLog, *, name: str = "the click log") -> Inspection:
+    """Check rows, positions, clicks, rank changes and propensities of a click log."""
+    findings = (
+        _columns(log),
+        _left_out(log),
+        _without_position(log),
+        _positions(log),
+        *_gaps(log),
+        _clicks(log),
+        *_only_clicks(log),
+        *_repeats(log),
+        _rank_changes(log),
+        *_propensities(log),
+    )
+    return Inspection("log", name, log.format, findings, log.counts())
+
+
+def own_curve(log: PresentationLog) -> list[float]:
+    """The log's own propensities by rank, [last position], where they can be examination.
+
+    A position that never occurs has the value of the one above it. Raises InputError where the
+    log has none, or such as cannot be examination (see `inspect_log`).
+    """
+    found = next(iter(_propensities(log)), None)
+    if found is None:
+        raise InputError(
+            "The log has no column of propensities; give a curve (--propensities CURVE.csv) or an "
+            "assumed bias (--eta)."
+        )
+    if found.verdict != "good":
+        raise InputError(f"The log's own propensities cannot be used: {found.words}")
+    assert log.propensity is not None
+    low, _ = _by_position(log, np.isfinite(log.propensity))
+    ranks = np.arange(1, int(log.positions[-1]) + 1)
+    place = np.maximum(np.searchsorted(log.positions, ranks, side="right") - 1, 0)
+    values: list[float] = low[place].tolist()
+    return values
+
+
+def _columns(log: PresentationLog) -> Finding:
+    told = ", ".join(f"{meaning} from {column}" for meaning, column in log.columns.items())
+    if "query" not in log.columns:
+        return Finding(
+            "columns", "Columns", len(log.columns), "look",
+            f"Read {told}. There is no column query, so all rows are one query and cannot be "
+            "matched with a corpus; clicks by position can still be read.",
+        )  # fmt: skip
+    return Finding("columns", "Columns", len(log.columns), "good", f"Read {told}.")
+
+
+def _left_out(log: PresentationLog) -> Finding:
+    others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
+    rows = sum(fault.rows for fault in others)
+    noun = "row" if log.format == "Parquet" else "line"
+    verdict: Verdict = "good"
+    if rows:
+        verdict = "stop" if rows > _MANY_LOST * (rows + log.query.size) else "look"
+    told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
+    return Finding(
+        "rows_left_out",
+        "Rows that cannot be used",
+        rows,
+        verdict,
+        f"{rows:,} of {rows + log.query.size:,} rows are left out: {told}."
+        if rows
+        else f"All {log.query.size:,} rows with a position can be used.",
+    )
+
+
+def _without_position(log: PresentationLog) -> Finding:
+    clicks = sum(f.clicks for f in log.faults if f.kind == CLICK_WITHOUT_POSITION)
+    words = f"{clicks:,} click{'' if clicks == 1 else 's'} without a position"
+    return Finding(
+        "clicks_without_position",
+        "Clicks on something that was never shown",
+        clicks,
+        "look" if clicks else "good",
+        f"{words}; {'it is' if clicks == 1 else 'they are'} left out of every estimate."
+        if clicks
+        else "Every click has a position.",
+    )
+
+
+def _positions(log: PresentationLog) -> Finding:
+    key, label, top = "positions", "What position means", int(log.positions[0])
+    last = int(log.positions[-1])
+    if log.first_position == 0:
+        return Finding(
+            key, label, 0, "look",
+            f"Positions start at 0 in this log, so 1 was added: they are ranks 1 to {last:,} here, "
+            "and rank 1, position 0 of the log, is the reference. Propensities are matched with "
+            "ranks.",
+        )  # fmt: skip
+    if top > 1:
+        return Finding(
+            key, label, top, "look",
+            f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so ranks 1 "
+            f"to {top - 1:,} were never logged; if the first place is meant, subtract {top - 1:,}.",
+        )  # fmt: skip
+    if log.positions.size == 1:
+        return Finding(
+            key, label, 1, "look",
+            "Only position 1 occurs, so nothing can be said about how examination falls.",
+        )  # fmt: skip
+    return Finding(
+        key, label, 1, "good",
+        f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference.",
+    )  # fmt: skip
+
+
+def _gaps(log: PresentationLog) -> Iterator[Finding]:
+    missing = int(log.positions[-1] - log.positions[0]) + 1 - log.positions.size
+    if missing:
+        after = int(np.argmax(np.diff(log.positions) > 1))
+        yield Finding(
+            "position_gaps",
+            "Positions that never occur",
+            missing,
+            "look",
+            f"{missing:,} positions between the first and the last never occur, the first of them "
+            f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
+            "list, no offset and no count of pixels.",
+        )
+
+
+def _clicks(log: PresentationLog) -> Finding:
+    clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
+    verdict: Verdict = "stop" if clicks == 0 else "look" if clicks < FEW_CLICKS else "good"
+    words = f"{clicks:,} clicks in {shown:,} impressions"
+    if clicks == 0:
+        words += "; nothing can be learned or estimated without a click."
+    elif clicks < FEW_CLICKS:
+        words += f"; with fewer than {FEW_CLICKS}, read the interval of every estimate first."
+    else:
+        words += f", a rate of {clicks / shown:.2%}."
+    return Finding("clicks", "Clicks", clicks, verdict, words)
+
+
+def _only_clicks(log: PresentationLog) -> Iterator[Finding]:
+    if log.clicks.any() and bool((log.clicks == log.impressions).all()):
+        yield Finding(
+            "only_clicks",
+            "Rows that were not clicked",
+            0,
+            "look",
+            "Every row was clicked, so the log holds clicks and not what was shown. Training "
+            "works; estimated risks are for clicked presentations only, and examination cannot "
+            "be estimated.",
+        )
+
+
+def _repeats(log: PresentationLog) -> Iterator[Finding]:
+    if log.page is None:
+        return
+    pages = log.pages_with_repeats
+    yield Finding(
+        "repeated_on_page",
+        "One document twice on a page",
+        pages,
+        "look" if pages else "good",
+        f"{pages:,} pages show a document at two positions; it stays one document, and each click "
+        "is weighted by its own position."
+        if pages
+        else "No page shows a document at two positions.",
+    )
+
+
+def _rank_changes(log: PresentationLog) -> Finding:
+    pairs, moved = int(log.pairs.size), log.moved_pairs
+    words = f"{moved:,} of {pairs:,} (query, document) pairs were seen at more than one position"
+    if log.has_swaps:
+        swapped = int(log.impressions[log.swap > 0].sum())
+        return Finding(
+            "rank_changes", "Rank changes", moved, "good" if swapped else "look",
+            f"The log records a swap experiment with {swapped:,} presentations, and {words}.",
+        )  # fmt: skip
+    if moved == 0:
+        return Finding(
+            "rank_changes", "Rank changes", 0, "look",
+            f"{words}, so examination cannot be estimated from this log; a curve must come from "
+            "swaps, from another log, or be assumed.",
+        )  # fmt: skip
+    return Finding(
+        "rank_changes", "Rank changes", moved, "good",
+        f"{words}; examination can be harvested from them, each as one document.",
+    )  # fmt: skip
+
+
+def _propensities(log: PresentationLog) -> Iterator[Finding]:
+    """What the log's own column of propensities can be."""
+    if log.propensity is None:
+        return
+    key, label = "propensities", "The log's own propensities"
+    column = log.columns["propensity"]
+    usable = np.isfinite(log.propensity)
+    outside = usable & ((log.propensity < 0) | (log.propensity > 1))
+    zero = usable & (log.propensity == 0)
+    low, high = _by_position(log, usable)
+    if not usable.any():
+        yield Finding(key, label, 0, "stop", f"The column {column} holds no number.")
+    elif outside.any():
+        row = int(np.argmax(outside))
+        yield Finding(
+            key, label, int(outside.sum()), "stop",
+            f"{int(outside.sum()):,} rows have a propensity outside 0 to 1, the first "
+            f"{log.propensity[row]:g} at position {int(log.position[row]):,}.",
+        )  # fmt: skip
+    elif bool((high > low * (1 + 1e-9)).any()):
+        place = int(np.argmax(high > low * (1 + 1e-9)))
+        yield Finding(
+            key, label, int(np.count_nonzero(high > low * (1 + 1e-9))), "look",
+            f"The column {column} varies within a position ({low[place]:g} to {high[place]:g} at "
+            f"position {int(log.positions[place]):,}), so it is the chance that an item was "
+            "chosen, not that a position was examined; it is not used.",
+        )  # fmt: skip
+    elif log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
+        yield Finding(
+            key, label, float(high.max()), "look",
+            f"The column {column} is {high.max():g} at every position. As examination that would "
+            "mean no position bias; it looks like the chance that an item was chosen, so it is "
+            "not used.",
+        )  # fmt: skip
+    elif zero.any():
+        place = int(log.position[int(np.argmax(zero))])
+        yield Finding(
+            key, label, int(zero.sum()), "stop",
+            f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
+            "clip it or leave the position out.",
+        )  # fmt: skip
+    else:
+        yield Finding(
+            key, label, float(low.min()), "good",
+            f"The column {column} has one value for each position, from {high.max():g} down to "
+            f"{low.min():g}, so it can be examination.",
+        )  # fmt: skip
+
+
+def _by_position(
+    log: PresentationLog, usable: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest propensity at each position that has one."""
+    assert log.propensity is not None
+    place = np.searchsorted(log.positions, log.position[usable])
+    low = np.full(log.positions.size, np.inf)
+    high = np.full(log.positions.size, -np.inf)
+    np.minimum.at(low, place, log.propensity[usable])
+    np.maximum.at(high, place, log.propensity[usable])
+    # A position without a value must not count as one that varies.
+    empty = ~np.isfinite(low)
+    if empty.any() and not empty.all():
+        low[empty] = high[empty] = low[~empty][0]
+    return low, high

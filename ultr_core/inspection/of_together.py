@@ -1,0 +1,272 @@
+"""Checks of a corpus, a log and a propensity curve as they will be used together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.feedback import ClickLog, ExaminationCurve, TableCurve
+from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.inspection.joined import JoinedLog, Overlap
+from ultr_core.inspection.of_curve import LARGE_WEIGHT
+from ultr_core.propensity import (
+    RelativeCurve,
+    click_weight_diagnostics,
+    clipped_propensities,
+    clipping_effect,
+)
+from ultr_core.propensity.weights import LEAST_PROPENSITY, inverse_propensities
+from ultr_core.ranking import query_of_document
+
+HEAVIEST = 5
+"""Clicks whose share of the whole weight is told."""
+
+_GOOD_OVERLAP, _LEAST_OVERLAP = 0.95, 0.05
+_SMALL_SAMPLE = 0.1  # effective sample size as a share of the clicks
+_HEAVY = 0.2  # share of the weight on the five heaviest clicks
+
+
+@dataclass(frozen=True)
+class ClickedPosition:
+    """A clicked position without a usable propensity: its rank and clicks."""
+
+    rank: int
+    clicks: int
+
+
+def last_rank_of(curve: ExaminationCurve) -> int | None:
+    """The last rank that a curve gives a number for; None for one that covers all ranks."""
+    return len(curve.values) if isinstance(curve, TableCurve | RelativeCurve) else None
+
+
+def uncovered(log: ClickLog, curve: ExaminationCurve) -> tuple[ClickedPosition, ...]:
+    """Clicked positions below the last rank of a curve, best first."""
+    last = last_rank_of(curve)
+    if last is None:
+        return ()
+    return _clicked_at(log, log.rank > last)
+
+
+def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the curve") -> None:
+    """Raise InputError naming the first clicked position that the curve gives no number for.
+
+    Propensities of positions that never occur do no harm.
+    """
+    missing = uncovered(log, curve)
+    if missing:
+        first = missing[0]
+        raise InputError(
+            f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity: {name} gives "
+            f"ranks 1 to {last_rank_of(curve)}; add the position, or carry the last value on "
+            "(--carry-on)."
+        )
+
+
+def inspect_together(
+    joined: JoinedLog,
+    corpus: Corpus,
+    curve: ExaminationCurve | None = None,
+    *,
+    clip: float = 0.0,
+    curve_name: str = "the curve",
+) -> Inspection:
+    """Check overlap, coverage of the curve, weights and preference pairs.
+
+    clip: the threshold tau that the weights will be clipped at, 0 for none. Without a curve the
+    weights are not looked at. Raises InputError for a clip outside [0, 1].
+    """
+    log = joined.clicks
+    findings = [*_overlap(joined.overlap), _pairs(log, corpus)]
+    if curve is not None:
+        findings += [_coverage(log, curve, curve_name), *_weights(log, curve, clip)]
+    counts = {**_counts(log), "clicks_left_out": joined.overlap.clicks - log.total_clicks}
+    return Inspection("together", "log and corpus", "", tuple(findings), counts)
+
+
+def _counts(log: ClickLog) -> dict[str, int]:
+    return {
+        "queries": int(np.count_nonzero(log.draws_per_query)),
+        "query_draws": log.query_draws,
+        "clicks": log.total_clicks,
+        "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),
+    }
+
+
+def _overlap(overlap: Overlap) -> list[Finding]:
+    queries = overlap.queries_joined / overlap.queries
+    clicks = overlap.clicks_joined / overlap.clicks if overlap.clicks else 0.0
+    shown = overlap.impressions_joined / max(overlap.impressions, 1)
+    outside = overlap.clicks_outside
+    return [
+        Finding(
+            "queries_in_corpus",
+            "Queries of the log that the corpus has",
+            queries,
+            _verdict(queries),
+            f"{overlap.queries_joined:,} of {overlap.queries:,} queries of the log ({queries:.0%}) "
+            f"are among the {overlap.corpus_queries:,} of the corpus.",
+        ),
+        Finding(
+            "clicks_in_corpus",
+            "Clicks that can be used",
+            clicks,
+            _verdict(clicks) if overlap.clicks_joined else "stop",
+            f"{overlap.clicks_joined:,} of {overlap.clicks:,} clicks ({clicks:.0%}) and "
+            f"{shown:.0%} of the impressions are on candidates of the corpus.",
+        ),
+        Finding(
+            "clicks_outside",
+            "Clicks outside the candidate sets",
+            outside,
+            "look" if outside else "good",
+            f"{outside:,} clicks are on documents that are no candidates of their query in the "
+            f"corpus{'; they are left out' if outside else ''}.",
+        ),
+    ]
+
+
+def _verdict(share: float) -> Verdict:
+    if share < _LEAST_OVERLAP:
+        return "stop"
+    return "good" if share >= _GOOD_OVERLAP else "look"
+
+
+def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
+    """A click gives pairs with all other candidates of its query, so it needs another one."""
+    query = query_of_document(corpus.query_offsets)
+    clicked = np.bincount(query, log.clicks_per_document, corpus.n_queries)
+    useful = int(clicked[corpus.sizes > 1].sum())
+    lost = log.total_clicks - useful
+    if not useful:
+        return Finding(
+            "pairs", "Preference pairs", 0, "stop",
+            "No click is on a query with a second candidate, so there is no preference pair to "
+            "learn from and no ranker.",
+        )  # fmt: skip
+    pairs = float((clicked * (corpus.sizes - 1)).sum())
+    return Finding(
+        "pairs", "Preference pairs", pairs, "look" if lost else "good",
+        f"{useful:,} clicks give {pairs:,.0f} preference pairs with the other candidates"
+        + (f"; {lost:,} clicks on queries with one candidate give none." if lost else "."),
+    )  # fmt: skip
+
+
+def _coverage(log: ClickLog, curve: ExaminationCurve, name: str) -> Finding:
+    key, label = "propensity_of_each_position", "Clicked positions without a propensity"
+    missing = uncovered(log, curve)
+    if not missing:
+        return Finding(key, label, 0, "good", "Every clicked position has a propensity.")
+    first = missing[0]
+    return Finding(
+        key, label, len(missing), "stop",
+        f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity in {name}, which "
+        f"ends at rank {last_rank_of(curve)}; add it, or carry the last value on.",
+    )  # fmt: skip
+
+
+def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition, ...]:
+    chosen = rows & (log.clicks > 0)
+    ranks, number = np.unique(log.rank[chosen], return_inverse=True)
+    clicks = np.bincount(number, log.clicks[chosen], ranks.size)
+    return tuple(
+        ClickedPosition(int(r), int(n)) for r, n in zip(ranks.tolist(), clicks, strict=True)
+    )
+
+
+def _weights(log: ClickLog, curve: ExaminationCurve, clip: float) -> list[Finding]:
+    propensity = curve.at(log.rank)
+    unseen = _clicked_at(log, propensity <= LEAST_PROPENSITY)
+    findings = []
+    if unseen and clip <= 0:
+        first = unseen[0]
+        return [
+            Finding(
+                "zero_propensities",
+                "Clicks with propensity 0",
+                sum(position.clicks for position in unseen),
+                "stop",
+                f"Position {first.rank:,} has {_clicks(first.clicks)} but propensity 0, an "
+                "infinite weight; clip at a threshold above 0, or correct the propensity.",
+            )
+        ]
+    if not log.total_clicks:
+        return []
+    if clip > 0:
+        findings.append(_clipping(log, propensity, clip))
+    clipped = clipped_propensities(propensity, clip)
+    return [*findings, *_concentration(log, clipped)]
+
+
+def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Finding:
+    effect = clipping_effect(log, propensity, clip)
+    words = (
+        f"Clipped at τ = {clip:g}: {effect.clicks_changed:,} of {effect.clicks:,} clicks changed, "
+        f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
+        f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all."
+    )
+    return Finding(
+        "clipping", "Clipping", effect.clicks_changed,
+        "look" if effect.clicks_changed else "good", words,
+    )  # fmt: skip
+
+
+def _concentration(log: ClickLog, propensity: NDArray[np.float64]) -> list[Finding]:
+    found = click_weight_diagnostics(log, propensity)
+    share = found.effective_sample_size / found.clicks
+    heavy = heaviest_share(log, propensity)
+    # Even equal weights put 5 / n on five clicks.
+    much = heavy > max(_HEAVY, 2 * HEAVIEST / found.clicks)
+    weights = inverse_propensities(log, propensity)
+    top = int(np.argmax(weights))
+    return [
+        Finding(
+            "effective_sample_size",
+            "Effective sample size",
+            found.effective_sample_size,
+            "look" if share < _SMALL_SAMPLE else "good",
+            f"{found.clicks:,} weighted clicks are worth {found.effective_sample_size:,.0f} equal "
+            f"ones ({share:.0%}).",
+        ),
+        Finding(
+            "largest_weight",
+            "Largest weight",
+            found.largest_weight,
+            "look" if found.largest_weight > LARGE_WEIGHT else "good",
+            f"The heaviest click, at position {int(log.rank[top]):,}, weighs "
+            f"{found.largest_weight:,.3g}.",
+        ),
+        Finding(
+            "heaviest_clicks",
+            f"The {HEAVIEST} heaviest clicks",
+            heavy,
+            "look" if much else "good",
+            f"The {HEAVIEST} heaviest clicks carry {heavy:.1%} of the whole weight"
+            + ("; a few clicks decide the estimate, so clip." if much else "."),
+        ),
+    ]
+
+
+def heaviest_share(
+    log: ClickLog, propensities: NDArray[np.float64], clicks: int = HEAVIEST
+) -> float:
+    """Share of the whole weight sum 1 / q that the heaviest clicks carry, 0 to 1.
+
+    propensities q [rows]. A log without clicks gives 0. Raises InputError for a clicked row whose
+    propensity is 0.
+    """
+    weight = inverse_propensities(log, propensities)
+    total = float((weight * log.clicks).sum())
+    if not total:
+        return 0.0
+    order = np.argsort(-weight, kind="stable")
+    before = np.cumsum(log.clicks[order]) - log.clicks[order]
+    taken = np.clip(clicks - before, 0, log.clicks[order])
+    return float((weight[order] * taken).sum()) / total
+
+
+def _clicks(number: int) -> str:
+    return f"{number:,} click{'' if number == 1 else 's'}"

@@ -1,0 +1,291 @@
+"""Rows of a click log, a block at a time: cells in, numbers and faults out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.propensity.log_blocks import TextBlock
+
+IntArray = NDArray[np.int64]
+
+NAMES = ("query", "document", "ranker", "page")
+"""Meanings whose cells are names; those of the others are numbers."""
+
+UNUSED = ("session",)
+"""Meanings that are recognised and told, but that nothing is made from."""
+
+_VALUES = {
+    "click": "a click",
+    "impressions": "an impressions value",
+    "position": "a position",
+    "swap": "a swapped rank",
+}
+CLICK_WITHOUT_POSITION = "a click without a position"
+_NO_NUMBER, _NOT_WHOLE = "that is no number", "that is no whole number of 0 or more"
+
+
+@dataclass(frozen=True, eq=False)
+class CellBlock:
+    """Cells of the wanted columns: by meaning, trimmed text as arrow dictionary arrays [rows].
+
+    lines: int64 [rows], the line or row of the file that each stands in.
+    short: bool [rows], whether a row ends before one of the wanted columns.
+    """
+
+    cells: Mapping[str, Any]
+    lines: IntArray
+    short: NDArray[np.bool_]
+
+
+def cells_of(
+    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
+) -> CellBlock:
+    """Cells of a block of CSV text; ``width`` is the number of columns that the header names.
+
+    Rows of the usual form are read by arrow. A block with anything else in it (rows of another
+    width, blank lines, line ends inside quotation marks) is read row by row instead. Raises
+    InputError naming the line of text that is no UTF-8 or no CSV.
+    """
+    found = _by_arrow(block, columns, width, delimiter)
+    return found if found is not None else _by_rows(block, columns, delimiter, name)
+
+
+def _by_arrow(
+    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str
+) -> CellBlock | None:
+    names = [str(place) for place in range(width)]
+    wanted = {names[place]: pa.string() for place in columns.values()}
+    try:
+        table = arrow_csv.read_csv(
+            pa.py_buffer(block.data),
+            read_options=arrow_csv.ReadOptions(
+                column_names=names, use_threads=False, block_size=len(block.data) + 1
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=wanted, include_columns=list(wanted), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    rows = table.num_rows
+    if rows != block.lines:
+        return None
+    cells = {
+        meaning: encoded(table.column(names[place]).combine_chunks())
+        for meaning, place in columns.items()
+    }
+    # Rows of blanks alone are no rows, but only the careful reader sees the other columns.
+    if _all_empty(cells).any():
+        return None
+    lines = np.arange(block.first_line, block.first_line + rows, dtype=np.int64)
+    return CellBlock(cells, lines, np.zeros(rows, dtype=bool))
+
+
+def _all_empty(cells: Mapping[str, Any]) -> NDArray[np.bool_]:
+    wanted = [cells[m] for m in ("click", "position", "document") if m in cells]
+    empty: NDArray[np.bool_] = np.logical_and.reduce([_empty(column) for column in wanted])
+    return empty
+
+
+def _empty(column: Any) -> NDArray[np.bool_]:
+    flags: NDArray[np.bool_] = column.indices.to_numpy() == column.dictionary.index("").as_py()
+    return flags
+
+
+def encoded(texts: Any) -> Any:
+    """An arrow text array as a dictionary array of trimmed texts."""
+    found = texts.dictionary_encode()
+    trimmed = pc.utf8_trim_whitespace(found.dictionary)
+    if trimmed.equals(found.dictionary):
+        return found
+    return trimmed.take(found.indices).dictionary_encode()
+
+
+def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name: str) -> CellBlock:
+    try:
+        text = block.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = block.first_line + block.data.count(b"\n", 0, error.start)
+        raise InputError(
+            f"Line {line} of {name} is no UTF-8 text; save the file as UTF-8."
+        ) from None
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    places = list(columns.values())
+    last = max(places)
+    kept: list[list[str]] = []
+    lines, short = [], []
+    before = 0
+    try:
+        for cells in rows:
+            if any(cell.strip() for cell in cells):
+                is_short = len(cells) <= last
+                kept.append([""] * len(places) if is_short else [cells[p] for p in places])
+                lines.append(block.first_line + before)
+                short.append(is_short)
+            before = rows.line_num
+    except csv.Error as error:
+        raise InputError(
+            f"Line {block.first_line + rows.line_num - 1} of {name} is no CSV: {error}."
+        ) from None
+    by_column = list(zip(*kept, strict=True)) if kept else [()] * len(places)
+    cells_by_meaning = {
+        meaning: encoded(pa.array(column, pa.string()))
+        for meaning, column in zip(columns, by_column, strict=True)
+    }
+    return CellBlock(cells_by_meaning, np.array(lines, dtype=np.int64), np.array(short, dtype=bool))
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The usable rows of a block.
+
+    numbers: by meaning, int64 or int32 [rows]; swap is -1 where none is noted.
+    names: by meaning, arrow dictionary arrays [rows]. propensity: float64 [rows], NaN where there
+    is no number, or None without that column.
+    """
+
+    numbers: Mapping[str, NDArray[Any]]
+    names: Mapping[str, Any]
+    propensity: NDArray[np.float64] | None
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return int(self.numbers["position"].size)
+
+
+@dataclass
+class Fault:
+    """Rows that cannot be used for one reason: how many, their clicks, where the first is."""
+
+    kind: str
+    rows: int = 0
+    clicks: int = 0
+    first: int = 0
+
+
+def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
+    """Numbers of the usable rows of a block; the others are counted in ``faults``, by kind."""
+    size = block.lines.size
+    kind = np.zeros(size, dtype=np.int8)
+    kinds = [""]
+
+    def mark(rows: NDArray[np.bool_], what: str) -> None:
+        new = rows & (kind == 0)
+        if new.any():
+            kinds.append(what)
+            kind[new] = len(kinds) - 1
+
+    mark(block.short, "too few columns")
+    clicks, faulty = _whole(block, "click", _number_or_truth)
+    _mark_values(mark, "click", faulty)
+    shown, faulty = _whole(block, "impressions", _number)
+    if shown is not None:
+        _mark_values(mark, "impressions", faulty)
+    position, faulty = _whole(block, "position", _number)
+    mark((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
+    mark(faulty == _EMPTY, "no position")
+    _mark_values(mark, "position", faulty)
+    mark(clicks > (1 if shown is None else shown), "more clicks than impressions")
+    swap, faulty = _whole(block, "swap", _number)
+    if swap is not None:
+        swap = np.where(faulty == _EMPTY, -1, swap)
+        _mark_values(mark, "swap", np.where(faulty == _EMPTY, 0, faulty))
+    mark(_empty(block.cells["document"]), "no document")
+
+    usable = kind == 0
+    for code in np.unique(kind[~usable]).tolist():
+        rows = kind == code
+        fault = faults.setdefault(kinds[code], Fault(kinds[code]))
+        fault.first = fault.first or int(block.lines[np.argmax(rows)])
+        fault.rows += int(rows.sum())
+        fault.clicks += int(np.minimum(clicks[rows], 2**40).sum())
+    every = bool(usable.all())
+    numbers = {"position": position, "click": clicks, "impressions": shown, "swap": swap}
+    kept = {
+        meaning: _small(values if every else values[usable])
+        for meaning, values in numbers.items()
+        if values is not None
+    }
+    names = {}
+    for meaning in NAMES:
+        if meaning in block.cells:
+            cells = block.cells[meaning]
+            names[meaning] = (
+                cells if every else cells.filter(pa.array(usable))
+            ).dictionary_encode()
+    propensity = _propensity(block)
+    if propensity is not None and not every:
+        propensity = propensity[usable]
+    return RowBlock(kept, names, propensity)
+
+
+_GOOD, _EMPTY, _TEXT, _BROKEN = 0, 1, 2, 3
+
+
+def _whole(
+    block: CellBlock, meaning: str, read: Callable[[str], float | None]
+) -> tuple[Any, NDArray[np.int8]]:
+    """Whole numbers of a column, int64 [rows], 0 for a fault, and which fault; None without it."""
+    if meaning not in block.cells:
+        return None, np.zeros(block.lines.size, dtype=np.int8)
+    column = block.cells[meaning]
+    texts = column.dictionary.to_pylist()
+    values = np.zeros(len(texts), dtype=np.int64)
+    fault = np.zeros(len(texts), dtype=np.int8)
+    for place, text in enumerate(texts):
+        number = read(text)
+        if number is None:
+            fault[place] = _TEXT if text else _EMPTY
+        elif not 0 <= number < 2**53 or number != int(number):
+            fault[place] = _BROKEN
+        else:
+            values[place] = int(number)
+    codes = column.indices.to_numpy()
+    return values[codes], fault[codes]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _number_or_truth(text: str) -> float | None:
+    lowered = text.lower()
+    return float(lowered == "true") if lowered in ("true", "false") else _number(text)
+
+
+def _mark_values(
+    mark: Callable[[NDArray[np.bool_], str], None], meaning: str, fault: NDArray[np.int8]
+) -> None:
+    mark((fault == _TEXT) | (fault == _EMPTY), f"{_VALUES[meaning]} {_NO_NUMBER}")
+    mark(fault == _BROKEN, f"{_VALUES[meaning]} {_NOT_WHOLE}")
+
+
+def _propensity(block: CellBlock) -> NDArray[np.float64] | None:
+    if "propensity" not in block.cells:
+        return None
+    column = block.cells["propensity"]
+    numbers = [_number(text) for text in column.dictionary.to_pylist()]
+    values = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
+    found: NDArray[np.float64] = values[column.indices.to_numpy()]
+    return found
+
+
+def _small(values: NDArray[Any]) -> NDArray[Any]:
+    """The numbers in half the memory where they fit."""
+    return values.astype(np.int32) if values.size and values.max() < 2**31 else values

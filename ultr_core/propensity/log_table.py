@@ -1,0 +1,148 @@
+"""Blocks of a click log put together: one numbering of names, and sentences on what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.propensity.log_rows import (
+    CLICK_WITHOUT_POSITION,
+    CellBlock,
+    Fault,
+    RowBlock,
+    rows_of,
+)
+from ultr_core.propensity.presentations import PresentationLog, RowFault
+
+MOST_ROWS = 400_000_000
+"""Rows of one log, so that it fits into a large machine's memory."""
+
+
+class LogTable:
+    """Usable rows as they are read, and what was wrong with the others."""
+
+    def __init__(self, name: str, row_noun: str) -> None:
+        self.name, self.row_noun = name, row_noun
+        self.blocks: list[RowBlock] = []
+        self.faults: dict[str, Fault] = {}
+        self.rows = 0
+
+    def add(self, cells: CellBlock) -> None:
+        """Take a block of cells; raises InputError beyond ``MOST_ROWS``."""
+        if not cells.lines.size:
+            return
+        block = rows_of(cells, self.faults)
+        self.rows += block.size
+        if self.rows > MOST_ROWS:
+            raise InputError(
+                f"{self.name} has more than {MOST_ROWS:,} rows; add up rows of the same query, "
+                "document and position into impressions and clicks first."
+            )
+        if block.size:
+            self.blocks.append(block)
+
+    def log(self, form: str, columns: Mapping[str, str]) -> PresentationLog:
+        """The usable rows; raises InputError if there is none."""
+        faults = tuple(
+            RowFault(f.kind, f.rows, f.clicks, f.first)
+            for f in sorted(self.faults.values(), key=lambda f: f.first)
+        )
+        words = [self._words(fault) for fault in faults]
+        if not self.blocks:
+            told = "; ".join(words) or "nothing follows its first line"
+            raise InputError(f"{self.name} has no usable row: {told}.")
+        position, swap = self._numbers("position"), self._numbers("swap", absent=-1)
+        first = 0 if position.min() == 0 else 1
+        if first == 0:
+            position = position + 1
+            swap = swap + (swap >= 0)
+        query, query_names = self._names("query")
+        document, document_names = self._names("document")
+        ranker, _ = self._names("ranker")
+        page, pages = self._names("page")
+        log = PresentationLog(
+            query=query,
+            document=query.astype(np.int64) * len(document_names) + document,
+            position=position,
+            impressions=self._numbers("impressions", absent=1),
+            clicks=self._numbers("click"),
+            swap=np.maximum(swap, 0) if "swap" in columns else swap + 1,
+            ranker=ranker,
+            propensity=self._propensity(),
+            page=page if len(pages) else None,
+            query_names=query_names,
+            document_names=document_names,
+            has_swaps="swap" in columns,
+            first_position=first,
+            format=form,
+            columns=dict(columns),
+            faults=faults,
+            notices=(),
+        )
+        notices = [f"{text} left out; the other rows are used." for text in words]
+        return replace(log, notices=(*notices, *_sentences(log)))
+
+    def _words(self, fault: RowFault) -> str:
+        count = fault.rows
+        if fault.kind == CLICK_WITHOUT_POSITION:
+            what = f"{count:,} click{'' if count == 1 else 's'} without a position"
+        else:
+            what = f"{count:,} row{'' if count == 1 else 's'} with {fault.kind}"
+        return f"{what} ({'' if count == 1 else 'first '}{self.row_noun} {fault.first})"
+
+    def _numbers(self, meaning: str, absent: int = 0) -> NDArray[Any]:
+        if meaning not in self.blocks[0].numbers:
+            # One number that stands for all rows, without the memory of all rows.
+            return np.broadcast_to(np.int32(absent), self.rows)
+        return np.concatenate([block.numbers[meaning] for block in self.blocks])
+
+    def _names(self, meaning: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        """Number of each row's name, by first appearance, and the names."""
+        if meaning not in self.blocks[0].names:
+            names = ("",) if meaning == "query" else ()
+            return np.broadcast_to(np.int32(0), self.rows), names
+        chunks = pa.chunked_array([block.names[meaning] for block in self.blocks])
+        chunks = chunks.unify_dictionaries()
+        codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks.chunks])
+        return codes.astype(np.int32, copy=False), tuple(chunks.chunk(0).dictionary.to_pylist())
+
+    def _propensity(self) -> NDArray[np.float64] | None:
+        parts = [b.propensity for b in self.blocks if b.propensity is not None]
+        return np.concatenate(parts) if parts else None
+
+
+def _sentences(log: PresentationLog) -> Iterator[str]:
+    if log.first_position == 0:
+        yield "Positions start at 0 in this log; 1 was added, so that the top one is rank 1."
+    elif (top := int(log.position.min())) > 1:
+        yield (
+            f"The first position in this log is {top}; positions are taken as ranks, so rank 1 was "
+            "never logged."
+        )
+    else:
+        yield "Positions are counted from 1; position 1 is the reference."
+    if "query" not in log.columns:
+        yield "There is no column query, so all rows are taken as one query."
+    if log.page is not None:
+        yield from _repeats(log)
+    yield (
+        f"{log.moved_pairs:,} of {log.pairs.size:,} (query, document) pairs were seen at more "
+        "than one position; each counts as one document."
+    )
+    if int(log.position.max()) == 1:
+        yield "Only position 1 occurs in this log, so no position can be compared with it."
+
+
+def _repeats(log: PresentationLog) -> Iterator[str]:
+    pages = log.pages_with_repeats
+    if pages:
+        noun = "1 page shows" if pages == 1 else f"{pages:,} pages show"
+        yield (
+            f"{noun} the same document at two positions; both rows are used, each at its position."
+        )

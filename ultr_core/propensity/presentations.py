@@ -1,0 +1,189 @@
+"""A click log from outside as it is kept: its usable rows, and what was found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.propensity.displays import DisplayCounts, display_counts
+from ultr_core.propensity.points import Counts
+from ultr_core.propensity.swaps import SwapCounts
+
+IntArray = NDArray[np.int64]
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class RowFault:
+    """Rows that were left out for one reason.
+
+    kind: the reason in words. rows: how many. clicks: on them. first: line, or row of a Parquet
+    file, of the first one.
+    """
+
+    kind: str
+    rows: int
+    clicks: int
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class PresentationLog:
+    """The usable rows of a click log from a file, whole numbers [rows], and what was found in it.
+
+    query: numbered from 0. document: query times the number of document names, plus the number of
+    its name, so that a document of two queries is two documents. position: from 1.
+    impressions, clicks: of the row. swap: the rank that the landmark traded places with in this
+    presentation, 0 where none was noted. ranker: numbered from 0.
+    propensity: float64 [rows] as it stands in the file, NaN where there is none; None without
+    that column. page: numbered from 0, None without that column.
+    query_names, document_names: names by number.
+    has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
+    format: of the file, in words. columns: meaning to column name. faults: what was left out.
+    notices: one sentence for each thing a reader should know.
+    """
+
+    query: Numbers
+    document: Numbers
+    position: Numbers
+    impressions: Numbers
+    clicks: Numbers
+    swap: Numbers
+    ranker: Numbers
+    propensity: NDArray[np.float64] | None
+    page: Numbers | None
+    query_names: tuple[str, ...]
+    document_names: tuple[str, ...]
+    has_swaps: bool
+    first_position: int
+    format: str
+    columns: Mapping[str, str]
+    faults: tuple[RowFault, ...]
+    notices: tuple[str, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Sizes of the log, for tables and JSON."""
+        return {
+            "rows": int(self.query.size),
+            "queries": len(self.query_names),
+            "documents": len(self.document_names),
+            "query_document_pairs": int(self.pairs.size),
+            "rankers": int(self.ranker.max()) + 1,
+            "positions": int(self.positions.size),
+            "last_position": int(self.position.max()),
+            "impressions": int(self.impressions.sum()),
+            "clicks": int(self.clicks.sum()),
+        }
+
+    @cached_property
+    def pairs(self) -> IntArray:
+        """The different numbers in ``document``, rising, one for each (query, document) pair."""
+        return _different(self._shown_at // self.positions.size)
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """The positions that occur, rising."""
+        return _different(np.sort(self.position).astype(np.int64))
+
+    @cached_property
+    def moved_pairs(self) -> int:
+        """How many (query, document) pairs were seen at more than one position."""
+        document = self._shown_at // self.positions.size
+        starts = np.flatnonzero(np.diff(document, prepend=-1, append=-1))
+        return int(np.count_nonzero(np.diff(starts) > 1))
+
+    @cached_property
+    def _shown_at(self) -> IntArray:
+        """The different pairs of document and position, rising, as document * positions + place."""
+        place = np.searchsorted(self.positions, self.position)
+        return _different(np.sort(self.document * self.positions.size + place))
+
+    @cached_property
+    def pages_with_repeats(self) -> int:
+        """How many pages show one document at two positions; 0 without a column of pages."""
+        if self.page is None:
+            return 0
+        order = np.lexsort((self.position, self.document, self.page))
+        page, document, position = (
+            np.diff(values[order]) for values in (self.page, self.document, self.position)
+        )
+        moved = (page == 0) & (document == 0) & (position != 0)
+        return int(np.unique(self.page[order][1:][moved]).size)
+
+    def displays(self) -> DisplayCounts:
+        """Displays counted by document and position, over all rankers and swaps."""
+        return display_counts(
+            self.query, self.document, self.position, self.impressions, self.clicks
+        )
+
+    def swap_counts(self, landmark: int, last_rank: int) -> SwapCounts:
+        """The landmark swap experiment that the rows record.
+
+        A row at its presentation's swapped rank is the landmark document, one at the landmark the
+        document that moved up; swapped rank = landmark is the control. A query's list is as long as
+        the lowest position it was logged at; where only the two swapped documents are logged,
+        every list is taken to be long enough. Raises InputError without the column, or without a
+        single swap or control presentation.
+        """
+        if not self.has_swaps:
+            raise InputError(
+                "The log has no column swapped_rank, so there is no swap experiment in it; add the "
+                "rank that the landmark was swapped with, or use --method harvest."
+            )
+        if not 1 <= landmark <= last_rank:
+            raise InputError(
+                f"The landmark is rank {landmark}; it must lie between 1 and {last_rank}."
+            )
+        drawn, place = self.swap, self.position
+        long_enough = self._list_length(landmark)[self.query]
+        own = (drawn == landmark) & (place == landmark)
+        if not own.any():
+            raise InputError(
+                f"No presentation is a control for landmark {landmark}: rows at position "
+                f"{landmark} with swapped_rank {landmark} are needed."
+            )
+        changed = (drawn > 0) & (drawn != landmark)
+        if not changed.any():
+            raise InputError(f"No presentation swapped rank {landmark} with another rank.")
+        in_experiment = drawn > 0
+        still = in_experiment & (place != drawn) & (place != landmark)
+        control = [self._total(own & (long_enough >= r)) for r in range(1, last_rank + 1)]
+        return SwapCounts(
+            landmark,
+            self._by(place, in_experiment & (place == drawn), last_rank),
+            Counts(np.array([n for n, _ in control]), np.array([c for _, c in control])),
+            self._by(drawn, changed & (place == landmark), last_rank),
+            self._by(place, still, last_rank),
+            int(self.impressions[own | (changed & (place == landmark))].sum()),
+        )
+
+    def _list_length(self, landmark: int) -> IntArray:
+        """Length of each query's list as far as the log shows it."""
+        length = np.zeros(int(self.query.max()) + 1, dtype=np.int64)
+        if np.all((self.position == self.swap) | (self.position == landmark)):
+            return length + np.iinfo(np.int64).max
+        np.maximum.at(length, self.query, self.position)
+        return length
+
+    def _total(self, rows: NDArray[np.bool_]) -> tuple[int, int]:
+        return int(self.impressions[rows].sum()), int(self.clicks[rows].sum())
+
+    def _by(self, rank: IntArray, rows: NDArray[np.bool_], last_rank: int) -> Counts:
+        kept = rows & (rank >= 1) & (rank <= last_rank)
+
+        def total(values: IntArray) -> IntArray:
+            sums = np.bincount(rank[kept] - 1, weights=values[kept], minlength=last_rank)
+            return np.rint(sums).astype(np.int64)
+
+        return Counts(total(self.impressions), total(self.clicks))
+
+
+def _different(rising: IntArray) -> IntArray:
+    """Each number of a rising array once; many times faster than np.unique on millions."""
+    return rising[np.flatnonzero(np.diff(rising, prepend=rising[0] - 1))]
