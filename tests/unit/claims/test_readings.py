@@ -1,0 +1,72 @@
+"""Conventions and errata: one entry a place, and numbers under both readings where they differ."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ultr_core.claims import (
+    COMPARISONS,
+    CONVENTIONS,
+    READINGS,
+    Compared,
+    SmallCorpus,
+    compare,
+    small_corpus,
+)
+from ultr_core.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def small() -> SmallCorpus:
+    return small_corpus()
+
+
+def rows(found: Compared) -> dict[str, tuple[float, float]]:
+    return {label: (ours, other) for label, ours, other in found.rows}
+
+
+def test_every_misprint_and_question_is_there_once() -> None:
+    ids = [name for reading in READINGS for name in reading.ids]
+    assert len(ids) == len(set(ids))
+    assert {f"E{n}" for n in range(1, 15)} | {f"Q{n}" for n in range(1, 16)} <= set(ids)
+    assert len({c.name for c in CONVENTIONS}) == len(CONVENTIONS)
+    for reading in READINGS:
+        assert all((reading.place, reading.unclear, reading.taken, reading.why))
+
+
+def test_readings_with_another_have_numbers_and_no_others() -> None:
+    assert [r.key for r in READINGS if r.other] == list(COMPARISONS)
+
+
+@pytest.mark.parametrize("key", COMPARISONS)
+def test_both_readings_are_finite_and_differ(key: str, small: SmallCorpus) -> None:
+    found = compare(key, small)
+    assert found == compare(key, small)
+    assert all(math.isfinite(n) for _, ours, other in found.rows for n in (ours, other))
+    assert any(ours != other for _, ours, other in found.rows)
+    assert found.as_dict()["rows"][0]["taken"] == found.rows[0][1]
+
+
+def test_what_the_readings_do(small: SmallCorpus) -> None:
+    empty = compare("Q2", small)
+    factors = {round(other / ours, 9) for _, ours, other in empty.rows}
+    assert len(factors) == 1
+    assert f"{factors.pop():.2f} times" in empty.sentence
+    log = small.logs.train
+    for ours, other in rows(compare("E5", small)).values():
+        assert other == pytest.approx(ours * log.query_draws / log.total_clicks)
+    assert rows(compare("Q8", small))["rank 10"] == pytest.approx((10.0, 6.0))
+    ties = rows(compare("E11", small))
+    nothing, everyone_first = ties["w = 0, all scores equal"]
+    skyline = ties["Full information (skyline)"][0]
+    assert everyone_first < skyline < nothing
+    for ours, other in rows(compare("Q3", small)).values():
+        assert other < ours
+    assert rows(compare("Q12", small))["rank 21"][0] == rows(compare("Q12", small))["rank 50"][0]
+
+
+def test_a_reading_without_another_is_refused(small: SmallCorpus) -> None:
+    with pytest.raises(InputError, match="has no two readings"):
+        compare("E1", small)

@@ -1,0 +1,45 @@
+"""The claims ledger: what the paper says, what is measured here, and whether it holds.
+
+    lines = measure(Bench(build_world(Settings()), Settings()))
+    [line.as_dict() for line in lines]
+
+:data:`CLAIMS` is the one registry that the page, the command line and the tests read;
+:data:`CONVENTIONS` and :data:`READINGS` say how places of the paper are read.
+"""
+
+from ultr_core.claims.bench import Bench
+from ultr_core.claims.entry import VERDICTS, Entry, LedgerLine, Measured, Verdict
+from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
+from ultr_core.claims.ledger import (
+    CLAIMS,
+    SECTIONS,
+    count_verdicts,
+    headline,
+    measure,
+    measure_entry,
+)
+from ultr_core.claims.readings import COMPARISONS, Compared, SmallCorpus, compare, small_corpus
+
+__all__ = [
+    "CLAIMS",
+    "COMPARISONS",
+    "CONVENTIONS",
+    "READINGS",
+    "SECTIONS",
+    "VERDICTS",
+    "Bench",
+    "Compared",
+    "Convention",
+    "Entry",
+    "LedgerLine",
+    "Measured",
+    "Reading",
+    "SmallCorpus",
+    "Verdict",
+    "compare",
+    "count_verdicts",
+    "headline",
+    "measure",
+    "measure_entry",
+    "small_corpus",
+]

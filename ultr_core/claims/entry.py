@@ -1,0 +1,183 @@
+"""What a line of the ledger is: a claim, how it is measured, what was found, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ultr_core.claims.bench import Bench
+from ultr_core.experiments.studies import FAILS, HOLDS, Claim
+from ultr_core.proofs import Check
+from ultr_core.risk import Estimate
+
+Verdict = Literal["holds", "does not hold", "not checkable"]
+VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "not checkable")
+
+NOT_MEASURED = "not measured"
+
+Relation = Literal["=", "≥", ">", "<", "judged", "none"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one measurement found, and what decides about the claim.
+
+    Attributes:
+        text: the numbers found, in words.
+        value: the number that decides; None where the claim is not checkable or was judged by a
+            study.
+        relation: how ``value`` must stand to ``target``: "=" within ``tolerance``, "≥" likewise
+            from below, ">" or "<" with the whole interval where there is one. "judged" takes
+            ``decided`` as it is; "none" is not checkable.
+        low, high: 95 % interval, where the number is uncertain.
+        decided: a study's verdict; None where its interval holds the limit.
+        reason: why the claim is not checkable, or what else a reader must know.
+    """
+
+    text: str
+    value: float | None = None
+    relation: Relation = "="
+    target: float = 0.0
+    tolerance: float = 0.0
+    low: float | None = None
+    high: float | None = None
+    decided: bool | None = None
+    reason: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The numbers in words with their interval, and why they decide nothing, if so."""
+        parts = [] if self.text == NOT_MEASURED else [self.text]
+        if self.low is not None and self.high is not None and "interval" not in self.text:
+            parts.append(f"95 % interval {self.low:.3g} to {self.high:.3g}.")
+        if self.verdict == "not checkable":
+            first = self.reason.partition(". ")[0].rstrip(".") + "."
+            parts.append(first if self.relation == "judged" else self.reason)
+        return " ".join(parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim holds; not checkable also where an interval leaves it open."""
+        holds = self.decided if self.relation == "judged" else self._compared()
+        if holds is None:
+            return "not checkable"
+        return "holds" if holds else "does not hold"
+
+    def _compared(self) -> bool | None:
+        if self.value is None or self.relation == "none":
+            return None
+        low = self.value if self.low is None else self.low
+        high = self.value if self.high is None else self.high
+        if self.relation == "=":
+            return abs(self.value - self.target) <= self.tolerance
+        if self.relation == "≥":
+            return self.value >= self.target - self.tolerance
+        if self.relation == ">":
+            return True if low > self.target else False if high <= self.target else None
+        return True if high < self.target else False if low >= self.target else None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One claim of the paper.
+
+    Attributes:
+        ids: numbers of the claims in this lab's own list of them (``COVERED``).
+        section: of the paper.
+        where: equation, figure, table or "text".
+        claim: in our words.
+        check: how it is checked here.
+        measure: does it.
+        page, query: the page of the app that shows it, and the values of its link.
+        ours: whether it is implied or added rather than printed.
+    """
+
+    ids: tuple[str, ...]
+    section: str
+    where: str
+    claim: str
+    check: str
+    measure: Callable[[Bench], Measured]
+    page: str
+    query: str = ""
+    ours: bool = False
+
+    @property
+    def key(self) -> str:
+        """The first of its numbers, which no other entry has."""
+        return self.ids[0]
+
+    @property
+    def link(self) -> str:
+        """Address of the page that shows it, relative to the app."""
+        return f"{self.page}?{self.query}" if self.query else self.page
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """An entry together with what was measured."""
+
+    entry: Entry
+    measured: Measured
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the measurement."""
+        return self.measured.verdict
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as exported and as printed with ``--json``."""
+        entry, found = self.entry, self.measured
+        interval = None if found.low is None else {"low": found.low, "high": found.high}
+        return {
+            "id": entry.key,
+            "ids": list(entry.ids),
+            "section": entry.section,
+            "where": entry.where,
+            "claim": entry.claim,
+            "printed": not entry.ours,
+            "check": entry.check,
+            "measured": found.text,
+            "value": found.value,
+            "interval": interval,
+            "verdict": self.verdict,
+            "reason": found.reason,
+            "page": entry.page,
+            "query": entry.query,
+        }
+
+
+def from_check(check: Check) -> Measured:
+    """The finding of a proof check, judged as the proof judges it."""
+    found = check.finding
+    return Measured(found.sentence, found.measured, found.relation, found.expected, found.tolerance)
+
+
+def from_proof(name: str) -> Callable[[Bench], Measured]:
+    """Measure by a proof of ``PROOFS`` on the bench's world."""
+    return lambda bench: from_check(bench.checks[name])
+
+
+def from_study_claim(claim: Claim, source: str) -> Measured:
+    """A study's verdict on its figure; ``source`` says where the study was made."""
+    decided = {HOLDS: True, FAILS: False}.get(claim.verdict)
+    reason = f"{source} {claim.test}"
+    if decided is None:
+        reason = f"Its interval holds the limit, so that these click logs cannot tell. {reason}"
+    numbers = claim.numbers
+    if "[" in numbers:
+        numbers = f"With 95 % intervals: {numbers}"
+    return Measured(numbers, relation="judged", decided=decided, reason=reason)
+
+
+def above(estimate: Estimate, text: str, target: float = 0.0, reason: str = "") -> Measured:
+    """An uncertain number that must lie above ``target`` with its whole interval."""
+    return Measured(
+        text, estimate.value, ">", target, low=estimate.low, high=estimate.high, reason=reason
+    )
+
+
+def not_checkable(reason: str, text: str = NOT_MEASURED) -> Callable[[Bench], Measured]:
+    """A claim that nothing here can decide, with the reason."""
+    return lambda _: Measured(text, relation="none", reason=reason)

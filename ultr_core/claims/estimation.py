@@ -1,0 +1,346 @@
+"""Claims of sections 5.3 and 5.4: propensities from swaps, and other models of users."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from ultr_core.claims import links
+from ultr_core.claims.bench import SWAP_SESSIONS, Bench
+from ultr_core.claims.entry import Entry, Measured, from_proof
+from ultr_core.claims.foundations import (
+    LANDMARK,
+    LAST_RANK,
+    REACH,
+    experiment_costs,
+    largest_error,
+    walk,
+)
+from ultr_core.errors import InputError
+from ultr_core.experiments.propensity_study import (
+    SwapDesign,
+    sessions_for_precision,
+    true_ratios,
+)
+from ultr_core.feedback import PositionModel, TrustBiasModel
+from ultr_core.learners import fit_ranker
+from ultr_core.proofs import BREAKS
+from ultr_core.proofs.enumeration import click_law
+from ultr_core.propensity import (
+    CurveOptions,
+    Weights,
+    assemble_curve,
+    estimate_swaps,
+    ips_weights,
+    simulate_swaps,
+    swap_cost,
+    swap_limit,
+)
+from ultr_core.risk import interval_over_draws, true_risk
+
+COST = 10.0
+TIGHT = 1e-6
+EXPERIMENTS, FEW_SESSIONS = 40, 20_000
+PRECISION, PRECISE_RANK = 0.1, 10
+
+
+def _limit_is_the_ratio(bench: Bench) -> Measured:
+    """Limit of the swap estimate against p_r / p_1, over settings of the noise."""
+    truth = true_ratios(bench.users.curve, SwapDesign())
+    worst = 0.0
+    for plus, minus in ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2)):
+        limit = swap_limit(PositionModel(bench.users.curve, plus, minus), *bench.shown)
+        known = ~np.isnan(limit)
+        worst = max(worst, float(np.max(np.abs(limit - truth)[known])))
+    return Measured(
+        f"At three settings of the noise the limit is p_r / p_1, to {worst:.1e}.",
+        worst,
+        tolerance=1e-12,
+    )
+
+
+def _intervals_cover(bench: Bench) -> Measured:
+    """Share of delta-method intervals that hold the truth, over independent experiments."""
+    truth = true_ratios(bench.users.curve, SwapDesign())
+    shares = []
+    for number in range(EXPERIMENTS):
+        seed = np.random.SeedSequence(bench.settings.seed, spawn_key=(53, number))
+        counts = simulate_swaps(bench.users, *bench.shown, sessions=FEW_SESSIONS, seed=seed)
+        points = [p for p in estimate_swaps(counts).points if p.low is not None and p.rank > 1]
+        held = [p.low <= truth[p.rank - 1] <= p.high for p in points if p.low and p.high]
+        if held:
+            shares.append(float(np.mean(held)))
+    found = interval_over_draws(shares)
+    return Measured(
+        f"{found.value:.1%} of the intervals hold the true ratio, over {found.n} experiments of "
+        f"{FEW_SESSIONS:,} presentations.",
+        found.value,
+        "=",
+        0.95,
+        0.02,
+        found.low,
+        found.high,
+        reason="Holds within two percentage points of 95 %.",
+    )
+
+
+def _swaps_estimate(bench: Bench) -> Measured:
+    """Farthest swap ratio from the truth, in standard errors of its logarithm."""
+    truth = true_ratios(bench.users.curve, SwapDesign())
+    points = estimate_swaps(bench.swaps).points
+    known = [p for p in points if p.value and p.standard_error and p.rank != LANDMARK]
+    if not known:
+        raise InputError("No swapped rank was clicked, so that there is no ratio.")
+    distances = [abs(np.log(p.value / truth[p.rank - 1])) / p.standard_error for p in known]
+    last = max(known, key=lambda p: p.rank)
+    return Measured(
+        f"{SWAP_SESSIONS:,} presentations: p_{last.rank} / p_1 is {last.value:.3f}, truly "
+        f"{truth[last.rank - 1]:.3f}; the farthest of {len(known)} ratios is "
+        f"{max(distances):.1f} standard errors off.",
+        float(max(distances)),
+        "<",
+        REACH,
+    )
+
+
+def _swaps_cost_less(bench: Bench) -> Measured:
+    costs = experiment_costs(bench)
+    swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
+    return Measured(
+        f"A swap costs {swap:.3f} of the summed ranks a presentation, shuffling {shuffle:.2f}.",
+        shuffle - swap,
+        ">",
+    )
+
+
+def _cost_formula(bench: Bench) -> Measured:
+    """Exact cost of swaps against what the simulated presentations lost."""
+    relevance, presented, offsets = bench.shown
+    exact = swap_cost(relevance, presented, offsets, landmark=LANDMARK, last_rank=LAST_RANK)
+    drawn = [
+        simulate_swaps(
+            bench.users, *bench.shown, sessions=FEW_SESSIONS, seed=bench.settings.seed + number
+        ).extra_rank_sum
+        for number in range(10)
+    ]
+    found = interval_over_draws(drawn)
+    return Measured(
+        f"(j − k)(r(d_k) − r(d_j)), averaged: {exact:.3f}; as it happened in ten experiments: "
+        f"{found.value:.3f}.",
+        found.value,
+        "=",
+        exact,
+        REACH * found.standard_error,
+        found.low,
+        found.high,
+    )
+
+
+def _landmark_matters(bench: Bench) -> Measured:
+    relevance, presented, offsets = bench.shown
+    costs = {
+        k: swap_cost(relevance, presented, offsets, landmark=k, last_rank=LAST_RANK)
+        for k in range(1, 11)
+    }
+    best = min(costs, key=lambda k: costs[k])
+    return Measured(
+        f"A presentation loses {costs[LANDMARK]:.3f} with landmark 1 and {costs[best]:.3f} with "
+        f"landmark {best}, the cheapest of 1 to 10.",
+        costs[LANDMARK] - costs[best],
+        ">",
+    )
+
+
+def _interpolation(bench: Bench) -> Measured:
+    """Error of a curve measured at 1, 2, 4, 8, 16 and interpolated, against all ranks measured."""
+    estimate = estimate_swaps(bench.swaps)
+    truth = true_ratios(bench.users.curve, SwapDesign())
+    few = assemble_curve(estimate, CurveOptions(ranks=(1, 2, 4, 8, 16)))
+    worst = float(np.max(np.abs(np.asarray(few.values) - truth)))
+    return Measured(
+        f"Measured at ranks 1, 2, 4, 8 and 16 only, the curve is at most {worst:.3f} away from the "
+        "truth at any of 21 ranks.",
+        worst,
+        "<",
+        0.05,
+        reason="Holds here if no propensity is off by 0.05 or more.",
+    )
+
+
+def _traffic(bench: Bench) -> Measured:
+    needed = sessions_for_precision(bench.world, bench.users, SwapDesign(), PRECISE_RANK, PRECISION)
+    return Measured(
+        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
+        relation="none",
+        reason="Whether that is a small share depends on an engine's traffic, which the paper does "
+        "not give.",
+    )
+
+
+def _second_ratio(bench: Bench) -> Measured:
+    """Standard errors of the pooled ratio over those of the paper's, on average over ranks."""
+    single, pooled = (
+        {p.rank: p.standard_error for p in estimate_swaps(bench.swaps, ratio=ratio).points}
+        for ratio in ("landmark", "pooled")
+    )
+    pairs = [
+        (pooled[rank], error)
+        for rank, error in single.items()
+        if error and pooled[rank] is not None
+    ]
+    if not pairs:
+        raise InputError("No rank has two ratios to compare.")
+    ratio = float(np.mean([one / other for one, other in pairs if one is not None]))
+    return Measured(
+        f"With the document that moved up as well, standard errors are {ratio:.2f} times as large.",
+        ratio,
+        "<",
+        1.0,
+    )
+
+
+def _scaled_svm(bench: Bench) -> Measured:
+    """Difference of coefficients when p and C are both multiplied by 1/2, and when p alone is."""
+    corpus, log = bench.world.train.corpus, bench.logs.train
+    plain = ips_weights(log, bench.users.curve)
+    doubled = Weights(2 * plain.values, plain.clicks)
+    with_cost, alone, base = (
+        fit_ranker(corpus, weights, cost=cost, tolerance=TIGHT).coefficients
+        for weights, cost in ((doubled, COST / 2), (doubled, COST), (plain, COST))
+    )
+    size = float(np.linalg.norm(base))
+    worst = float(np.linalg.norm(with_cost - base)) / size
+    moved = float(np.linalg.norm(alone - base)) / size
+    return Measured(
+        f"Halved propensities and half of C: the ranker moves by {worst:.1g}, relative; with C "
+        f"kept it moves by {moved:.1g}.",
+        worst,
+        tolerance=1e-2,
+        reason="Both fits stop at a relative duality gap of 1e-6.",
+    )
+
+
+def _trust_is_corrected(bench: Bench) -> Measured:
+    world = bench.small.breaking("trust")
+    corrected = largest_error(walk(world, "affine-correction"))
+    plain = largest_error(walk(world, "affine-law"))
+    return Measured(
+        f"Under trust bias the affine correction is off by {corrected}, plain weighting by "
+        f"{float(plain):.3f}.",
+        float(corrected),
+        reason="The paper says that it looked at rank-dependent noise and leaves the results out; "
+        "the correction is later work.",
+    )
+
+
+def _swaps_under_trust(bench: Bench) -> Measured:
+    users = TrustBiasModel.published()
+    limit = swap_limit(users, *bench.shown)[1]
+    truth = float(users.curve.at(2) / users.curve.at(1))
+    return Measured(
+        f"With the published trust bias the swap ratio of rank 2 tends to {limit:.2f}; examination "
+        f"is {truth:.2f}.",
+        abs(float(limit) - truth),
+        ">",
+    )
+
+
+def _cascade(bench: Bench) -> Measured:
+    """Weights from the cascade's own marginal examination, enumerated."""
+    world = bench.small.clean.breaking("cascade")
+    missing = BREAKS["cascade"].missing(bench.small.clean)
+    weights = [
+        rank / (q * (1 - lost))
+        for rank, q, lost in zip(world.query.new, world.propensity, missing, strict=True)
+    ]
+    found = click_law(world.users).mean(weights)
+    plain = click_law(world.users).mean(
+        [Fraction(r) / q for r, q in zip(world.query.new, world.propensity, strict=True)]
+    )
+    loss = world.query.loss(world.query.new)
+    return Measured(
+        f"Users who stop after a click: divided by the chance that they got there, the average is "
+        f"{found}; by the position alone {float(plain):.3g}; the true loss is {loss}.",
+        float(found - loss),
+    )
+
+
+def _graded(bench: Bench) -> Measured:
+    """Star ratings revealed with the propensity: expectation against the graded loss."""
+    offsets = bench.shown[2]
+    grades = bench.world.train.corpus.grades / 4
+    revealed = bench.propensity * grades
+    expected = np.add.reduceat(
+        bench.skyline_ranks * (revealed / bench.propensity), offsets[:-1]
+    ).mean()
+    truth = true_risk(bench.skyline_ranks, grades, offsets)
+    return Measured(
+        f"Grades in place of clicks: expectation {expected:.4f}, graded loss {truth:.4f}.",
+        float(expected / truth - 1),
+        tolerance=1e-9,
+    )
+
+
+def _swaps_any_relevance(bench: Bench) -> Measured:
+    """Exact line of the derivation for two shares of relevant documents at rank 1."""
+    worst = Fraction(0)
+    for minus in (Fraction(0), Fraction(1, 10), Fraction(1, 2)):
+        worst = max(worst, largest_error(walk(replace(bench.small, eps_minus=minus), "swap-ratio")))
+    return Measured(
+        f"At three levels of noise the ratio is exact; largest error {worst}.", float(worst)
+    )
+
+
+ENTRIES = (
+    Entry(("53a",), "5.3", "text", "Only ratios of propensities matter for the order of rankers.",
+          "All propensities divided by 3; sixty estimated risks.", from_proof("scale-free"),
+          *links.derivation("ips-unbiased", "scaled-curve")),
+    Entry(("53b", "I4"), "5.3", "ours", "A constant factor in the propensities is the same as "
+          "another C: the factor must be fixed for C to mean something.",
+          "SVM with halved propensities, with C halved and with C kept.", _scaled_svm,
+          *links.lab(), ours=True),
+    Entry(("53c",), "5.3", "equation", "The click rates of one document at two ranks stand in the "
+          "ratio of the propensities.", "The derivation line by line.", from_proof("swap-ratio"),
+          *links.derivation("swap-ratio")),
+    Entry(("53d", "I8"), "5.3", "text", "That holds whatever the relevance and the noise.",
+          "Limit of the estimate with endless traffic at three settings of the noise.",
+          _limit_is_the_ratio, *links.PROPENSITIES),
+    Entry(("53e",), "5.3", "text", "What happens after examination is unchanged by the swap.",
+          "The derivation at three levels of noise.", _swaps_any_relevance,
+          *links.derivation("swap-ratio")),
+    Entry(("53f",), "5.3", "text", "Swaps measure the curve.",
+          f"A simulated experiment of {SWAP_SESSIONS:,} presentations, landmark 1, 21 ranks.",
+          _swaps_estimate, *links.PROPENSITIES),
+    Entry(("53g",), "5.3", "ours", "The intervals by the delta method are right.",
+          f"{EXPERIMENTS} independent experiments; share of 95 % intervals that hold the truth.",
+          _intervals_cover, *links.PROPENSITIES, ours=True),
+    Entry(("53h",), "5.3", "text", "Swaps harm users less than random rankings.",
+          "Exact extra loss of both.", _swaps_cost_less, *links.PROPENSITIES),
+    Entry(("53i",), "5.3", "ours", "One swap of ranks k and j changes the loss by "
+          "(j − k)(r(d_k) − r(d_j)).", "Exact average against simulated presentations.",
+          _cost_formula, *links.PROPENSITIES, ours=True),
+    Entry(("53j",), "5.3", "text", "The landmark can be chosen to lower the impact.",
+          "Exact cost of landmarks 1 to 10.", _landmark_matters, *links.PROPENSITIES),
+    Entry(("53k",), "5.3", "text", "Well chosen ranks can be measured and the others interpolated.",
+          "Ratios at five ranks, the rest interpolated, against the truth.", _interpolation,
+          *links.PROPENSITIES),
+    Entry(("53l",), "5.3", "text", "A small share of the traffic is enough.",
+          "Presentations until one ratio is known to ± 10 %.", _traffic, *links.PROPENSITIES),
+    Entry(("53m",), "5.3", "ours", "The document that moves to the landmark holds a second ratio.",
+          "Standard errors with both ratios against the paper's.", _second_ratio,
+          *links.PROPENSITIES, ours=True),
+    Entry(("54a",), "5.4", "text", "Clicks whose noise depends on the rank (trust bias) fit in.",
+          "The affine correction with known noise, enumerated.", _trust_is_corrected,
+          *links.derivation("affine-correction", "trust")),
+    Entry(("54b",), "5.4", "later work", "Under trust bias swaps no longer measure examination.",
+          "Limit of the swap ratio at rank 2.", _swaps_under_trust, *links.TRUST_BIAS, ours=True),
+    Entry(("54c",), "5.4", "text", "A cascade can be used, if the chance of examination can be "
+          "computed in hindsight.", "Users who stop after a click, enumerated.", _cascade,
+          *links.derivation("ips-unbiased", "cascade")),
+    Entry(("54d",), "5.4", "text", "Star ratings with known observation can be used like clicks.",
+          "Graded loss against the expectation of revealed grades over propensity.", _graded,
+          *links.lab()),
+)  # fmt: skip
+"""Claims of sections 5.3 and 5.4."""

@@ -1,0 +1,89 @@
+"""The registry of all claims, and measuring them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from ultr_core.claims import estimation, figures, foundations, live, noise, setup, svm
+from ultr_core.claims.bench import Bench
+from ultr_core.claims.entry import NOT_MEASURED, VERDICTS, Entry, LedgerLine, Measured, Verdict
+from ultr_core.errors import InputError
+
+SECTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "Abstract": "Abstract",
+        "1": "1 Why clicks lie",
+        "3": "3 With all labels",
+        "4": "4 Weighting",
+        "5.1": "5.1 Position bias",
+        "5.2": "5.2 Click noise",
+        "5.3": "5.3 Swaps",
+        "5.4": "5.4 Other users",
+        "6": "6 The ranking SVM",
+        "7.1": "7.1 Set-up",
+        "7.2": "7.2 Figure 1",
+        "7.3": "7.3 Figure 2",
+        "7.4": "7.4 Figure 3",
+        "7.5": "7.5 Figure 4",
+        "7.6": "7.6 Live experiment",
+        "8": "8, 9 Outlook",
+    }
+)
+"""The paper's sections that have claims, each with a title."""
+
+
+CLAIMS: Mapping[str, Entry] = MappingProxyType(
+    {
+        entry.key: entry
+        for section in SECTIONS
+        for part in (foundations, noise, estimation, svm, setup, figures, live)
+        for entry in part.ENTRIES
+        if entry.section == section
+    }
+)
+"""All claims by key, in the order of the paper's sections."""
+
+
+def measure_entry(bench: Bench, entry: Entry) -> Measured:
+    """Measure one claim; not checkable where the corpus in use does not allow it."""
+    try:
+        return entry.measure(bench)
+    except InputError as error:
+        return Measured(
+            NOT_MEASURED, relation="none", reason=f"This corpus does not allow it: {error}"
+        )
+
+
+def measure(
+    bench: Bench,
+    entries: Iterable[Entry] | None = None,
+    progress: Callable[[int, Entry], None] | None = None,
+) -> tuple[LedgerLine, ...]:
+    """Measure the claims on a bench.
+
+    entries: which, all by default. progress: told the number done and the claim that is next.
+    """
+    lines = []
+    for done, entry in enumerate(CLAIMS.values() if entries is None else entries):
+        if progress is not None:
+            progress(done, entry)
+        lines.append(LedgerLine(entry, measure_entry(bench, entry)))
+    return tuple(lines)
+
+
+def count_verdicts(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
+    """How many claims hold, do not hold and cannot be checked."""
+    found = list(verdicts)
+    return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+
+def headline(verdicts: Iterable[Verdict]) -> str:
+    """The counts in a sentence."""
+    counts = count_verdicts(verdicts)
+    total = sum(counts.values())
+    return (
+        f"Of {total} claims {counts['holds']} hold here, {counts['does not hold']} "
+        f"{'does' if counts['does not hold'] == 1 else 'do'} not, and "
+        f"{counts['not checkable']} cannot be checked."
+    )

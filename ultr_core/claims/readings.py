@@ -1,0 +1,357 @@
+"""Numbers under both readings of a place of the paper, computed on a small corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.errors import InputError, quoted
+from ultr_core.experiments import (
+    METHODS,
+    Logs,
+    World,
+    build_world,
+    simulate_logs,
+    train_method,
+)
+from ultr_core.feedback import PositionModel, PowerLaw, TableCurve
+from ultr_core.learners import fit_ranker
+from ultr_core.propensity import (
+    CurveOptions,
+    Weights,
+    assemble_curve,
+    clipped_propensities,
+    estimate_swaps,
+    ips_weights,
+    simulate_swaps,
+)
+from ultr_core.ranking import query_sums, rank_documents
+from ultr_core.risk import (
+    estimate_risk,
+    mean_rank_of_relevant,
+    true_risk,
+    variance_of_delta,
+    variance_of_risk,
+)
+from ultr_core.settings import Settings
+
+QUERIES = 300
+CLICKS = 3_000
+RANKERS = ("production", "naive", "propensity", "skyline")
+CLIP = 0.1
+RATE_AT_TOP = 0.6
+"""Click rate of rank 1 in the comparison on clipping: rates, not yet divided by that of rank 1."""
+SWAP_SESSIONS = 100_000
+_ROW = tuple[str, float, float]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A quantity under this lab's reading and under the other.
+
+    quantity: what the numbers are. rows: (label, this lab's, the other's). sentence: what follows.
+    """
+
+    quantity: str
+    rows: tuple[_ROW, ...]
+    sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for export."""
+        return {
+            "quantity": self.quantity,
+            "rows": [{"of": label, "taken": a, "other": b} for label, a, b in self.rows],
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SmallCorpus:
+    """A world of 300 queries a part with four rankers, noise-free users and the paper's curve."""
+
+    world: World
+    settings: Settings
+
+    @cached_property
+    def logs(self) -> Logs:
+        """Clicks without noise."""
+        return simulate_logs(self.world, self.settings, 0)
+
+    @cached_property
+    def coefficients(self) -> Mapping[str, NDArray[np.float64]]:
+        """Of the four rankers."""
+        trained = {
+            method: train_method(self.world, self.settings, 0, method, self.logs).coefficients
+            for method in ("naive", "propensity")
+        }
+        return {
+            "production": self.world.production.ranker.coefficients,
+            **trained,
+            "skyline": self.world.skyline.coefficients,
+        }
+
+    def ranks(self, name: str, corpus: Corpus) -> NDArray[np.int32]:
+        """Ranks of a ranker on some queries."""
+        return rank_documents(corpus.features @ self.coefficients[name], corpus.query_offsets)
+
+    @property
+    def users(self) -> PositionModel:
+        """Noise-free users."""
+        return PositionModel(PowerLaw(self.settings.eta), self.settings.eps_plus, 0.0)
+
+
+def small_corpus() -> SmallCorpus:
+    """The small corpus, the same every time; it takes a fraction of a second."""
+    splits = synthetic_splits(
+        3, train_queries=QUERIES, validation_queries=QUERIES, test_queries=QUERIES, features=10,
+        mean_candidates=12.0, relevant_share=0.12,
+    )  # fmt: skip
+    settings = Settings(eps_minus=0.0, clicks=CLICKS)
+    return SmallCorpus(build_world(settings, splits), settings)
+
+
+def compare(key: str, small: SmallCorpus) -> Compared:
+    """The numbers of a reading, by the key of ``READINGS``, on the small corpus.
+
+    Raises InputError for a reading that has no other one to compare with.
+    """
+    if key not in COMPARISONS:
+        raise InputError(
+            f"{quoted(key)} has no two readings to compare; choose from {', '.join(COMPARISONS)}."
+        )
+    return COMPARISONS[key](small)
+
+
+def _label(name: str) -> str:
+    return METHODS[name].label
+
+
+def _order_sentence(rows: tuple[_ROW, ...]) -> str:
+    ours, other = (sorted(rows, key=lambda row: row[k]) for k in (1, 2))
+    if [row[0] for row in ours] == [row[0] for row in other]:
+        return "Levels differ, the order of the rankers does not."
+    return f"The order changes: best is {ours[0][0]} under ours, {other[0][0]} under the other."
+
+
+def _on_test(small: SmallCorpus, quantity: str, other: Callable[..., float]) -> Compared:
+    corpus, relevance = small.world.splits.test, small.world.test_relevance
+    rows = []
+    for name in RANKERS:
+        ranks = small.ranks(name, corpus)
+        rows.append(
+            (
+                _label(name),
+                true_risk(ranks, relevance, corpus.query_offsets),
+                other(ranks, relevance, corpus.query_offsets),
+            )
+        )
+    return Compared(quantity, tuple(rows), _order_sentence(tuple(rows)))
+
+
+def _sum_or_mean(small: SmallCorpus) -> Compared:
+    return _on_test(
+        small, "Loss on the test queries", lambda ranks, rel, _: mean_rank_of_relevant(ranks, rel)
+    )
+
+
+def _empty_queries(small: SmallCorpus) -> Compared:
+    found = _on_test(
+        small,
+        "Risk on the test queries",
+        lambda *arrays: true_risk(*arrays, only_with_relevant=True),
+    )
+    corpus, relevance = small.world.splits.test, small.world.test_relevance
+    empty = int(np.count_nonzero(query_sums(relevance.astype(np.int64), corpus.query_offsets) == 0))
+    factor = corpus.n_queries / (corpus.n_queries - empty)
+    return Compared(
+        found.quantity,
+        found.rows,
+        f"{empty} of {corpus.n_queries} queries have no relevant document: every risk is "
+        f"{factor:.2f} times as large without them, in the same order.",
+    )
+
+
+def _estimates(
+    small: SmallCorpus, quantity: str, other: Callable[[NDArray[np.int32], float], float],
+    sentence: str,
+) -> Compared:  # fmt: skip
+    train = small.world.train
+    q = small.users.curve.at(small.logs.train.rank)
+    rows = []
+    for name in RANKERS:
+        ranks = small.ranks(name, train.corpus)
+        ours = estimate_risk(small.logs.train, ranks, q).value
+        rows.append((_label(name), ours, other(ranks, ours)))
+    true = true_risk(
+        small.ranks("production", train.corpus), train.relevance, train.corpus.query_offsets
+    )
+    return Compared(quantity, tuple(rows), f"{sentence} Production's true risk is {true:.2f}.")
+
+
+def _divide_by(small: SmallCorpus) -> Compared:
+    log = small.logs.train
+    return _estimates(
+        small,
+        "Weighted estimate of the risk on the training queries, without noise",
+        lambda _, ours: ours * log.query_draws / log.total_clicks,
+        f"{log.query_draws:,} query draws brought {log.total_clicks:,} clicks: dividing by clicks "
+        "gives another scale, the same order, and no unbiased estimate.",
+    )
+
+
+def _clip_over(small: SmallCorpus) -> Compared:
+    log, train = small.logs.train, small.world.train
+    q = clipped_propensities(small.users.curve.at(log.rank), CLIP)
+    shown = clipped_propensities(small.users.curve.at(train.presented_ranks), CLIP)
+    rows = []
+    for name in RANKERS:
+        ranks = small.ranks(name, train.corpus)
+        printed = query_sums(ranks * train.relevance / shown, train.corpus.query_offsets).mean()
+        rows.append((_label(name), estimate_risk(log, ranks, q).value, float(printed)))
+    truth = true_risk(
+        small.ranks("production", train.corpus), train.relevance, train.corpus.query_offsets
+    )
+    return Compared(
+        f"Clipped estimate of the risk on the training queries, τ = {CLIP:g}",
+        tuple(rows),
+        "As printed, every relevant document counts with its full weight, clicked or not, and the "
+        f"result is no risk at all. Production's true risk is {truth:.2f}.",
+    )
+
+
+def _clip_order(_: SmallCorpus) -> Compared:
+    ranks = np.array([1, 2, 5, 10, 20])
+    rates = RATE_AT_TOP / ranks
+    ours = 1.0 / clipped_propensities(rates / rates[0], CLIP)
+    clipped = clipped_propensities(rates, CLIP)
+    other = clipped[0] / clipped
+    rows = tuple(
+        (f"rank {rank}", float(a), float(b)) for rank, a, b in zip(ranks, ours, other, strict=True)
+    )
+    return Compared(
+        f"Weight of a click, τ = {CLIP:g}, if rank 1 is clicked at a rate of {RATE_AT_TOP:g}",
+        rows,
+        f"The same τ caps weights at {1 / CLIP:g} in our reading and at {RATE_AT_TOP / CLIP:g} in "
+        "the other: the τ of two papers can be compared only if they clip in the same order.",
+    )
+
+
+def _cost(small: SmallCorpus) -> Compared:
+    log, corpus = small.logs.train, small.world.train.corpus
+    weights = ips_weights(log, small.users.curve)
+    by_draws = Weights(weights.values, float(log.query_draws))
+    test, relevance = small.world.splits.test, small.world.test_relevance
+    rows = []
+    for cost in (0.01, 1.0, 100.0):
+        found = []
+        for chosen in (weights, by_draws):
+            ranker = fit_ranker(corpus, chosen, cost=cost)
+            ranks = rank_documents(ranker.score(test), test.query_offsets)
+            found.append(true_risk(ranks, relevance, test.query_offsets))
+        rows.append((f"C = {cost:g}", found[0], found[1]))
+    factor = log.query_draws / log.total_clicks
+    return Compared(
+        "Test risk of the weighted ranker",
+        tuple(rows),
+        f"The other reading needs a C {factor:.2f} times as large to train the same ranker, so "
+        "that a choice of C by validation makes up for it.",
+    )
+
+
+def _sweeps(small: SmallCorpus) -> Compared:
+    train, log = small.world.train, small.logs.train
+    pi = small.users.click_probability(train.relevance, train.presented_ranks)
+    q = small.users.curve.at(train.presented_ranks)
+    offsets = train.corpus.query_offsets
+    rows = []
+    for name in RANKERS:
+        ranks = small.ranks(name, train.corpus)
+        drawn = float(variance_of_risk(pi, q, ranks, offsets, log.query_draws)) ** 0.5
+        within = float(variance_of_delta(pi, q, ranks, offsets).mean()) / log.query_draws
+        rows.append((_label(name), drawn, within**0.5))
+    return Compared(
+        f"Standard error of the weighted risk after {log.query_draws:,} presentations, exact",
+        tuple(rows),
+        "Sweeping removes the part of chance that comes from which queries were drawn; nothing "
+        "else changes.",
+    )
+
+
+def _ties(small: SmallCorpus) -> Compared:
+    corpus, relevance = small.world.splits.test, small.world.test_relevance
+    offsets = corpus.query_offsets
+    zero = rank_documents(np.zeros(corpus.n_documents), offsets)
+    everyone_first = np.ones(corpus.n_documents, dtype=np.int32)
+    skyline = true_risk(small.ranks("skyline", corpus), relevance, offsets)
+    rows = (
+        ("w = 0, all scores equal", true_risk(zero, relevance, offsets),
+         true_risk(everyone_first, relevance, offsets)),
+        (_label("skyline"), skyline, skyline),
+    )  # fmt: skip
+    return Compared(
+        "Risk on the test queries",
+        rows,
+        "If equal scores shared rank 1, a ranker that knows nothing would beat the skyline.",
+    )
+
+
+def _beyond(_: SmallCorpus) -> Compared:
+    last = 21
+    measured = TableCurve(tuple(PowerLaw(0.7).at(np.arange(1, last + 1)).tolist()))
+    ranks = np.array([21, 30, 50, 100])
+    rows = tuple(
+        (f"rank {rank}", float(a), float(b))
+        for rank, a, b in zip(ranks, measured.at(ranks), PowerLaw(0.7).at(ranks), strict=True)
+    )
+    return Compared(
+        f"Propensity, measured up to rank {last} (η = 0.7)",
+        rows,
+        "Carrying the last value on gives documents further down smaller weights: a bias, but one "
+        "that keeps weights bounded.",
+    )
+
+
+def _smoothing(small: SmallCorpus) -> Compared:
+    train = small.world.train
+    counts = simulate_swaps(
+        small.users, train.relevance, train.presented_ranks, train.corpus.query_offsets,
+        last_rank=10, sessions=SWAP_SESSIONS, seed=small.settings.seed,
+    )  # fmt: skip
+    estimate = estimate_swaps(counts)
+    smooth, plain = (
+        assemble_curve(
+            estimate, CurveOptions(smoothing=weight), click_rates=counts.own_place.rates
+        ).values
+        for weight in (0.5, 0.0)
+    )
+    rows = tuple((f"rank {rank}", smooth[rank - 1], plain[rank - 1]) for rank in (2, 3, 5, 10))
+    return Compared(
+        f"Propensity from {SWAP_SESSIONS:,} swap presentations; truly 1/rank",
+        rows,
+        "Click rates fall faster than examination, because relevant documents stand on top: "
+        "smoothing lowers chance and adds a bias downwards.",
+    )
+
+
+COMPARISONS: Mapping[str, Callable[[SmallCorpus], Compared]] = MappingProxyType(
+    {
+        "Q1": _sum_or_mean,
+        "Q2": _empty_queries,
+        "E5": _divide_by,
+        "E2": _clip_over,
+        "Q8": _clip_order,
+        "Q6": _cost,
+        "Q3": _sweeps,
+        "E11": _ties,
+        "Q12": _beyond,
+        "Q9": _smoothing,
+    }
+)
+"""The readings with numbers to compare, in the order of ``READINGS``."""
