@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import synthetic_splits
+from ultr_core.experiments import simulate_logs
+from ultr_core.export.page_links import LESSON, LESSON_PLAN, PAGE_VALUES, read_page_query
+from ultr_core.lessons import (
+    GLOSSARY,
+    LESSONS,
+    PLANS,
+    Choice,
+    DirectSource,
+    Found,
+    Lesson,
+    plan_html,
+    plan_markdown,
+    plan_row,
+)
+from ultr_core.risk.sign_test import sign_test
+from ultr_core.settings import Settings
+
+READER = Settings(seed=3)
+BY_KEY = {lesson.key: lesson for lesson in LESSONS}
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+
+
+@pytest.fixture(scope="module")
+def source() -> DirectSource:
+    """A corpus on which every lesson is computed in a moment."""
+    splits = synthetic_splits(
+        3, train_queries=150, validation_queries=40, test_queries=80, features=8,
+        mean_candidates=14.0, relevant_share=0.15,
+    )  # fmt: skip
+    return DirectSource(splits)
+
+
+@pytest.fixture(scope="module")
+def found(source: DirectSource) -> dict[str, Found]:
+    return {lesson.key: lesson.measure(source, lesson.settings(READER)) for lesson in LESSONS}
+
+
+def templates(lesson: Lesson) -> Iterator[str]:
+    exercise = lesson.exercise
+    yield from (lesson.meaning, exercise.question, exercise.hint, exercise.solution)
+    yield from (mistake.hint for mistake in exercise.mistakes)
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_lessons_are_six_to_ten_and_named_once() -> None:
+    assert 6 <= len(LESSONS) <= 10
+    assert len(BY_KEY) == len({lesson.title for lesson in LESSONS}) == len(LESSONS)
+    assert list(LESSON.options) == [str(n) for n in range(1, len(LESSONS) + 1)]
+
+
+@every_lesson
+def test_settings_keep_the_reader_and_fix_the_rest(lesson: Lesson) -> None:
+    settings = lesson.settings(READER.with_values(eta=1.7, clicks=500))
+    assert settings.seed == READER.seed
+    for name, value in settings.numbers.items():
+        if name != "seed":
+            assert value == lesson.changes.get(name, getattr(Settings(), name))
+
+
+@every_lesson
+def test_doors_open_exactly_what_they_say(lesson: Lesson) -> None:
+    settings = lesson.settings(READER)
+    for door in (lesson.shows, *lesson.steps):
+        page, _, query = door.address(settings).partition("?")
+        assert page in {*PAGE_VALUES, "learning_curves"}
+        opened, values, notices = read_page_query(page, query)
+        assert not notices
+        assert opened == door.settings(settings)
+        for key, value in door.state.items():
+            assert values[key] == value
+        assert "mode=lecture" in door.address(settings, lecture=True)
+    assert lesson.shows.settings(settings) == settings
+
+
+@every_lesson
+def test_every_template_has_its_numbers(
+    lesson: Lesson, source: DirectSource, found: dict[str, Found]
+) -> None:
+    numbers = found[lesson.key].numbers
+    given = lesson.given(source, lesson.settings(READER))
+    assert fields(lesson.idea) | fields(lesson.prediction.question) <= set(given)
+    assert given.items() <= numbers.items()
+    for text in templates(lesson):
+        assert fields(text) <= set(numbers)
+        assert "{" not in text.format(**numbers)
+    assert all(np.isfinite(value) for value in numbers.values())
+    assert all(mistake.number in numbers for mistake in lesson.exercise.mistakes)
+    assert set(lesson.terms) <= set(GLOSSARY)
+
+
+@every_lesson
+def test_right_and_wrong_predictions_are_read_with_both_numbers(
+    lesson: Lesson, found: dict[str, Found]
+) -> None:
+    numbers, prediction = found[lesson.key].numbers, lesson.prediction
+    truth = numbers[prediction.truth]
+    if isinstance(prediction, Choice):
+        right, *wrong = sorted(range(len(prediction.options)), key=lambda i: i != truth)
+    else:
+        right, wrong = truth, [truth + 2 * prediction.near * abs(truth) + prediction.step]
+        assert prediction.low <= prediction.high
+    good, words = prediction.read(right, numbers)
+    assert good
+    assert prediction.answer(numbers) in words
+    for guess in wrong:
+        good, words = prediction.read(guess, numbers)
+        assert not good
+        assert prediction.spoken(guess) in words
+        assert prediction.answer(numbers) in words
+
+
+@every_lesson
+def test_exercises_accept_the_answer_and_teach_otherwise(
+    lesson: Lesson, found: dict[str, Found]
+) -> None:
+    numbers, exercise = found[lesson.key].numbers, lesson.exercise
+    answer = numbers[exercise.answer]
+    assert exercise.judge(f"{answer:.3g}", numbers).right
+    assert exercise.judge(f"{answer:.6g}", numbers).right
+    for wrong in (answer * (1 + 3 * exercise.tolerance), -answer, 0):
+        assert not exercise.judge(f"{wrong:.6g}", numbers).right
+    for mistake in exercise.mistakes:
+        value = numbers[mistake.number]
+        if abs(value - answer) > 2 * exercise.tolerance * abs(answer):
+            verdict = exercise.judge(f"{value:.8g}", numbers)
+            assert not verdict.right
+            hints = [m.hint.format(**numbers) for m in exercise.mistakes]
+            assert verdict.words in hints
+
+
+@every_lesson
+def test_pictures_state_their_finding(lesson: Lesson, source: DirectSource) -> None:
+    figure = lesson.figure(source, lesson.settings(READER), "dark")
+    assert len(figure.alt) > 30
+    assert len(figure.rows)
+
+
+def test_answers_agree_with_closed_forms(found: dict[str, Found], source: DirectSource) -> None:
+    def answer(key: str) -> float:
+        return found[key].numbers[BY_KEY[key].exercise.answer]
+
+    first = found["clicks-lie"].numbers
+    assert answer("clicks-lie") == pytest.approx(1000 * first["middle_share"] / first["middle"])
+    assert answer("propensity") == pytest.approx(10**0.7)
+    assert answer("unbiased") == 5 * 2 + 1 * 5
+    assert answer("variance") == pytest.approx(100 / 52)
+    noise = found["noise"].numbers
+    assert answer("noise") == pytest.approx(0.7 * noise["true_gap"], rel=1e-9)
+    assert answer("wrong-propensity") == pytest.approx(3)
+    swaps = found["swaps"].numbers
+    rates = swaps["clicked"] / swaps["shown"], swaps["top_clicked"] / swaps["top_shown"]
+    assert answer("swaps") == pytest.approx(rates[0] / rates[1])
+    assert answer("live") == pytest.approx(22 / 1024)
+    learned = found["learning"].numbers
+    left = learned["naive"] - learned["skyline"]
+    assert answer("learning") == pytest.approx(100 - 100 * left / learned["gap"])
+
+
+def test_findings_agree_with_the_core(found: dict[str, Found], source: DirectSource) -> None:
+    one_query = found["unbiased"].numbers
+    assert (one_query["lowest"], one_query["highest"], one_query["loss"]) == (0, 27, 8)
+    assert one_query["weighted"] == 8
+    assert one_query["naive"] == pytest.approx(5 / 2 + 1 / 5 + 2 / 6)
+    assert found["live"].numbers["p"] == sign_test(87, 48).p_value
+    lesson = BY_KEY["clicks-lie"]
+    settings = lesson.settings(READER)
+    log = simulate_logs(source.world(settings), settings).train
+    top, low = log.rank == 1, log.rank == int(found["clicks-lie"].numbers["deep"])
+    rates = [log.clicks[rows].sum() / log.impressions[rows].sum() for rows in (top, low)]
+    assert found["clicks-lie"].numbers["truth"] == pytest.approx(rates[0] / rates[1])
+    rows = low & ~source.world(settings).train.relevance[log.document]
+    assert log.clicks[rows].sum() == 0
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_plans_fill_their_time_and_print_every_number(
+    plan: object, found: dict[str, Found]
+) -> None:
+    chosen = next(p for p in PLANS if p == plan)
+    assert chosen.name == f"{chosen.minutes} minutes"
+    assert str(chosen.minutes) in LESSON_PLAN.options
+    rows = [
+        plan_row(chosen, place, LESSONS, found[LESSONS[step.lesson - 1].key], READER, "http://x")
+        for place, step in enumerate(chosen.steps)
+    ]
+    assert [row.begins for row in rows[1:]] == list(
+        np.cumsum([step.minutes for step in chosen.steps])[:-1]
+    )
+    text, page = plan_markdown(chosen, rows), plan_html(chosen, rows)
+    for row in rows:
+        assert row.finding in text
+        assert f"seed=3&lesson={row.number}&mode=lecture" in row.lesson_link
+        assert row.page_link in text
+        assert row.page_link.replace("&", "&amp;") in page
+    assert "@media print" in page
+    assert "<script" not in page
+    assert "{" not in text
+    assert "**" not in page
+
+
+def test_glossary_terms_are_complete_and_used() -> None:
+    for key, term in GLOSSARY.items():
+        assert key == term.key
+        assert term.meaning.endswith(".")
+    assert len({term.name for term in GLOSSARY.values()}) == len(GLOSSARY)

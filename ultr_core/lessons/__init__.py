@@ -1,0 +1,50 @@
+"""Lessons on the paper: questions, predictions, what is found, exercises with checked answers.
+
+    source, reader = DirectSource(), Settings()
+    lesson = LESSONS[3]
+    found = lesson.measure(source, lesson.settings(reader))
+    lesson.exercise.judge("50 %", found.numbers).right
+
+Every number comes from the core through a :class:`Source`; words are templates over them.
+"""
+
+from ultr_core.lessons.answers import (
+    TRIES_BEFORE_SOLUTION,
+    Exercise,
+    Mistake,
+    Verdict,
+    read_number,
+)
+from ultr_core.lessons.first_lessons import FIRST_LESSONS
+from ultr_core.lessons.glossary import GLOSSARY, Term
+from ultr_core.lessons.later_lessons import LATER_LESSONS
+from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
+from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
+from ultr_core.lessons.source import DirectSource, Source
+
+__all__ = [
+    "GLOSSARY",
+    "LESSONS",
+    "PLANS",
+    "TRIES_BEFORE_SOLUTION",
+    "Choice",
+    "DirectSource",
+    "Door",
+    "Exercise",
+    "Found",
+    "Guess",
+    "Lesson",
+    "Mistake",
+    "Plan",
+    "PlanRow",
+    "Source",
+    "Term",
+    "Verdict",
+    "plan_html",
+    "plan_markdown",
+    "plan_row",
+    "read_number",
+]
+
+LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LATER_LESSONS)
+"""All lessons in their order; the first one has number 1."""

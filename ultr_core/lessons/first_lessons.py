@@ -1,0 +1,394 @@
+"""Lessons 1 to 5: why clicks lie, what a propensity is, and what weighting gives and costs."""
+
+from __future__ import annotations
+
+from ultr_core.lessons import measures, pictures
+from ultr_core.lessons.answers import Exercise, Mistake
+from ultr_core.lessons.model import Choice, Door, Guess, Lesson
+
+WHY_CLICKS_LIE = Lesson(
+    key="clicks-lie",
+    title="Why do clicks lie?",
+    idea=(
+        "A search engine shows a ranked list. Users look at some documents and click what they "
+        "find relevant. Here they never click by mistake: **no irrelevant document is ever "
+        "clicked**. So a click is a sure sign of relevance. Is a missing click a sign of "
+        "irrelevance?\n\n"
+        "The engine's ranker is decent: at rank 1, {top_share:.0%} of the documents are relevant, "
+        "at rank {deep:.0f} only {deep_share:.0%}. That is **{relevance_ratio:.1f} times** as many."
+    ),
+    terms=("query", "rank", "relevance", "click", "log", "examination", "eta"),
+    changes={"eps_minus": 0.0},
+    prediction=Guess(
+        "How many times as often is rank 1 clicked as rank {deep:.0f}?",
+        low=1,
+        high=100,
+        step=1,
+        unit="times",
+        near=0.25,
+    ),
+    given=measures.relevance_by_rank,
+    measure=measures.clicks_by_rank,
+    figure=pictures.clicks_by_rank,
+    meaning=(
+        "Users read from the top and stop. A document far down gets few clicks even if it is "
+        "relevant, because **nobody looked**. This is called *position bias*. A ranker that takes "
+        "clicks at face value learns to repeat the order that was shown."
+    ),
+    shows=Door(
+        "The same world in the Lab. The grey curve says how far down users look.",
+        "Open this world in the Lab",
+        "lab",
+    ),
+    steps=(
+        Door(
+            "**Nobody stops reading.** With η = 0 every rank is looked at. What happens to the "
+            "orange points on the left?",
+            "Set η = 0",
+            "lab",
+            {"eta": 0.0, "assumed_eta": 0.0},
+        ),
+        Door(
+            "**Click rates as a measure.** The green squares are plain click rates, the grey "
+            "line is how often users truly look. Which one falls faster?",
+            "Compare both curves",
+            "propensities",
+            {},
+            {"swap_other": "ctr"},
+        ),
+    ),
+    exercise=Exercise(
+        question=(
+            "At rank {middle:.0f}, {middle_share:.1%} of the documents are relevant, and users "
+            "look there with probability {middle_seen:g}. They click exactly the relevant "
+            "documents that they look at. How many clicks does rank {middle:.0f} bring in "
+            "{presentations:,.0f} presentations?"
+        ),
+        answer="answer",
+        unit="clicks",
+        tolerance=0.03,
+        mistakes=(
+            Mistake(
+                "all_relevant",
+                "That is how many relevant documents are **shown** there. How many of them are "
+                "looked at?",
+            ),
+            Mistake(
+                "all_seen",
+                "That is how many documents are **looked at** there. How many of those are "
+                "relevant?",
+            ),
+        ),
+        hint="A click needs two things at once: the document is relevant **and** it is looked at. "
+        "What do you do with two probabilities that must both come true?",
+        solution=(
+            "{presentations:,.0f} presentations × {middle_share:.3f} relevant × {middle_seen:g} "
+            "looked at = **{answer:.1f} clicks**."
+        ),
+    ),
+)
+
+PROPENSITY = Lesson(
+    key="propensity",
+    title="What is a propensity, and what is 1/p?",
+    idea=(
+        "The probability that users look at rank r is called its **examination propensity** p. "
+        "In this world p = 1/r: rank 1 is always looked at, rank 2 by every second user, rank "
+        "{rank:.0f} by one in {rank:.0f}. Users click each relevant document that they look at.\n\n"
+        "We cannot see the relevant documents that nobody looked at. But we can work out how many "
+        "there must be."
+    ),
+    terms=("examination", "propensity", "weight", "eta"),
+    changes={"eps_minus": 0.0},
+    prediction=Guess(
+        "Think of all relevant documents that were shown at rank {rank:.0f}. For each one that "
+        "was looked at and clicked, how many were **not** looked at?",
+        low=0,
+        high=20,
+        step=1,
+        unit="",
+        decimals=1,
+        near=0.05,
+    ),
+    given=measures.rank_of_unseen,
+    measure=measures.unseen_relevant,
+    figure=pictures.examination,
+    meaning=(
+        "In the picture users (grey) and what the learner believes (blue) are the same; green "
+        "follows the slider below it.\n\n"
+        "So one click at rank {rank:.0f} stands for {weight:.0f} relevant documents: itself and "
+        "about {truth:.0f} that were missed. **That is all 1/p means.** Count every click 1/p "
+        "times, and the clicks add up to what was really there."
+    ),
+    shows=Door(
+        "The Lab draws p, and on a click the weight 1/p, for users and learner.",
+        "Open this world in the Lab",
+        "lab",
+    ),
+    steps=(
+        Door(
+            "**A steeper curve.** With η = 2 rank 3 is looked at by one user in nine. What does "
+            "a click at rank 10 weigh?",
+            "Set η = 2",
+            "lab",
+            {"eta": 2.0, "assumed_eta": 2.0},
+        ),
+        Door(
+            "**A real search engine.** The paper measured a milder curve, about η = 0.7. How "
+            "much is left to repair?",
+            "Set η = 0.7",
+            "lab",
+            {"eta": 0.7, "assumed_eta": 0.7},
+        ),
+    ),
+    exercise=Exercise(
+        question=(
+            "On the paper's live search engine the bias is milder: p = (1/r)^{milder:g}. What "
+            "does a click at **rank 10** weigh there? (Use a calculator, or the slider "
+            "under the picture.)"
+        ),
+        answer="answer",
+        unit="weight",
+        tolerance=0.02,
+        mistakes=(
+            Mistake("milder_p", "That is p, how often rank 10 is looked at. Its weight is 1/p."),
+            Mistake("steep_weight", "That would be the weight for η = 1. Here η = {milder:g}."),
+            Mistake(
+                "as_factor",
+                "η is an exponent, not a factor: p = (1/10)^{milder:g}, not {milder:g} × 1/10.",
+            ),
+        ),
+        hint="First p at rank 10, which is (1/10)^{milder:g}; then its inverse.",
+        solution=(
+            "p = (1/10)^{milder:g} = {milder_p:.3f}, and 1/p = 10^{milder:g} = **{answer:.2f}**. "
+            "A milder bias needs smaller weights."
+        ),
+    ),
+)
+
+WHY_UNBIASED = Lesson(
+    key="unbiased",
+    title="Why does weighting by 1/p give the truth?",
+    idea=(
+        "One query, six documents, shown to users as A B C D E F. Only B, E and F are relevant. "
+        "Rank r is looked at with probability 1/r, so B at rank 2 by every second user.\n\n"
+        "A new ranker would order them E F A C B D. Its **sum of ranks** of the relevant "
+        "documents is **8**: E at 1, F at 2, B at 5 (small is good). We want this 8 from clicks "
+        "alone. For each visit, add up *new rank × weight 1/p* over the clicked documents."
+    ),
+    terms=("risk", "weight", "unbiased", "ips"),
+    changes={"eps_minus": 0.0},
+    prediction=Choice(
+        "A single visit gives some number between 0 (nothing clicked) and 27 (all three clicked). "
+        "Averaged over endlessly many visits, what is it?",
+        (
+            "less than 8: most relevant documents go unclicked",
+            "exactly 8",
+            "more than 8: the weights exaggerate",
+        ),
+    ),
+    measure=measures.one_query,
+    figure=pictures.settling_users,
+    meaning=(
+        "The blue line is the average so far, as 1,000 users come; the band is its 95 % "
+        "interval.\n\n"
+        "B is seen by every second user, and counts double. E is seen by every fifth, and counts "
+        "five times. **p × 1/p = 1**: what users miss and what the weight adds cancel, document "
+        "by document, whatever the ranking. That is the whole proof. It needs p above 0 for every "
+        "relevant document: a click that can never happen has no weight that repairs it."
+    ),
+    shows=Door(
+        "The five lines of the proof, each with its number, by fractions and by simulated users.",
+        "Open the proof",
+        "proofs",
+        {},
+        {"proof": "ips-unbiased"},
+    ),
+    steps=(
+        Door(
+            "**Break it.** Nobody ever looks at F. Which line of the proof fails, and by how much?",
+            "Hide a relevant document",
+            "proofs",
+            {},
+            {"break_zero_relevant": True},
+        ),
+        Door(
+            "**Watch single users.** See who clicks what, and the average settle.",
+            "One user at a time",
+            "proofs",
+            {},
+            {"view": "user"},
+        ),
+    ),
+    exercise=Exercise(
+        question=(
+            "One visitor clicks **B** (shown at rank 2) and **E** (shown at rank 5). The new "
+            "ranker puts E at rank 1 and B at rank 5. What is the weighted sum of ranks of this "
+            "visit?"
+        ),
+        answer="answer",
+        unit="weighted sum of ranks",
+        tolerance=0.001,
+        mistakes=(
+            Mistake("plain", "That is the sum without weights. Each click counts 1/p times."),
+            Mistake("only_weights", "Those are the weights. Multiply each by its document's rank."),
+            Mistake(
+                "shown_ranks",
+                "The weight comes from the rank at which users **saw** the document, but the rank "
+                "that is added is that of the **new** ranker.",
+            ),
+        ),
+        hint="For each click: (rank under the new ranker) × (1/p of the rank where it was shown). "
+        "Then add both.",
+        solution=(
+            "B: {B_new:.0f} × {B_weight:.0f}. E: {E_new:.0f} × {E_weight:.0f}. Together "
+            "**{answer:.0f}**. This visit is above 8; others are below, many are 0."
+        ),
+    ),
+)
+
+LEARNING = Lesson(
+    key="learning",
+    title="What does a ranker learn from weighted clicks?",
+    idea=(
+        "Now clicks train a ranker. Two learners get the same click log and use the same method, a "
+        "ranking SVM. They differ in one number a click: the **naive** one counts each click once, "
+        "the **weighted** one 1/p times.\n\n"
+        "Two levels to compare with, both measured on new test queries (small is good): the "
+        "ranker that is *in production* has risk **{production:.2f}**. A ranker trained on all "
+        "true labels, *full information*, reaches **{skyline:.2f}**. Users have η = 1 and "
+        "make no mistakes, as before."
+    ),
+    terms=("naive", "ips", "production", "skyline", "risk", "svm"),
+    changes={"eps_minus": 0.0, "clicks": 45_000, "draws": 3},
+    prediction=Guess(
+        "Call production 0 % and full information 100 %. How far does the **weighted** ranker "
+        "come, with 45,000 clicks?",
+        low=0,
+        high=100,
+        step=5,
+        unit="%",
+        near=0.1,
+    ),
+    given=measures.baselines,
+    measure=measures.learned,
+    figure=pictures.trained,
+    meaning=(
+        "Nothing about the learner has changed, only what a click counts. More clicks bring the "
+        "weighted ranker ever closer to full information. The naive ranker stays where it is: its "
+        "error is bias, and bias does not shrink with data."
+    ),
+    shows=Door(
+        "The same world in the Lab, with the clipped ranker beside both.",
+        "Open this world in the Lab",
+        "lab",
+    ),
+    steps=(
+        Door(
+            "**Five times as many clicks.** Which of the two rankers gets better?",
+            "Set n = 225,000",
+            "lab",
+            {"clicks": 225_000},
+        ),
+        Door(
+            "**The whole curve.** From hundreds to hundreds of thousands of clicks: figure 1 of "
+            "the paper.",
+            "Open the learning curves",
+            "learning_curves",
+        ),
+    ),
+    exercise=Exercise(
+        question=(
+            "And the **naive** ranker? Its risk is {naive:.2f}; production has {production:.2f}, "
+            "full information {skyline:.2f}. How many percent of the way does it come?"
+        ),
+        answer="answer",
+        unit="percent",
+        tolerance=0.02,
+        percent=True,
+        mistakes=(
+            Mistake(
+                "left", "That is what is **left** to full information. How much is done already?"
+            ),
+            Mistake(
+                "won", "That is the way in units of risk. Divide it by the whole way, {gap:.2f}."
+            ),
+        ),
+        hint="The whole way is production minus full information. The naive ranker has done "
+        "production minus naive of it.",
+        solution=(
+            "({production:.2f} − {naive:.2f}) / ({production:.2f} − {skyline:.2f}) = {won:.2f} / "
+            "{gap:.2f} = **{answer:.0f} %**. The weighted ranker: {truth:.0f} %."
+        ),
+    ),
+)
+
+VARIANCE = Lesson(
+    key="variance",
+    title="What does weighting cost?",
+    idea=(
+        "On average the weights are right. A single log is not the average: one click at rank 50 "
+        "counts 50 times, whether it happens once or, by luck, twice. That is **variance**.\n\n"
+        "Same world as before, but only **250 clicks** instead of 45,000."
+    ),
+    terms=("bias", "variance", "ess", "clipping"),
+    changes={"eps_minus": 0.0, "clicks": 250},
+    prediction=Choice(
+        "Which ranker does better on test queries after 250 clicks? (Mean over five such logs.)",
+        (
+            "the naive one",
+            "the weighted one",
+            "they cannot be told apart",
+        ),
+    ),
+    measure=measures.few_clicks,
+    figure=pictures.trained,
+    meaning=(
+        "Two kinds of error trade places. The naive ranker is biased but steady, the weighted one "
+        "is right on average but shaky. Few clicks: the steady one may win. Many clicks: the "
+        "shaking stops and bias remains. In between one can **clip**: no propensity below τ, so no "
+        "weight above 1/τ. That takes a little bias for much less variance."
+    ),
+    shows=Door(
+        "The same world in the Lab. Open “Numbers” under the rankers to see which τ was chosen.",
+        "Open this world in the Lab",
+        "lab",
+    ),
+    steps=(
+        Door(
+            "**Where do they cross?** At 1,000 clicks, can they still be told apart?",
+            "Set n = 1,000",
+            "lab",
+            {"clicks": 1_000},
+        ),
+        Door(
+            "**The race in exact numbers.** From how many users on does weighting lead?",
+            "Naive against weighted",
+            "proofs",
+            {},
+            {"view": "race"},
+        ),
+    ),
+    exercise=Exercise(
+        question=(
+            "Four clicks: three at rank 1 and one at rank 7. With η = 1 they weigh 1, 1, 1 and 7. "
+            "The *effective sample size* is (sum of the weights)² / (sum of the squared weights). "
+            "What is it?"
+        ),
+        answer="answer",
+        unit="clicks of equal weight",
+        tolerance=0.02,
+        mistakes=(
+            Mistake("count", "That would be so if all four clicks weighed the same."),
+            Mistake("sum", "That is the sum of the weights. Square it, then divide."),
+            Mistake("inverse", "Upside down: the squared sum stands on top."),
+        ),
+        hint="Sum: 1 + 1 + 1 + 7. Squares: 1 + 1 + 1 + 49.",
+        solution=(
+            "{sum:.0f}² / {squares:.0f} = **{answer:.2f}**. Four clicks are worth about two, "
+            "because one of them says nearly everything."
+        ),
+    ),
+)
+
+FIRST_LESSONS = (WHY_CLICKS_LIE, PROPENSITY, WHY_UNBIASED, LEARNING, VARIANCE)

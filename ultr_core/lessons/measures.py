@@ -1,0 +1,392 @@
+"""The numbers of each lesson, computed by the core, and the sentence that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from ultr_core.errors import InputError
+from ultr_core.experiments import World, user_model
+from ultr_core.experiments.live import LiveDesign
+from ultr_core.experiments.propensity_study import SwapDesign
+from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.lessons.model import Found
+from ultr_core.lessons.source import Source, comparison_of
+from ultr_core.proofs import SmallWorld
+from ultr_core.proofs.enumeration import click_law
+from ultr_core.proofs.small_query import LETTERS
+from ultr_core.proofs.users import times
+from ultr_core.propensity import click_weight_diagnostics
+from ultr_core.risk.sign_test import SignTest, sign_test
+from ultr_core.settings import Settings
+
+PRESENTATIONS = 1_000
+"""Presentations in the exercise of the first lesson."""
+
+DEEP_RANKS = (10, 8, 6, 5, 4, 3, 2)
+CLICKED_IN_CLASS = ("B", "E")
+FOUR_CLICKS = (1, 1, 1, 7)
+"""Ranks of the clicks in the exercise on the effective sample size."""
+
+MILDER_ETA = 0.7
+BELIEFS = (0.5, 1.0, 1.5)
+MUCH_WORSE = 1.25
+"""How many times the harm of one wrong belief the other must do to count as worse."""
+
+PAPER_RESULT = (87, 48, 83)
+"""Wins, losses and ties against the production ranker, Section 7.6 of the paper."""
+
+CLASS_RESULT = (9, 1, 5)
+"""Wins, losses and ties of the exercise on the sign test."""
+
+
+def relevance_by_rank(source: Source, settings: Settings) -> dict[str, float]:
+    """How much more often the top is relevant than a deep rank; needs no click."""
+    world = source.world(settings)
+    deep = _deep_rank(world)
+    top, low = _relevant_share(world, 1), _relevant_share(world, deep)
+    return {
+        "deep": deep, "top_share": top, "deep_share": low, "relevance_ratio": top / low,
+    }  # fmt: skip
+
+
+def clicks_by_rank(source: Source, settings: Settings) -> Found:
+    """Lesson 1: clicks fall faster than relevance, by the factor of examination."""
+    world, log = source.world(settings), source.logs(settings, 0).train
+    numbers = relevance_by_rank(source, settings)
+    deep = int(numbers["deep"])
+    top_rate, deep_rate = click_rate(log, 1), click_rate(log, deep)
+    if deep_rate == 0:
+        raise InputError(
+            f"This world has no click at rank {deep}; choose a corpus with longer lists."
+        )
+    middle = max(2, deep // 2)
+    here = world.train.presented_ranks == middle
+    chance = user_model(settings).click_probability(
+        world.train.relevance[here], world.train.presented_ranks[here]
+    )
+    seen = float(PowerLaw(settings.eta).at(middle))
+    share = _relevant_share(world, middle)
+    numbers |= {
+        "top_rate": top_rate,
+        "deep_rate": deep_rate,
+        "truth": top_rate / deep_rate,
+        "attention": top_rate / deep_rate / numbers["relevance_ratio"],
+        "examined": 1 / float(PowerLaw(settings.eta).at(deep)),
+        "middle": middle,
+        "middle_share": share,
+        "middle_seen": seen,
+        "presentations": PRESENTATIONS,
+        "all_relevant": PRESENTATIONS * share,
+        "all_seen": PRESENTATIONS * seen,
+        "answer": PRESENTATIONS * float(chance.mean()),
+    }
+    sentence = (
+        "Rank 1 is clicked {truth:.0f} times as often as rank {deep:.0f}, but it is relevant only "
+        "{relevance_ratio:.1f} times as often. The other factor, about {attention:.0f}, is no "
+        "relevance at all: rank {deep:.0f} is looked at {examined:.0f} times less."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def rank_of_unseen(source: Source, settings: Settings) -> dict[str, float]:
+    """The rank that lesson 2 is about; needs no click."""
+    return {"rank": min(8, _deep_rank(source.world(settings)))}
+
+
+def unseen_relevant(source: Source, settings: Settings) -> Found:
+    """Lesson 2: for each seen relevant document 1/p - 1 others went unseen."""
+    world, log = source.world(settings), source.logs(settings, 0).train
+    rank = int(rank_of_unseen(source, settings)["rank"])
+    rows = (log.rank == rank) & world.train.relevance[log.document]
+    shown, clicked = int(log.impressions[rows].sum()), int(log.clicks[rows].sum())
+    if clicked == 0:
+        raise InputError(
+            f"No relevant document at rank {rank} was clicked; choose a corpus with longer lists."
+        )
+    p = float(PowerLaw(settings.eta).at(rank))
+    milder = float(PowerLaw(MILDER_ETA).at(10))
+    numbers = {
+        "rank": rank, "shown": shown, "clicked": clicked, "missed": shown - clicked,
+        "truth": (shown - clicked) / clicked, "weight": 1 / p, "p": p, "counted": clicked / p,
+        "milder": MILDER_ETA, "milder_p": milder, "steep_weight": 10.0,
+        "as_factor": 10 * MILDER_ETA, "answer": 1 / milder,
+    }  # fmt: skip
+    sentence = (
+        "Relevant documents were shown {shown:,.0f} times at rank {rank:.0f} and clicked "
+        "{clicked:,.0f} times: for each one that was seen, {truth:.1f} were not. Counting each "
+        "click {weight:.0f} times gives {counted:,.0f}, close to the {shown:,.0f} that were there."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def small_world(settings: Settings) -> SmallWorld:
+    """The query of the proofs page in a lesson's world, without click noise."""
+    return SmallWorld.under(settings, {}).clean
+
+
+def one_query(source: Source, settings: Settings) -> Found:
+    """Lesson 3: the weighted sum of ranks is right on average, by enumerating every visit."""
+    world = small_world(settings)
+    law, query = click_law(world.users), world.query
+    weights = tuple(times(query.new, world.inverse))
+    totals, unit = law.totals(weights)
+    weighted, loss = law.mean(weights), query.loss(query.new)
+    clicked = [LETTERS.index(letter) for letter in CLICKED_IN_CLASS]
+    numbers = {
+        "patterns": len(law.patterns),
+        "lowest": min(totals) / unit,
+        "highest": max(totals) / unit,
+        "naive": float(law.mean([Fraction(rank) for rank in query.new])),
+        "weighted": float(weighted),
+        "loss": float(loss),
+        "truth": 1 if weighted == loss else 0 if weighted < loss else 2,
+        "plain": sum(query.new[d] for d in clicked),
+        "only_weights": float(sum(world.inverse[d] for d in clicked)),
+        "shown_ranks": float(sum(query.presented[d] * world.inverse[d] for d in clicked)),
+        "answer": float(sum(weights[d] for d in clicked)),
+    }
+    for letter in LETTERS[: query.size]:
+        d = LETTERS.index(letter)
+        numbers |= {f"{letter}_new": query.new[d], f"{letter}_weight": float(world.inverse[d])}
+    sentence = (
+        "There are {patterns:.0f} different visits. Their weighted sums run from {lowest:g} to "
+        "{highest:g}, but averaged with their probabilities they give exactly {weighted:g}, the "
+        "true sum of ranks. Without weights the average is {naive:.2f}."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def baselines(source: Source, settings: Settings) -> dict[str, float]:
+    """Test risks of production and skyline; no click is needed."""
+    fixed = source.world(settings).baselines
+    return {"production": fixed["production"].risk, "skyline": fixed["skyline"].risk}
+
+
+def learned(source: Source, settings: Settings) -> Found:
+    """Lesson 4: how far naive and weighted rankers go from production to the skyline."""
+    comparison = comparison_of(source, settings)
+    naive, weighted = (comparison.rankers[key].risk.value for key in ("naive", "propensity"))
+    numbers = baselines(source, settings) | {"naive": naive, "weighted": weighted}
+    gap = numbers["production"] - numbers["skyline"]
+    if gap <= 0:
+        raise InputError(
+            "On this corpus full information is no better than production, so there is no gap to "
+            "close; choose another corpus."
+        )
+    numbers |= {
+        "gap": gap,
+        "won": numbers["production"] - naive,
+        "truth": 100 * (numbers["production"] - weighted) / gap,
+        "answer": 100 * (numbers["production"] - naive) / gap,
+        "left": 100 * (naive - numbers["skyline"]) / gap,
+        "draws": comparison.draws,
+        "clicks": comparison.clicks,
+    }
+    return Found(numbers, comparison.sentence)
+
+
+def few_clicks(source: Source, settings: Settings) -> Found:
+    """Lesson 5: with few clicks variance costs more than bias."""
+    comparison, picture = comparison_of(source, settings), source.picture(settings)
+    excess = comparison.naive_excess
+    assert excess is not None
+    at = np.array(sorted(set(FOUR_CLICKS)))
+    counts = np.array([FOUR_CLICKS.count(rank) for rank in at])
+    ranks, shown = at.astype(np.int32), np.full(at.size, counts.max())
+    offsets = np.array([0, at.max()])
+    log = ClickLog(at - 1, ranks, shown, counts, int(counts.max()), offsets)
+    diagnostics = click_weight_diagnostics(log, PowerLaw(1.0).at(at))
+    weights = [float(rank) for rank in FOUR_CLICKS]
+    numbers = {
+        "naive": comparison.rankers["naive"].risk.value,
+        "weighted": comparison.rankers["propensity"].risk.value,
+        "clicks": picture.clicks,
+        "worth": picture.weighted.effective_sample_size,
+        "largest": picture.weighted.largest_weight,
+        "truth": 0 if excess.high < 0 else 1 if excess.low > 0 else 2,
+        "count": len(FOUR_CLICKS),
+        "sum": sum(weights),
+        "squares": sum(weight**2 for weight in weights),
+        "inverse": sum(weight**2 for weight in weights) / sum(weights) ** 2,
+        "answer": diagnostics.effective_sample_size,
+    }
+    sentence = (
+        " The {clicks:,.0f} clicks of the first log, once weighted, carry only as much as "
+        "{worth:,.0f} equal ones; the heaviest single click counts {largest:,.0f} times."
+    )
+    first = comparison.sentence.split(" The weighted ranker")[0]
+    return Found(numbers, first + sentence.format(**numbers))
+
+
+def noise_share(source: Source, settings: Settings) -> dict[str, float]:
+    """Expected share of clicks on irrelevant documents, and the same at the default noise."""
+    queries = source.world(settings).train
+    shares = {}
+    for name, eps in (("share", settings.eps_minus), ("default_share", Settings().eps_minus)):
+        model = user_model(settings.with_values(eps_minus=eps))
+        chance = model.click_probability(queries.relevance, queries.presented_ranks)
+        # Queries are drawn alike, so that each document counts once.
+        shares[name] = 100 * float(chance[~queries.relevance].sum() / chance.sum())
+    return shares
+
+
+def noisy_order(source: Source, settings: Settings) -> Found:
+    """Lesson 6: noise shrinks and shifts the weighted risk, and keeps its order."""
+    picture = source.picture(settings)
+    production, skyline = (picture.kinds.index(kind) for kind in ("production", "skyline"))
+    true, expected = picture.true_risk, picture.weighted.expected
+    tau = picture.weighted.kendall
+    numbers = noise_share(source, settings) | {
+        "tau": tau,
+        "naive_tau": picture.naive.kendall,
+        "slope": picture.slope,
+        "intercept": picture.intercept,
+        "eps": settings.eps_minus,
+        "true_production": float(true[production]),
+        "true_skyline": float(true[skyline]),
+        "true_gap": float(true[production] - true[skyline]),
+        "noise_gap": settings.eps_minus * float(true[production] - true[skyline]),
+        "with_shift": float(picture.slope * (true[production] - true[skyline]) + picture.intercept),
+        "answer": float(expected[production] - expected[skyline]),
+        "truth": 2 if tau > 0.9 else 1 if tau > 0.5 else 0,
+    }
+    sentence = (
+        "{share:.0f} clicks in 100 are on irrelevant documents, and still the weighted estimate "
+        "orders the sixty rankers with Kendall's τ = {tau:.2f} (1 is the true order). Unweighted "
+        "counts reach τ = {naive_tau:.2f}."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def wrong_belief(source: Source, settings: Settings) -> Found:
+    """Lesson 7: what a wrong assumed η does to the trained ranker, on one click log."""
+    risks = belief_risks(source, settings)
+    low, right, high = (risks[belief] for belief in BELIEFS)
+    naive = source.trained(settings, 0, "naive").test.risk
+    ratio = 9 ** (BELIEFS[2] - settings.eta)
+    harm_low, harm_high = max(low - right, 0.0), max(high - right, 0.0)
+    alike = max(harm_low, harm_high) <= MUCH_WORSE * min(harm_low, harm_high)
+    numbers = {
+        "naive": naive, "low": low, "right": right, "high": high,
+        "harm_low": low - right, "harm_high": high - right,
+        "truth": 2 if alike else 1 if harm_high > harm_low else 0,
+        "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
+        "inverse": 1 / ratio,
+        "answer": float(
+            PowerLaw(settings.eta).at(9) / PowerLaw(BELIEFS[2]).at(9)
+        ),
+    }  # fmt: skip
+    better = {True: "still better than not weighting at all", False: "worse than not weighting"}
+    sentence = (
+        "With the true η = 1 the ranker reaches test risk {right:.2f}; not weighting gives "
+        "{naive:.2f}. Believing 0.5 gives {low:.2f}, "
+        f"{better[low < naive]}; believing 1.5 gives {{high:.2f}}, {better[high < naive]}."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def belief_risks(source: Source, settings: Settings) -> Mapping[float, float]:
+    """Test risk of the weighted ranker by the η that the learner believes in, on one log."""
+    return {
+        belief: source.trained(
+            settings.with_values(assumed_eta=belief), 0, "propensity"
+        ).test.risk
+        for belief in BELIEFS
+    }  # fmt: skip
+
+
+def rank_of_swap(source: Source, settings: Settings) -> dict[str, float]:
+    """The rank that lesson 8 is about, and how often it is truly looked at."""
+    numbers = swapped(source, settings).numbers
+    return {name: numbers[name] for name in ("rank", "real")}
+
+
+def swapped(source: Source, settings: Settings) -> Found:
+    """Lesson 8: swapping two ranks measures examination; plain click rates do not."""
+    design = SwapDesign()
+    found = source.swaps(settings, design, "swap")
+    rates = source.swaps(settings, design, "ctr")
+    if found.estimate is None or rates.estimate is None:
+        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
+    known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
+    plain = {p.rank: p.value for p in rates.estimate.observed}
+    known = [point for point in known if point.rank in plain]
+    if not known:
+        raise InputError("The swap experiment has too few clicks here; choose a larger corpus.")
+    last, task = known[-1], known[min(2, len(known) - 1)]
+    top = found.estimate.points[0]
+    assert last.value and last.low and last.high and task.value
+    # The ratio of all that was shown; the estimate compares lists of the same lengths.
+    rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
+    naive, truth = plain[last.rank] or 0.0, float(PowerLaw(settings.eta).at(last.rank))
+    numbers = {
+        "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
+        "real": truth, "plain": naive, "sessions": design.sessions,
+        "truth": 0 if naive < 0.9 * truth else 2 if naive > 1.1 * truth else 1,
+        "task": task.rank, "shown": task.impressions, "clicked": task.clicks,
+        "top_shown": top.impressions, "top_clicked": top.clicks,
+        "rate": rate, "top_rate": top_rate,
+        "clicks_only": task.clicks / top.clicks, "upside_down": top_rate / rate,
+        "answer": rate / top_rate,
+    }  # fmt: skip
+    inside = "holds" if last.low <= truth <= last.high else "misses"
+    sentence = (
+        "Rank {rank:.0f} is truly looked at {real:.3f} times as often as rank 1. Plain click "
+        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95 % interval, {low:.3f} to "
+        f"{{high:.3f}}, {inside} the truth."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def live_test(source: Source, settings: Settings) -> Found:
+    """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
+    paper, mine = sign_test(*PAPER_RESULT), sign_test(*CLASS_RESULT)
+    result = source.live(settings, LiveDesign())
+    contest = result.contests[0]
+    outcomes = 2**mine.decided
+    numbers = {
+        "wins": paper.wins, "losses": paper.losses, "ties": paper.ties, "p": paper.p_value,
+        "decided": paper.decided, "half": paper.decided / 2, "truth": _size_of(paper),
+        "share": 100 * contest.test.win_share, "power": 100 * contest.paper_power,
+        "queries": result.design.interleaved,
+        "my_wins": mine.wins, "my_losses": mine.losses, "my_ties": mine.ties,
+        "my_decided": mine.decided, "outcomes": outcomes,
+        "as_uneven": mine.p_value * outcomes / 2,
+        "one_sided": mine.p_value / 2, "only_this": 2 * mine.decided / outcomes,
+        "only_this_side": mine.decided / outcomes, "answer": mine.p_value,
+    }  # fmt: skip
+    sentence = (
+        "Were both rankers equally good, a split at least as uneven as {wins:.0f} to "
+        "{losses:.0f} would come by chance with p = {p:.4f}. On our simulated engine, with "
+        "{queries:,.0f} queries for each contest: "
+    )
+    return Found(numbers, sentence.format(**numbers) + contest.sentence)
+
+
+def click_rate(log: ClickLog, rank: int) -> float:
+    """Clicks per presentation at one rank; 0 where nothing was shown."""
+    rows = log.rank == rank
+    shown = int(log.impressions[rows].sum())
+    return int(log.clicks[rows].sum()) / shown if shown else 0.0
+
+
+def _relevant_share(world: World, rank: int) -> float:
+    here = world.train.presented_ranks == rank
+    return float(world.train.relevance[here].mean()) if here.any() else 0.0
+
+
+def _deep_rank(world: World) -> int:
+    """The deepest of some ranks that most lists have and where something is relevant."""
+    sizes = world.train.corpus.sizes
+    for rank in DEEP_RANKS:
+        if np.mean(sizes >= rank) > 0.5 and _relevant_share(world, rank) > 0:
+            return rank
+    raise InputError("The lists of this corpus are too short for this lesson; choose another one.")
+
+
+def _size_of(test: SignTest) -> int:
+    """Nearest of 1 in 10, 1 in 100, 1 in 1,000, by the logarithm."""
+    return int(np.clip(round(-np.log10(test.p_value)), 1, 3)) - 1

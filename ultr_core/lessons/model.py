@@ -1,0 +1,160 @@
+"""What a lesson is: a question, a prediction, what is found, and an exercise with its answer.
+
+All words are templates over the numbers that were found, as in "{weighted:.2f}", so that no
+number is ever typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultr_core.export.page_links import page_query
+from ultr_core.figures import Figure, Theme
+from ultr_core.lessons.answers import Exercise
+from ultr_core.lessons.source import Source
+from ultr_core.settings import Settings
+
+SHARED_FIELDS = ("seed", "corpus_seed", "relevant_grade")
+"""Settings that a lesson takes over from its reader; it fixes all others."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a lesson found: its numbers by name, and a sentence that reads them."""
+
+    numbers: Mapping[str, float]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A prediction by choosing one of ``options``.
+
+    ``truth`` names the number that is the index of the right option.
+    """
+
+    question: str
+    options: tuple[str, ...]
+    truth: str = "truth"
+
+    def answer(self, numbers: Mapping[str, float]) -> str:
+        """The right option in words."""
+        return self.spoken(numbers[self.truth])
+
+    def spoken(self, value: float) -> str:
+        """The option with this index."""
+        return self.options[int(value)]
+
+    def read(self, guess: float, numbers: Mapping[str, float]) -> tuple[bool, str]:
+        """Whether the prediction was right, and a sentence with it and what is so.
+
+        ``guess`` is the index of the option that was chosen.
+        """
+        given, right = self.spoken(guess), self.answer(numbers)
+        if given == right:
+            return True, f"You predicted “{given}”. So it is."
+        return False, f"You predicted “{given}”. What happens: “{right}”."
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A prediction of a number on a slider from ``low`` to ``high``.
+
+    ``truth`` names the number that is asked for, ``unit`` is what it counts, ``decimals`` how
+    precisely it is told. A guess within ``near`` (a share of the truth), or half a step, counts as
+    right.
+    """
+
+    question: str
+    low: int
+    high: int
+    step: int
+    unit: str
+    near: float
+    decimals: int = 0
+    truth: str = "truth"
+
+    def spoken(self, value: float) -> str:
+        """A number with its unit; a whole one without decimals."""
+        number = f"{value:g}" if value == int(value) else f"{value:.{self.decimals}f}"
+        return f"{number} {self.unit}".strip()
+
+    def answer(self, numbers: Mapping[str, float]) -> str:
+        """The right number in words."""
+        return self.spoken(numbers[self.truth])
+
+    def read(self, guess: float, numbers: Mapping[str, float]) -> tuple[bool, str]:
+        """Whether the prediction was near, and a sentence with it and what is so."""
+        truth = numbers[self.truth]
+        given, right = self.spoken(guess), self.answer(numbers)
+        if abs(guess - truth) <= max(self.near * abs(truth), self.step / 2):
+            return True, f"You predicted {given}. It is {right}: well predicted."
+        far = "less" if guess < truth else "more"
+        return False, f"You predicted {given}. It is {right}: you expected {far}."
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way into a normal page in an exact state, with what to look for there.
+
+    ``changes`` are settings on top of the lesson's own, ``state`` are the controls of that page by
+    their name in a link.
+    """
+
+    look: str
+    button: str
+    page: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    def settings(self, lesson_settings: Settings) -> Settings:
+        """The world that opens."""
+        return lesson_settings.with_values(**self.changes)
+
+    def address(self, lesson_settings: Settings, *, lecture: bool = False) -> str:
+        """Page and query string, as in ``lab?eta=0.5``; relative to the app's address."""
+        query = page_query(self.page, self.settings(lesson_settings), self.state)
+        parts = [part for part in (query, "mode=lecture" if lecture else "") if part]
+        return f"{self.page}?{'&'.join(parts)}" if parts else self.page
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson.
+
+    Attributes:
+        key: short name, for files and tests.
+        title: the question that it answers.
+        idea: what one has to know first, Markdown.
+        terms: keys of the glossary that it uses.
+        changes: settings that it fixes; those not named are at their default.
+        prediction: what its reader commits to before anything is shown.
+        given: numbers that the idea, the prediction and nothing else may show beforehand; quick.
+        measure: all numbers, those of ``given`` included, and the sentence that reads them.
+        figure: the picture of what was found.
+        meaning: what follows from it, a template.
+        shows: the normal page with exactly these settings.
+        steps: what to try next.
+        exercise: the task with its checked answer.
+    """
+
+    key: str
+    title: str
+    idea: str
+    terms: tuple[str, ...]
+    changes: Mapping[str, Any]
+    prediction: Choice | Guess
+    measure: Callable[[Source, Settings], Found]
+    figure: Callable[[Source, Settings, Theme], Figure]
+    meaning: str
+    shows: Door
+    steps: tuple[Door, ...]
+    exercise: Exercise
+    given: Callable[[Source, Settings], Mapping[str, float]] = lambda _source, _settings: {}
+
+    def settings(self, reader: Settings) -> Settings:
+        """The lesson's world, with users and corpus of the reader's settings."""
+        shared = {name: getattr(reader, name) for name in SHARED_FIELDS}
+        return Settings(**{**shared, **self.changes})
