@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import io
 import json
+import struct
+import zlib
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
 
-from ultr_core.export import FILE_FORMATS
+from ultr_core.export import FILE_FORMATS, Origin
 from ultr_core.figures import examination_figure
 from ultr_core.settings import Settings
 
@@ -39,3 +42,34 @@ def test_specification_carries_its_data() -> None:
 @pytest.mark.parametrize("name", FILE_FORMATS)
 def test_same_figure_gives_same_bytes(name: str) -> None:
     assert FILE_FORMATS[name].write(FIGURE) == FILE_FORMATS[name].write(FIGURE)
+
+
+ORIGIN = Origin("http://host/lab?eta=0.5&seed=<7>", Settings(eta=0.5, curve=(1, 0.5)), "mine")
+
+
+def test_pictures_carry_link_and_settings() -> None:
+    svg = FILE_FORMATS["svg"].write(FIGURE, ORIGIN)
+    root = ElementTree.fromstring(svg)
+    note = root.find("{http://www.w3.org/2000/svg}metadata")
+    assert note is not None and note.text is not None
+    assert json.loads(note.text) == ORIGIN.as_dict()
+    assert "η = 0.5" in svg.decode()
+    png = FILE_FORMATS["png"].write(FIGURE, ORIGIN)
+    place, texts = 8, []
+    while place < len(png):
+        length, kind = struct.unpack(">I4s", png[place : place + 8])
+        body = png[place + 8 : place + 8 + length]
+        (checksum,) = struct.unpack(">I", png[place + 8 + length : place + 12 + length])
+        assert checksum == zlib.crc32(kind + body)
+        if kind == b"iTXt":
+            texts.append(body)
+        place += 12 + length
+    assert json.loads(texts[0].split(b"\0\0\0\0\0", 1)[1]) == ORIGIN.as_dict()
+
+
+def test_numbers_and_specification_carry_link_and_settings() -> None:
+    read = pd.read_csv(io.BytesIO(FILE_FORMATS["csv"].write(FIGURE, ORIGIN)))
+    assert set(read["made_with"]) == {ORIGIN.link}
+    assert list(read["users"]) == list(FIGURE.rows["users"])
+    spec = json.loads(FILE_FORMATS["vega-lite"].write(FIGURE, ORIGIN))
+    assert spec["usermeta"]["made_with"] == ORIGIN.as_dict()

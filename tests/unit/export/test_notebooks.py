@@ -1,0 +1,107 @@
+"""Notebooks: valid, stable, short, and made from any state of a page."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from ultr_core.cli import main
+from ultr_core.errors import InputError
+from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook
+from ultr_core.export.origin import settings_code
+from ultr_core.settings import PRESETS, Settings
+
+QUERIES = {
+    "lab": "eta=0.5&p=1,0.5,0.25",
+    "learning_curves": "result=quick&loss=ndcg",
+    "robustness": "study=map-noise",
+    "proofs": "proof=affine-law&break_trust=true&relevant=-&eta=0.7",
+    "propensities": "swap_users=trust&swap_at=powers&swap_bootstrap=true",
+    "live": "live_scheme=team-draft&live_queries=218",
+}
+
+
+@pytest.mark.parametrize("page", NOTEBOOK_PAGES)
+@pytest.mark.parametrize("changed", [False, True])
+def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
+    state = PageState.of_query(page, QUERIES[page] if changed else "")
+    made = page_notebook(state)
+    nbformat.validate(json.loads(made.as_bytes()))
+    assert made.as_bytes() == page_notebook(state).as_bytes()
+    ast.parse(made.source)
+    assert "streamlit" not in made.source
+    assert "pages" not in made.source
+    assert len(made.source.splitlines()) < 60
+    assert sum(cell.kind == "markdown" for cell in made.cells) >= 3
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_settings_are_written_as_the_code_that_makes_them(preset: Any) -> None:
+    assert eval(settings_code(preset.settings), {"Settings": Settings}) == preset.settings
+
+
+def test_curves_are_written_with_all_their_digits() -> None:
+    world = Settings(curve=(1, 1 / 3, 1 / 7), assumed_curve=(0.3, 0.1))
+    assert eval(settings_code(world), {"Settings": Settings}) == world
+
+
+def test_own_corpus_is_read_from_a_directory_that_the_reader_sets() -> None:
+    source = page_notebook(PageState("lab", corpus="mine")).source
+    assert "DIRECTORY = 'mine'" in source
+    assert "load_directory(DIRECTORY)" in source
+
+
+def test_page_without_a_notebook_is_refused_in_a_sentence() -> None:
+    with pytest.raises(InputError, match="'about' is no page with a notebook; choose from lab"):
+        page_notebook(PageState("about"))
+
+
+def test_unusable_small_query_is_refused_in_a_sentence() -> None:
+    with pytest.raises(InputError):
+        page_notebook(PageState.of_query("proofs", "list=AAB"))
+
+
+def test_command_writes_what_the_page_offers(tmp_path: Path) -> None:
+    out = tmp_path / "lab.ipynb"
+    assert main(["notebook", "lab", "--eta", "0.5", "--assumed-eta", "0.5", "--out", str(out)]) == 0
+    expected = page_notebook(PageState("lab", Settings(eta=0.5, assumed_eta=0.5)))
+    assert out.read_bytes() == expected.as_bytes()
+
+
+def test_command_takes_a_shared_link(capsys: pytest.CaptureFixture[str]) -> None:
+    link = "http://host/live?eta=0.7&live_queries=218&live_scheme=wrong"
+    assert main(["notebook", "live", "--link", link]) == 0
+    output = capsys.readouterr()
+    assert "interleaved=218" in output.out
+    assert "note: The link asks for Interleaving = 'wrong'" in output.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["about"], "'about' is no page with a notebook"),
+        (["lab", "--link", "http://h/lab", "--eta", "1"], "give either it or the options"),
+        (["lab", "--link", "http://[/"], "--link is no address"),
+        (["lab", "--eta", "9"], "--eta is '9'"),
+    ],
+)
+def test_command_refuses_in_a_sentence(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["notebook", *arguments]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_proof_notebook_prints_the_failing_line() -> None:
+    output = io.StringIO()
+    source = page_notebook(PageState.of_query("proofs", QUERIES["proofs"])).source
+    with contextlib.redirect_stdout(output):
+        exec(source, {})
+    assert "FAILS by" in output.getvalue()

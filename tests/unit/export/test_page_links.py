@@ -1,0 +1,153 @@
+"""A page's link: state to text and back is the identity, and no text can raise."""
+
+from __future__ import annotations
+
+import random
+import string
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from ultr_core.errors import InputError
+from ultr_core.export import PAGE_VALUES, page_query, read_page_query
+from ultr_core.export.page_links import value_of, values_of
+from ultr_core.export.page_values import (
+    Choice,
+    Letters,
+    Line,
+    PageValue,
+    Real,
+    Stops,
+    Switch,
+    Whole,
+)
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
+
+PAGES = [*PAGE_VALUES, "about"]
+
+
+def possible(value: PageValue) -> SearchStrategy[object]:
+    if isinstance(value, Choice):
+        return st.sampled_from(list(value.options))
+    if isinstance(value, Stops):
+        return st.sampled_from(value.stops)
+    if isinstance(value, Whole):
+        return st.integers(value.low, value.high)
+    if isinstance(value, Real):
+        steps = round((value.high - value.low) / value.step)
+        return st.integers(0, steps).map(lambda n: round(value.low + n * value.step, 2))
+    if isinstance(value, Switch):
+        return st.booleans()
+    if isinstance(value, Letters):
+        chosen = st.sets(st.sampled_from(value.offered))
+        return chosen.map(lambda letters: tuple(sorted(letters)))
+    assert isinstance(value, Line)
+    return st.text(string.printable[:95] + "½ε", max_size=value.longest)
+
+
+def worlds() -> SearchStrategy[Settings]:
+    numbers = {
+        name: st.integers(round(p.low / p.step), round(p.high / p.step)).map(
+            lambda n, step=p.step: n * step
+        )
+        for name, p in PARAMETERS.items()
+        if name not in ("eps_plus", "eps_minus")
+    }
+    noise = st.tuples(st.integers(0, 98), st.integers(1, 100)).filter(
+        lambda pair: pair[0] < pair[1]
+    )
+    curve = st.lists(st.floats(0.001, 1), max_size=8).map(tuple)
+    return st.builds(
+        lambda pair, curve, assumed, **values: Settings(
+            eps_minus=pair[0] / 100, eps_plus=pair[1] / 100, curve=curve, assumed_curve=assumed,
+            **values,
+        ),
+        noise, curve, curve, **numbers,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_state_to_link_and_back_is_the_identity(page: str, data: st.DataObject) -> None:
+    world = data.draw(worlds())
+    values = {value.key: data.draw(possible(value)) for value in values_of(page)}
+    query = page_query(page, world, values)
+    assert read_page_query(page, query) == (world, values, ())
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_every_preset_comes_back_on_every_page(page: str, preset: object) -> None:
+    world = preset.settings  # type: ignore[attr-defined]
+    defaults = {value.key: value.default for value in values_of(page)}
+    query = page_query(page, world, defaults)
+    assert query == world.to_query()
+    assert read_page_query(page, query) == (world, defaults, ())
+
+
+def hostile(random_: random.Random) -> str:
+    kind = random_.randrange(6)
+    if kind == 0:
+        return random_.choice(["", "NaN", "inf", "-inf", "1e999", "-1", "0x10", "1_0", "١", "None"])
+    if kind == 1:
+        return str(random_.randint(-(10**40), 10**40))
+    if kind == 2:
+        return "".join(chr(random_.choice([*range(1, 0xD7FF, 7)])) for _ in range(20))
+    if kind == 3:
+        return "A" * random_.randint(1, 500)
+    if kind == 4:
+        return str(random_.uniform(-3, 3))
+    return "".join(random_.choices(string.printable, k=12))
+
+
+def test_five_thousand_hostile_links_never_raise_and_give_possible_values() -> None:
+    random_ = random.Random(20)
+    for number in range(5_000):
+        page = PAGES[number % len(PAGES)]
+        keys = [*PARAMETERS, "p", "assumed_p", *(value.key for value in values_of(page))]
+        asked = {key: hostile(random_) for key in random_.sample(keys, min(3, len(keys)))}
+        query = "&".join(f"{key}={quote(text)}" for key, text in asked.items())
+        world, values, notices = read_page_query(page, query)
+        assert all(len(notice) < 2_000 and "\n" not in notice for notice in notices)
+        # What was taken instead is itself a state that a link can hold without a word.
+        assert read_page_query(page, page_query(page, world, values)) == (world, values, ())
+
+
+@pytest.mark.parametrize("page", PAGE_VALUES)
+def test_a_bad_value_is_said(page: str) -> None:
+    for value in values_of(page):
+        text = "A" * 9_000 if isinstance(value, Line) else "no such thing"
+        _, found, notices = read_page_query(page, f"{value.key}={quote(text)}")
+        assert found[value.key] == value.default
+        assert len(notices) == 1
+        assert value.label in notices[0]
+
+
+@pytest.mark.parametrize("page", PAGE_VALUES)
+def test_titles_of_older_links_are_still_understood(page: str) -> None:
+    for value in values_of(page):
+        if isinstance(value, Choice):
+            for key, title in value.options.items():
+                assert value.read(title) == (key, None)
+                assert key.isascii() and key == quote(key, safe="")
+
+
+def test_numbers_between_stops_are_moved_with_a_sentence() -> None:
+    _, values, notices = read_page_query("live", "live_queries=1,900&live_smoothing=0.52")
+    assert values["live_queries"] == 2_000
+    assert values["live_smoothing"] == 0.5
+    assert len(notices) == 2
+
+
+def test_grouped_numbers_as_the_address_bar_has_them_are_read() -> None:
+    world, values, notices = read_page_query("propensities", "clicks=45,000&swap_precision=20%25")
+    assert (world.clicks, values["swap_precision"], notices) == (45_000, 0.2, ())
+
+
+def test_unknown_key_of_a_page_is_an_error_of_the_caller() -> None:
+    with pytest.raises(InputError, match="no value of the page lab"):
+        value_of("lab", "swap_at")

@@ -1,0 +1,59 @@
+"""What made a result: the settings and the link that every exported file carries."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ultr_core.curve_values import CURVES
+from ultr_core.settings import PARAMETERS, Settings
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The address ``link`` of the page that a result is from, and the page's ``settings``.
+
+    ``corpus`` names the corpus where it is not the built-in one.
+    """
+
+    link: str
+    settings: Settings
+    corpus: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        content = {"link": self.link, "settings": self.settings.as_dict()}
+        return content if self.corpus is None else {**content, "corpus": self.corpus}
+
+    def as_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+
+    @property
+    def words(self) -> str:
+        """The settings in symbols, for a line below a title."""
+        return settings_words(self.settings)
+
+
+def settings_words(settings: Settings) -> str:
+    """All settings in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
+    parts = []
+    for name, value in settings.numbers.items():
+        parameter = PARAMETERS[name]
+        parts.append(f"{parameter.symbol} = {value:,}" if value >= 10_000 else
+                     f"{parameter.symbol} = {value:g}")  # fmt: skip
+    parts += [f"{CURVES[name].key} given" for name in settings.curves]
+    return ", ".join(parts)
+
+
+def settings_code(settings: Settings) -> str:
+    """A Python expression for the settings, naming what differs from the defaults."""
+    default = Settings()
+    changed = [
+        f"{field.name}={getattr(settings, field.name)!r}"
+        for field in dataclasses.fields(settings)
+        if getattr(settings, field.name) != getattr(default, field.name)
+    ]
+    return f"Settings({', '.join(changed)})"

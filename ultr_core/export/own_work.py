@@ -1,0 +1,221 @@
+"""The work on a reader's own files as command lines and as a notebook, from one description."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ultr_core.export.notebook import Cell, Notebook, code, notebook, words
+
+Propensities = Literal["power", "file", "estimated", "log"]
+
+ESTIMATED_CURVE = "curve.csv"
+TRAINED_RANKER = "ranker.json"
+# Names of the command ``propensities`` for the methods that work on a log.
+_COMMAND_METHODS = {"all-pairs": "harvest", "pivot": "harvest-pivot", "chain": "harvest-chain"}
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """What was done: names of the files, and every choice.
+
+    corpus, log: names of files, None where there is none. columns: meaning to column of the log,
+    where names had to be mapped. propensities: a power law with ``eta``, the file ``curve``,
+    estimated from the log by ``estimator``, or the log's own column. method, cost, clip: of
+    training, None chooses by validation. judged: file of the ranker that was evaluated, None for
+    the trained one; scores: whether that file holds scores. judging_clip: the threshold tau of the
+    clipped estimate. steps: which of "propensities", "fit" and "evaluate" were done.
+    """
+
+    corpus: str | None = None
+    log: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    propensities: Propensities = "power"
+    eta: float = 1.0
+    curve: str = ESTIMATED_CURVE
+    estimator: str = "all-pairs"
+    carry_on: bool = False
+    method: str = "ips"
+    cost: float | None = None
+    clip: float | None = None
+    seed: int = 0
+    relevant_grade: int = 3
+    judged: str | None = None
+    scores: bool = False
+    judging_clip: float = 0.1
+    steps: tuple[str, ...] = ()
+
+
+def command_lines(work: OwnWork) -> tuple[str, ...]:
+    """The command lines that do the same and print the same numbers, in their order."""
+    lines = []
+    if files := [name for name in (work.corpus, work.log) if name is not None]:
+        lines.append(["check", *files, *_columns(work)])
+    if "propensities" in work.steps and work.propensities == "estimated" and work.log:
+        method = _COMMAND_METHODS.get(work.estimator, work.estimator)
+        lines.append(
+            ["propensities", work.log, *_columns(work), "--method", method, "--out",
+             ESTIMATED_CURVE]
+        )  # fmt: skip
+    if "fit" in work.steps:
+        lines.append(["fit", *_shared(work), *_training(work), "--out", TRAINED_RANKER])
+    if "evaluate" in work.steps:
+        lines.append(["evaluate", *_shared(work), *_judging(work)])
+    return tuple(f"python -m ultr_core {shlex.join(line)}" for line in lines)
+
+
+def _shared(work: OwnWork) -> list[str]:
+    given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
+    if work.propensities == "power":
+        given += ["--eta", f"{work.eta:g}"]
+    else:
+        name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": "log"}[work.propensities]
+        given += ["--propensities", name, *["--carry-on"] * work.carry_on]
+    return given
+
+
+def _columns(work: OwnWork) -> list[str]:
+    if not work.columns:
+        return []
+    return ["--columns", ",".join(f"{m}={column}" for m, column in work.columns.items())]
+
+
+def _training(work: OwnWork) -> list[str]:
+    given = ["--method", work.method]
+    if work.cost is not None:
+        given += ["--cost", f"{work.cost:g}"]
+    if work.clip is not None:
+        given += ["--clip", f"{work.clip:g}"]
+    return [*given, "--seed", str(work.seed)]
+
+
+def _judging(work: OwnWork) -> list[str]:
+    ranker = ["--scores" if work.scores else "--model", work.judged or TRAINED_RANKER]
+    rest = ["--clip", f"{work.judging_clip:g}", "--relevant-grade", str(work.relevant_grade)]
+    return [*ranker, *rest]
+
+
+def own_notebook(work: OwnWork) -> Notebook:
+    """A notebook that does the same with ``ultr_core`` alone, beside the files."""
+    return notebook("your-data", list(_cells(work)))
+
+
+def _cells(work: OwnWork) -> Iterator[Cell]:
+    yield words(
+        """
+        # Your data: from corpus and clicks to a ranker and evidence
+
+        Put this notebook beside your files. It needs `ultr_core` from the Unbiased LTR Lab and
+        gives the numbers of the page *Your data*.
+        """
+    )
+    if work.corpus is not None:
+        yield words("## Corpus")
+        yield code(
+            f"""
+            from ultr_core.corpus import load_corpus
+            from ultr_core.inspection import inspect_corpus
+
+            corpus = load_corpus({work.corpus!r})
+            found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
+            for finding in found.findings:
+                print(finding.verdict, "-", finding.words)
+            """
+        )
+    if work.log is not None:
+        yield words("## Click log")
+        yield code(
+            f"""
+            from ultr_core.inspection import inspect_log
+            from ultr_core.propensity import read_log
+
+            log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
+            for finding in inspect_log(log).findings:
+                print(finding.verdict, "-", finding.words)
+            """
+        )
+        if "propensities" in work.steps:
+            yield words("## Propensities")
+            yield code(_CURVES[work.propensities].format(work=work))
+    if "fit" in work.steps or "evaluate" in work.steps:
+        yield code(
+            """
+            from ultr_core.inspection import inspect_together, join_log
+
+            joined = join_log(log, corpus)
+            for finding in inspect_together(joined, corpus, curve).findings:
+                print(finding.verdict, "-", finding.words)
+            """
+        )
+    if "fit" in work.steps:
+        yield words("## Ranker")
+        yield code(
+            f"""
+            from ultr_core.experiments.fitting import fit_from_log
+            from ultr_core.learners.model_files import write_ranker
+
+            fit = fit_from_log(
+                corpus, joined.clicks, curve, method={work.method!r}, cost={work.cost!r},
+                clip={work.clip!r}, seed={work.seed},
+            )
+            print(fit.sentence)
+            write_ranker(fit.ranker, {TRAINED_RANKER!r})
+            """
+        )
+    if "evaluate" in work.steps:
+        yield words("## Evidence")
+        yield code(_ranker_code(work))
+        yield code(
+            f"""
+            from ultr_core.experiments.evaluation import evaluate_ranker
+
+            found = evaluate_ranker(
+                corpus, joined.clicks, scores, curve, clip={work.judging_clip},
+                relevant_grade={work.relevant_grade},
+            )
+            print(found.sentence)
+            for report in found.reports.values():
+                print(report.label, report.estimate or report.words)
+            print(found.true)
+            """
+        )
+
+
+def _ranker_code(work: OwnWork) -> str:
+    if work.judged is None:
+        return "scores = fit.ranker.score(corpus)"
+    if work.scores:
+        return (
+            "from ultr_core.corpus import read_scores\n\n"
+            f"scores = read_scores({work.judged!r}, corpus)"
+        )
+    return (
+        "from ultr_core.learners.model_files import on_columns_of, read_ranker\n\n"
+        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
+        "print(*notices)\n"
+        "scores = model.score(corpus)"
+    )
+
+
+_CURVES: Mapping[Propensities, str] = {
+    "power": "from ultr_core.feedback import PowerLaw\n\ncurve = PowerLaw({work.eta})",
+    "file": (
+        "from ultr_core.experiments.own_data import curve_for_log\n"
+        "from ultr_core.propensity import read_curve_values\n\n"
+        "values = read_curve_values({work.curve!r})\n"
+        "curve = curve_for_log(values, log, carry_on={work.carry_on})"
+    ),
+    "estimated": (
+        "from ultr_core.experiments.own_data import curve_for_log\n"
+        "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
+        "estimate = estimate_from_log(log, method={work.estimator!r})\n"
+        "print(*estimate.notices, sep='\\n')\n"
+        "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})"
+    ),
+    "log": (
+        "from ultr_core.experiments.own_data import curve_in_log\n\n"
+        "curve = curve_in_log(log, carry_on={work.carry_on})"
+    ),
+}
