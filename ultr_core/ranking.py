@@ -157,6 +157,9 @@ def rank_documents(
 
     scores [documents], query_offsets [queries + 1]; returns int32 [documents].
     Raises InputError for a NaN score or offsets that do not fit.
+
+    >>> rank_documents([0.2, 0.9, 0.5, 1.0], query_offsets=[0, 3, 4]).tolist()
+    [3, 1, 2, 1]
     """
     array = real_numbers(scores, "Scores")
     if array.ndim != 1:

@@ -6,7 +6,35 @@ A command is a module with ``NAME``, ``SUMMARY``, ``add_options(parser)`` and
 
 from types import ModuleType
 
-from ultr_core.commands import compare, live, proofs, propensities, reproduce, sign_test
+from ultr_core.commands import (
+    check,
+    claims,
+    compare,
+    convert,
+    evaluate,
+    fit,
+    live,
+    notebook,
+    proofs,
+    propensities,
+    reproduce,
+    sign_test,
+    simulate,
+)
 
-COMMANDS: tuple[ModuleType, ...] = (compare, proofs, reproduce, propensities, live, sign_test)
+COMMANDS: tuple[ModuleType, ...] = (
+    compare,
+    proofs,
+    claims,
+    reproduce,
+    propensities,
+    live,
+    sign_test,
+    notebook,
+    convert,
+    check,
+    fit,
+    evaluate,
+    simulate,
+)
 """The commands, in the order in which help shows them."""

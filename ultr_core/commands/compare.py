@@ -7,6 +7,7 @@ import argparse
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
+    add_curve_options,
     add_json_option,
     add_setting_options,
     print_json,
@@ -15,7 +16,7 @@ from ultr_core.commands.shared import (
     settings_from,
     splits_from,
 )
-from ultr_core.experiments import Comparison, build_world, compare
+from ultr_core.experiments import Comparison, build_world, compare, world_notices
 
 NAME = "compare"
 SUMMARY = "Simulate clicks, train every ranker and print its risk on the test queries."
@@ -26,13 +27,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_corpus_option(parser)
     add_json_option(parser)
     add_setting_options(parser)
+    add_curve_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the comparison and print it."""
     settings = settings_from(options)
     world = build_world(settings, splits_from(options))
-    print_notes(world.notices)
+    print_notes(world_notices(world, settings))
     progress = progress_line()
     comparison = compare(world, settings, progress=progress)
     if progress is not None:

@@ -7,6 +7,7 @@ import argparse
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
+    add_curve_options,
     add_json_option,
     add_setting_options,
     print_json,
@@ -57,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"how to interleave: {' or '.join(SCHEMES)} (default {default.scheme})",
     )
     add_setting_options(parser, _SETTINGS)
+    add_curve_options(parser, "curve")
 
 
 def run(options: argparse.Namespace) -> int:

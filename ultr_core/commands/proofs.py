@@ -10,6 +10,7 @@ from ultr_core.commands.shared import (
     CHECK_FAILED,
     OK,
     add_corpus_option,
+    add_curve_options,
     add_json_option,
     add_setting_options,
     print_json,
@@ -18,7 +19,7 @@ from ultr_core.commands.shared import (
     splits_from,
 )
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments import build_world, proof_checks, ranker_family
+from ultr_core.experiments import build_world, proof_checks, ranker_family, world_notices
 from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
@@ -46,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "'list=ABCD&relevant=BD&new=DBAC&other=ABCD&curve=1 1/2 1/3 1/4&broken=trust'",
     )
     add_setting_options(parser)
+    add_curve_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--query describes a small query; name what to walk with --derivation.")
     settings = settings_from(options)
     world = build_world(settings, splits_from(options))
-    print_notes(world.notices)
+    notices = world_notices(world, settings)
+    print_notes(notices)
     checks = proof_checks(world, ranker_family(world), settings)
     passed = all(check.acceptable for check in checks)
     if options.json:
@@ -67,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
                 "corpus": world.counts(),
                 "checks": [check.as_dict() for check in checks],
                 "passed": passed,
-                "notices": list(world.notices),
+                "notices": list(notices),
             }
         )
     else:

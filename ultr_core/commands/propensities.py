@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ultr_core.commands.own_files import add_columns_option, own_columns
 from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import (
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "impressions, swapped_rank (the rank that the landmark was swapped with; the landmark "
         "itself for a control) and ranker",
     )
+    add_columns_option(parser)
     parser.add_argument(
         "--method",
         metavar="NAME",
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     landmark = _whole(options.landmark, "--landmark")
     last_rank = None if options.ranks is None else _whole(options.ranks, "--ranks")
     result = estimate_from_log(
-        read_log(options.log),
+        read_log(options.log, columns=own_columns(options)),
         method=None if options.method is None else METHODS[options.method],
         landmark=landmark,
         last_rank=last_rank,

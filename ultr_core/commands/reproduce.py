@@ -13,11 +13,13 @@ from typing import Any
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
+    add_curve_options,
     add_setting_options,
     print_notes,
     progress_line,
     settings_from,
 )
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.experiments.studies import (
     DEFAULT_LOSS,
@@ -35,6 +37,7 @@ from ultr_core.experiments.studies import (
     StudyResult,
     WorldDescription,
     WorldSource,
+    curve_name,
     find_loss,
     judge,
     open_journal,
@@ -42,7 +45,8 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
-from ultr_core.settings import Settings
+from ultr_core.propensity import curve_notices
+from ultr_core.settings import PARAMETERS, Settings
 
 NAME = "reproduce"
 SUMMARY = "Run the paper's figures and write results, pictures and a report; resumes after a kill."
@@ -77,6 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dask", metavar="ADDRESS", help="use this Dask scheduler instead")
     parser.add_argument("--out", metavar="DIR", required=True, help="directory for all files")
     add_setting_options(parser, _BASE_SETTINGS)
+    add_curve_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -91,11 +96,12 @@ def run(options: argparse.Namespace) -> int:
         Plan(STUDIES[name], options.scale, settings)
         for name in _GROUPS.get(options.study, (options.study,))
     ]
+    _say_unused_curves(plans)
     cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
     source, jobs, folder = _source(options, settings), _jobs(options), _folder(options.out)
     with open_runner(source, jobs=jobs, dask=options.dask) as runner:
         world = runner.describe()
-        print_notes(world.notices)
+        print_notes((*world.notices, *curve_notices(settings)))
         header = _header(settings, world)
         with open_journal(folder / JOURNAL, header) as journal:
             missing = [cell for cell in cells if cell.key not in journal.done]
@@ -117,6 +123,19 @@ def run(options: argparse.Namespace) -> int:
     write_whole(folder / REPORT, report_html(results, facts).encode())
     print(f"Report: {folder / REPORT}")
     return OK
+
+
+def _say_unused_curves(plans: list[Plan]) -> None:
+    """Name the given curves that a study has no use for; raises InputError if none has any."""
+    for plan in plans:
+        for name in plan.base.curves:
+            if name in plan.curves:
+                continue
+            symbol = PARAMETERS[CURVES[name].power].symbol
+            told = f"{plan.study.name} varies {symbol} itself, so that {CURVES[name].option}"
+            if len(plans) == 1:
+                raise InputError(f"{told} cannot be used with it.")
+            print_notes([f"{told} is not used for it."])
 
 
 def _source(options: argparse.Namespace, settings: Settings) -> WorldSource:
@@ -159,7 +178,8 @@ def _header(settings: Settings, world: WorldDescription) -> dict[str, Any]:
             "--" + name.replace("_", "-"): getattr(settings, name)
             for name in _BASE_SETTINGS
             if name != "draws"
-        },
+        }
+        | {CURVES[name].option: curve_name(values) for name, values in settings.curves.items()},
         "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
     }
 
@@ -207,7 +227,7 @@ def _clock(seconds: float) -> str:
 def _arguments(options: argparse.Namespace) -> list[str]:
     """The command as it would be typed, from what differs from the defaults."""
     words = [NAME, options.study, "--scale", options.scale]
-    for name in ("corpus", "size", "dask", *_BASE_SETTINGS):
+    for name in ("corpus", "size", "dask", *_BASE_SETTINGS, *CURVES):
         value = getattr(options, name, None)
         if value is not None:
             words += ["--" + name.replace("_", "-"), str(value)]

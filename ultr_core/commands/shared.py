@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ultr_core.corpus import CorpusSplits, load_directory
+from ultr_core.curve_values import CURVES
+from ultr_core.errors import InputError
+from ultr_core.propensity import read_curve_values
 from ultr_core.settings import PARAMETERS, Settings
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -40,27 +43,54 @@ def add_setting_options(
         parser.add_argument(parameter.option, metavar="X", help=text.replace("%", "%%"))
 
 
+def add_curve_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add an option that names a CSV file for each of the named curves, or for both."""
+    for name in names or CURVES:
+        field = CURVES[name]
+        parser.add_argument(
+            field.option, metavar="FILE.csv", help=f"{field.help} Columns rank and propensity."
+        )
+
+
 def settings_from(options: argparse.Namespace) -> Settings:
     """The settings that the options ask for; notes go to standard error.
 
-    Raises :class:`~ultr_core.errors.InputError` for a value that cannot be used.
+    Raises :class:`~ultr_core.errors.InputError` for a value that cannot be used, and for a curve
+    beside the exponent that it takes the place of.
     """
-    given = {name: getattr(options, name, None) for name in PARAMETERS}
-    settings, notices = Settings.from_options({k: v for k, v in given.items() if v is not None})
+    given = {
+        name: value for name in PARAMETERS if (value := getattr(options, name, None)) is not None
+    }
+    files = {name: path for name in CURVES if (path := getattr(options, name, None)) is not None}
+    for name in files:
+        if CURVES[name].power in given:
+            raise InputError(
+                f"{CURVES[name].option} takes the place of {PARAMETERS[CURVES[name].power].option};"
+                " give one of them."
+            )
+    curves = {name: read_curve_values(path) for name, path in files.items()}
+    settings, notices = Settings.from_options({**given, **curves})
     print_notes(notices)
-    if "eta" in given and given["eta"] is not None and given["assumed_eta"] is None:
-        print_notes(_assumed_note(settings))
+    if hasattr(options, "assumed_eta"):
+        print_notes(_belief_note(settings, given, files))
     return settings
 
 
-def _assumed_note(settings: Settings) -> tuple[str, ...]:
+def _belief_note(
+    settings: Settings, given: Mapping[str, Any], files: Mapping[str, str]
+) -> tuple[str, ...]:
     """A reader who changes how users look may forget that the learner's belief stays."""
-    if settings.assumed_eta == settings.eta:
+    told = "assumed_eta" in given or "assumed_curve" in files
+    if told or settings.belief_is_right or not ("eta" in given or "curve" in files):
         return ()
-    option = PARAMETERS["assumed_eta"].option
+    users = f"have η = {settings.eta:g}"
+    right = f"{PARAMETERS['assumed_eta'].option} {settings.eta:g}"
+    if "curve" in files:
+        users = "follow the given curve"
+        right = f"{CURVES['assumed_curve'].option} {files['curve']}"
     return (
-        f"users have η = {settings.eta:g} but the learner still believes η′ = "
-        f"{settings.assumed_eta:g}; for correct propensities add {option} {settings.eta:g}.",
+        f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
+        f"propensities add {right}.",
     )
 
 

@@ -10,18 +10,37 @@
 from __future__ import annotations
 
 from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.model_files import (
+    on_columns_of,
+    parse_ranker,
+    read_ranker,
+    write_ranker,
+    write_svm_light_model,
+)
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.problem import Callback, Constraint, Progress
-from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, objective_value
+from ultr_core.learners.ranker import (
+    LinearModel,
+    LinearRanker,
+    fit_path,
+    fit_ranker,
+    objective_value,
+)
 
 __all__ = [
     "Callback",
     "Certificate",
     "Constraint",
+    "LinearModel",
     "LinearRanker",
     "Progress",
     "fit_path",
     "fit_ranker",
     "objective_value",
+    "on_columns_of",
+    "parse_ranker",
+    "read_ranker",
     "weighted_hinge",
+    "write_ranker",
+    "write_svm_light_model",
 ]

@@ -11,15 +11,13 @@ from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.problem import Iterate, Problem, Record
 from ultr_core.learners.steps import SampledCurvature, line_search
 
-# At w = 0 every pair has u = 1: the window must hold them all, or there is no curvature to use.
-FIRST_WIDTH = 2.0
 # The smoothing part of the gap is kept below this share of what a step is expected to gain ...
 SHARE_OF_STEP = 0.02
 # ... but not below a part of the tolerance, or of the present gap.
 SHARE_OF_TOLERANCE = 0.3
 SHARE_OF_GAP = 0.03
 # Share of the curvature of the iteration before.
-BLEND = 0.5
+BLEND = 0.25
 
 
 def smoothed_newton(

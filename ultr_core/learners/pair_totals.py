@@ -42,12 +42,17 @@ class PairTotals:
 
 @dataclass(frozen=True)
 class PairSample:
-    """Pairs (i, j) inside the smoothing window with the weights that make their sum unbiased."""
+    """Pairs (i, j) inside the smoothing window with the weights that make their sum unbiased.
+
+    ``window_pairs`` is about how many the window has; ``whole`` says that no search would find
+    more of them.
+    """
 
     preferred: IntArray
     other: IntArray
     weights: FloatArray
     window_pairs: float
+    whole: bool = False
 
     def plus(self, other: PairSample) -> PairSample:
         """Both samples together."""
@@ -56,4 +61,5 @@ class PairSample:
             np.concatenate([self.other, other.other]),
             np.concatenate([self.weights, other.weights]),
             self.window_pairs + other.window_pairs,
+            self.whole and other.whole,
         )

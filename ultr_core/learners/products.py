@@ -17,10 +17,10 @@ from ultr_core.learners.array_types import FloatArray, IntArray
 # Rows whose products are accumulated in the features' precision before they enter a float64 sum.
 ROWS_PER_BLOCK = 8192
 # Entries of a block of rows that is converted to another precision.
-CONVERTED_ENTRIES = 131_072
+CONVERTED_ENTRIES = 65_536
 # Differences of sampled pairs are formed in blocks of this size.
-SAMPLES_PER_BLOCK = 256
-ENTRIES_PER_BLOCK = 1_000_000
+SAMPLES_PER_BLOCK = 1024
+ENTRIES_PER_BLOCK = 131_072
 
 
 class FeatureProducts:

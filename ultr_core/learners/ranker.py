@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate
-from ultr_core.learners.limits import check_cost, check_counts, check_tolerance, check_weights
+from ultr_core.learners.limits import (
+    RangesOf,
+    check_cost,
+    check_counts,
+    check_tolerance,
+    check_weights,
+)
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
@@ -26,15 +32,15 @@ if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
     from ultr_core.propensity.weights import Weights
 
+_ranges_of = RangesOf()
+
 
 @dataclass(frozen=True, eq=False)
-class LinearRanker:
-    """Scores are ``X w``; ``cost`` is the paper's C that the ranker was trained with."""
+class LinearModel:
+    """Scores are ``X w``: what a ranker of any origin comes down to."""
 
     coefficients: NDArray[np.float64]
     feature_ids: NDArray[np.int64]
-    cost: float
-    certificate: Certificate
 
     def score(self, corpus: Corpus) -> NDArray[np.float64]:
         """Scores [documents] of a corpus with the same features.
@@ -48,6 +54,14 @@ class LinearRanker:
             )
         products = FeatureProducts(corpus.features, np.float64)
         return np.asarray(products.scores(self.coefficients))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRanker(LinearModel):
+    """A trained linear model; ``cost`` is the paper's C that it was trained with."""
+
+    cost: float
+    certificate: Certificate
 
 
 def fit_ranker(
@@ -79,6 +93,16 @@ def fit_ranker(
     Raises InputError for weights of another corpus, an initial ranker with other features, weights
     that give no pair, too many features and documents, and for features, weights, cost or tolerance
     beyond the limits within which a gap can be certified.
+
+    Two queries in which the second feature marks what is relevant:
+
+    >>> from ultr_core.corpus import parse_corpus
+    >>> from ultr_core.propensity import full_information_weights
+    >>> lines = b"1 qid:1 1:1 2:1\\n0 qid:1 1:1\\n0 qid:2 1:1\\n1 qid:2 2:1\\n"
+    >>> corpus = parse_corpus(lines, "example")
+    >>> ranker = fit_ranker(corpus, full_information_weights(corpus.relevance(1)), cost=10.0)
+    >>> bool(ranker.coefficients[1] > 0 and ranker.certificate.gap < 1e-3)
+    True
     """
     check_counts(max_iterations, seed)
     start = _coefficients_of(initial, corpus)
@@ -141,7 +165,8 @@ def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: f
     check_tolerance(tolerance)
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
-    return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click)
+    ranges = _ranges_of(corpus)
+    return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
 
 
 def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np.float64] | None:

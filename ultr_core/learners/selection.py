@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog
+from ultr_core.learners.problem import Callback
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker
 from ultr_core.propensity import Weights
 from ultr_core.ranking import rank_many
@@ -92,6 +93,7 @@ def select_by_clicks(
     *,
     costs: Sequence[float] = COST_GRID,
     tolerance: float = FINAL_TOLERANCE,
+    callback: Callback | None = None,
 ) -> Selection:
     """Fit every candidate along a grid of C and keep the lowest estimated validation risk.
 
@@ -107,6 +109,7 @@ def select_by_clicks(
             unclipped assumed propensities, or ones for the naive learner.
         costs: values of C.
         tolerance: relative duality gap of the ranker that is returned.
+        callback: told of every iteration of every fit (see ``fit_ranker``).
 
     Raises:
         InputError: no click gives a pair to learn from, or the ranker cannot be certified.
@@ -119,7 +122,7 @@ def select_by_clicks(
         ranker = converged(ranker, tolerance)
         return Selection(ranker, first.clip, np.full((len(candidates), len(costs)), np.nan))
     paths = [
-        fit_path(train, candidate.weights, costs, tolerance=PATH_TOLERANCE)
+        fit_path(train, candidate.weights, costs, tolerance=PATH_TOLERANCE, callback=callback)
         for candidate in candidates
     ]
     estimates = np.stack([validation_risks(path, validation, log, propensity) for path in paths])
@@ -130,6 +133,7 @@ def select_by_clicks(
         cost=costs[cost],
         tolerance=tolerance,
         initial=paths[best][cost],
+        callback=callback,
     )
     return Selection(converged(ranker, tolerance), candidates[best].clip, estimates)
 

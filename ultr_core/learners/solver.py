@@ -19,17 +19,20 @@ from ultr_core.learners.augmented_lagrangian import augmented_lagrangian
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.cutting_plane import cutting_plane
 from ultr_core.learners.dual_bound import DualBundle
-from ultr_core.learners.limits import LARGEST_FEATURE, check_features, feature_ranges
-from ultr_core.learners.newton import FIRST_WIDTH, smoothed_newton
+from ultr_core.learners.limits import LARGEST_FEATURE, FeatureRanges, check_features, feature_ranges
+from ultr_core.learners.newton import smoothed_newton
 from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.problem import Callback, Iterate, Problem, Progress, Record
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.steps import SampledCurvature
+from ultr_core.learners.steps import FIRST_WIDTH, SampledCurvature
 from ultr_core.learners.subspace import MANY_FEATURES, Subspace, find_subspace
 
 # A gap of LOOSE and more is left to phase 1 alone; below, multipliers take over at SWITCH_GAP.
 LOOSE = 5e-5
 SWITCH_GAP = 5e-3
+# A given start is likely to be good: smoothing is narrow there from the first step on, provided
+# that the window's part of the hinge (sum of a u (1 - beta)) is no smaller a share of it than this.
+WARM_WIDTH, LEAST_INSIDE = 0.1, 1e-4
 # Phase 1 gives up after this many iterations that do not halve the gap, and where a small gap is
 # wanted and SWITCH_GAP took this many.
 PATIENCE = 8
@@ -75,13 +78,17 @@ class Data:
 
 @dataclass(frozen=True)
 class State:
-    """Where a solver stands; ``vector`` is X' pull of the iterate if it is known."""
+    """Where a solver stands.
+
+    ``vector`` is X' pull of the iterate, and ``curvature`` what is known of it, if they are known.
+    """
 
     iterate: Iterate
     width: float
     bundle: DualBundle
     multipliers: FloatArray | None = None
     vector: NDArray[np.float64] | None = None
+    curvature: SampledCurvature | None = None
 
 
 @dataclass(frozen=True)
@@ -122,14 +129,18 @@ class Options:
 
 
 def prepare(
-    features: Any, feature_ids: IntArray, query_offsets: IntArray, weights: NDArray[np.float64]
+    features: Any,
+    feature_ids: IntArray,
+    query_offsets: IntArray,
+    weights: NDArray[np.float64],
+    ranges: FeatureRanges,
 ) -> Data:
     """Lay out the pairs; copy the rows of the queries that take part if they are few.
 
     ``features`` [documents, features], ``feature_ids`` [features], ``query_offsets`` [queries + 1],
-    ``weights`` [documents]. Weights are rounded to float32, which makes fits on scaled counts
-    agree bit for bit. Raises InputError if no query has both a weighted document and another one,
-    or for features that are too large, or too many.
+    ``weights`` [documents], ``ranges`` over all documents. Weights are rounded to float32, which
+    makes fits on scaled counts agree bit for bit. Raises InputError if no query has both a weighted
+    document and another one, or for features that are too large, or too many.
     """
     weights = weights.astype(np.float32).astype(np.float64)
     sizes = np.diff(query_offsets)
@@ -148,10 +159,11 @@ def prepare(
         features, weights = features[rows], weights[rows]
         query_offsets = np.concatenate([[0], np.cumsum(sizes[used])])
         rows = np.ones(len(weights), np.bool_)
-    low, high = feature_ranges(features)
-    if max(-low.min(initial=0.0), high.max(initial=0.0)) > LARGEST_FEATURE:
-        check_features(*feature_ranges(features[rows]), feature_ids)
-    subspace, features = find_subspace(features, (low != 0) | (high != 0))
+    if ranges.largest.max(initial=0.0) > LARGEST_FEATURE:
+        check_features(feature_ranges(features[rows]), feature_ids)
+    if wide or features.shape[0] * features.shape[1] <= SMALL_FEATURES:
+        ranges = feature_ranges(features)
+    subspace, features = find_subspace(features, ranges.largest > 0)
     dtype: type[np.floating[Any]] = (
         np.float64
         if features.dtype == np.float64 or features.shape[0] * features.shape[1] <= SMALL_FEATURES
@@ -209,8 +221,8 @@ def solve_path(
     attempts: list[Attempt] = []
     state: State | None = None
     problem = None
+    rng = np.random.default_rng(options.seed)
     for cost in costs:
-        rng = np.random.default_rng(options.seed)
         before, problem = problem, data.problem(cost, data.dtype)
         state = _start(problem) if state is None else _carried(before, problem, state)
         record = options.record(data.subspace)
@@ -233,7 +245,7 @@ def solve_path(
 
 
 def _start(problem: Problem, coefficients: NDArray[np.float64] | None = None) -> State:
-    products = problem.products
+    products, width = problem.products, FIRST_WIDTH
     if coefficients is None or not coefficients.any():
         w = np.zeros(products.n_features)
         scores = np.zeros(products.n_documents, products.dtype)
@@ -241,8 +253,11 @@ def _start(problem: Problem, coefficients: NDArray[np.float64] | None = None) ->
     else:
         w = coefficients
         scores = products.scores(w)
-        totals = problem.totals(scores, FIRST_WIDTH)
-    return State(Iterate(w, scores, totals), FIRST_WIDTH, DualBundle(products.n_features))
+        width, totals = WARM_WIDTH, problem.totals(scores, WARM_WIDTH)
+        inside = totals.hinge - totals.linear + float(totals.pull @ scores.astype(np.float64))
+        if not inside > LEAST_INSIDE * totals.hinge:
+            width, totals = FIRST_WIDTH, problem.totals(scores, FIRST_WIDTH)
+    return State(Iterate(w, scores, totals), width, DualBundle(products.n_features))
 
 
 def _carried(before: Problem | None, problem: Problem, state: State) -> State:
@@ -256,7 +271,8 @@ def _carried(before: Problem | None, problem: Problem, state: State) -> State:
     else:
         totals, vector = problem.totals(iterate.scores, state.width), None
     iterate = Iterate(iterate.coefficients, iterate.scores, totals)
-    return State(iterate, state.width, state.bundle.rescaled(ratio), None, vector)
+    bundle = state.bundle.rescaled(ratio)
+    return State(iterate, state.width, bundle, None, vector, state.curvature)
 
 
 def _two_phases(
@@ -276,7 +292,7 @@ def _two_phases(
     if not len(record.coefficients):
         record.coefficients = iterate.coefficients
     multipliers, vector = state.multipliers, state.vector
-    curvature = SampledCurvature(problem, rng)
+    curvature = state.curvature.of(problem) if state.curvature else SampledCurvature(problem, rng)
     both = problem.pairs.is_enumerated or problem.pairs.n_pairs <= MOST_MULTIPLIERS
     if multipliers is None:
         record.tolerance = target if target >= LOOSE or not both else SWITCH_GAP
@@ -297,7 +313,7 @@ def _two_phases(
         iterate, width, multipliers = augmented_lagrangian(
             problem, iterate, width, multipliers, record, bundle, curvature.of(problem)
         )
-    return State(iterate, width, bundle, multipliers, vector)
+    return State(iterate, width, bundle, multipliers, vector, curvature)
 
 
 def _is_slow(record: Record, target: float) -> bool:

@@ -100,7 +100,7 @@ class SortedPairs:
             drawn = np.full(most, mass[-1] / most)
         other = order[start[row] + place]
         real = other != preferred[row]
-        return PairSample(preferred[row][real], other[real], drawn[real], float(total))
+        return PairSample(preferred[row][real], other[real], drawn[real], float(total), True)
 
     def _window(
         self, scores: FloatArray, width: float

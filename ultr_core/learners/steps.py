@@ -5,7 +5,7 @@ of the smoothed objective is
 
     H = I + (cost / h) * sum over pairs in the window of a_i (x_i - x_j)(x_i - x_j)'.
 
-A sample of about 20 pairs a feature is enough for a good direction.
+A sample of some dozens of pairs a feature is enough for a good direction.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.pair_totals import PairSample
 from ultr_core.learners.problem import Iterate, Problem
 
-SAMPLES_PER_FEATURE = 20
+# The curvature may take this many operations an entry of the features: as long as a pass, which
+# waits for memory. So many pairs a feature are sampled at least and at most, and in all.
+OPERATIONS_PER_ENTRY = 4
+FEWEST_PER_FEATURE, MOST_PER_FEATURE = 12, 160
 SMALLEST_SAMPLE = 2000
-# Fewer, where the curvature takes this many operations an entry of the features: longer than a
-# pass, which waits for memory.
-FEWER_SAMPLES_PER_FEATURE = 12
-DEAR_PRODUCT = 10
-SLOPE_TOLERANCE = 0.3
+# So many times the pairs wanted are expected among those that are looked at.
+SURPLUS = 1.5
+# At w = 0 every pair has u = 1: the window must hold them all, or there is no curvature to use.
+FIRST_WIDTH = 2.0
+SLOPE_TOLERANCE = 0.5
 LINE_SEARCH_TRIALS = 20
 SMALLEST_PIVOTS = (1e-13, 1e-10, 1e-7)
 
@@ -39,15 +42,20 @@ class SampledCurvature:
         self.blend = 0.0
         self._problem, self._rng = problem, rng
         products = problem.products
-        most = SAMPLES_PER_FEATURE * products.n_features
-        if most * products.n_features**2 > DEAR_PRODUCT * products.n_entries:
-            most = FEWER_SAMPLES_PER_FEATURE * products.n_features
+        cheap = OPERATIONS_PER_ENTRY * products.n_entries // products.n_features**2
+        most = min(
+            max(cheap, FEWEST_PER_FEATURE * products.n_features),
+            MOST_PER_FEATURE * products.n_features,
+        )
         self._most = max(most, SMALLEST_SAMPLE)
-        self._rate = min(1.0, 4.0 * self._most / max(problem.pairs.n_pairs, 1))
+        self._rate = min(1.0, SURPLUS * self._most / max(problem.pairs.n_pairs, 1))
+        self._width = FIRST_WIDTH
         self._before: NDArray[np.float64] | None = None
 
     def of(self, problem: Problem) -> SampledCurvature:
-        """The same for another form of the same problem."""
+        """The same for another form of the same problem, or at another cost."""
+        if self._before is not None:
+            self._before = self._before * (problem.cost / self._problem.cost)
         self._problem = problem
         return self
 
@@ -77,13 +85,16 @@ class SampledCurvature:
         self, scores: FloatArray, width: float, multipliers: FloatArray | None
     ) -> PairSample:
         """Pairs of the window: all of them, or at least half of what is wanted."""
+        # A window half as wide holds about half as many pairs.
+        self._rate = min(1.0, self._rate * self._width / width)
+        self._width = width
         while True:
             rate = self._rate
             sample = self._problem.pairs.sample_window(
                 scores, width, multipliers, self._rng, rate, self._most
             )
-            self._rate = min(1.0, 4 * rate, 2.0 * self._most / max(sample.window_pairs, 1.0))
-            if rate == 1.0 or 2 * len(sample.weights) >= self._most:
+            self._rate = min(1.0, 4 * rate, SURPLUS * self._most / max(sample.window_pairs, 1.0))
+            if sample.whole or 2 * len(sample.weights) >= self._most:
                 return sample
 
 

@@ -66,7 +66,7 @@ def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.csv"], "cannot be read"),
+        (["none.csv"], "does not exist"),
         (["LOG", "--method", "dla"], "must be one of swap"),
         (["LOG", "--landmark", "0"], "--landmark is '0'"),
         (["LOG", "--landmark", "9"], "between 1 and 3"),

@@ -11,17 +11,6 @@ from ultr_core.propensity.weights import Weights
 Problem = tuple[Corpus, Weights]
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes seconds; runs only with -m slow")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "slow" not in config.option.markexpr:
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow; run with -m slow"))
-
-
 def make_problem(
     seed: int,
     *,

@@ -1,0 +1,49 @@
+"""``claims`` prints every claim with its verdict, and a claim that does not hold is no failure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ultr_core.claims import CLAIMS, VERDICTS
+from ultr_core.cli import main
+
+
+def test_json_has_every_claim_with_its_fields(
+    small_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["claims", "--json", "--corpus", str(small_corpus)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    claims = found["claims"]
+    assert [claim["id"] for claim in claims] == list(CLAIMS)
+    for claim in claims:
+        for field in ("claim", "section", "check", "measured", "verdict", "page"):
+            assert isinstance(claim[field], str)
+            assert claim[field]
+        assert claim["verdict"] in VERDICTS
+        assert claim["interval"] is None or claim["interval"]["low"] <= claim["interval"]["high"]
+    assert found["counts"]["does not hold"] >= 1
+    assert sum(found["counts"].values()) == len(claims)
+    assert found["settings"]["eta"] == 1.0
+
+
+def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "--section", "7.6", "--corpus", str(small_corpus)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("7.6 Live experiment")
+    assert "0.0009995 and 0.006133" in out
+    assert out.splitlines()[-1].startswith("Of 17 claims")
+
+
+def test_help_says_that_a_failing_claim_is_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["claims", "--help"])
+    assert ended.value.code == 0
+    assert "that is a finding, not an error" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_unknown_section_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "--section", "2"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,35 @@
+"""The examples in docstrings give what they print."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = {
+    "corpus.letor": 1,
+    "feedback.click_models": 1,
+    "feedback.examination": 2,
+    "feedback.simulation": 2,
+    "learners.ranker": 1,
+    "propensity.weights": 3,
+    "ranking": 1,
+    "risk.agreement": 1,
+    "risk.estimators": 1,
+    "risk.moments": 1,
+    "risk.sign_test": 1,
+    "risk.true_risk": 2,
+}
+"""Modules of ``ultr_core`` and the fewest docstrings with an example that each must have."""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_give_what_they_print(name: str) -> None:
+    module = importlib.import_module(f"ultr_core.{name}")
+    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    assert len(found) >= MODULES[name]
+    said: list[str] = []
+    for test in found:
+        doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)

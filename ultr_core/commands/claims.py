@@ -1,0 +1,92 @@
+"""``claims``: every claim of the paper, measured, with its verdict."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+
+from ultr_core.claims import CLAIMS, SECTIONS, VERDICTS, Bench, Entry, LedgerLine, headline, measure
+from ultr_core.claims.tables import content
+from ultr_core.commands.shared import (
+    OK,
+    add_corpus_option,
+    add_json_option,
+    print_json,
+    print_notes,
+    progress_line,
+    splits_from,
+)
+from ultr_core.experiments import build_world
+from ultr_core.settings import Settings
+
+NAME = "claims"
+SUMMARY = (
+    "Measure every claim of the paper and print what was found. The exit code is 0 also when a "
+    "claim does not hold: that is a finding, not an error."
+)
+_WIDTH = 100
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_corpus_option(parser)
+    add_json_option(parser)
+    parser.add_argument(
+        "--section",
+        metavar="S",
+        choices=list(SECTIONS),
+        help=f"only the claims of one section: {', '.join(SECTIONS)}",
+    )
+    parser.add_argument(
+        "--verdict",
+        choices=VERDICTS,
+        help="print only the claims with this verdict; all are measured nevertheless",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure and print."""
+    settings = Settings()
+    world = build_world(settings, splits_from(options))
+    print_notes(world.notices)
+    entries = [e for e in CLAIMS.values() if options.section in (None, e.section)]
+    tell = progress_line()
+
+    def progress(done: int, entry: Entry) -> None:
+        if tell is not None:
+            tell(f"{done + 1} of {len(entries)}: {entry.claim}"[:_WIDTH])
+
+    lines = measure(Bench(world, settings), entries, progress)
+    if tell is not None:
+        tell("")
+    shown = [line for line in lines if options.verdict in (None, line.verdict)]
+    if options.json:
+        found = content(lines, world.counts())
+        claims = [line.as_dict() for line in shown]
+        print_json({"settings": settings.as_dict(), **found, "claims": claims})
+    else:
+        _print_table(shown)
+        print(headline([line.verdict for line in lines]))
+    return OK
+
+
+def _print_table(lines: Sequence[LedgerLine]) -> None:
+    section = None
+    for line in lines:
+        entry, found = line.entry, line.measured
+        if entry.section != section:
+            section = entry.section
+            print(SECTIONS[section])
+        origin = "" if entry.ours else f" ({entry.where})"
+        print(f"  {line.verdict:14} {entry.key}: {entry.claim}{origin}")
+        parts = (
+            f"Check: {entry.check}",
+            f"Found: {found.shown}",
+            "" if found.verdict == "not checkable" else found.reason,
+            f"Page: {entry.link}",
+        )
+        for part in filter(None, parts):
+            for text in textwrap.wrap(part, _WIDTH - 17, break_long_words=False):
+                print(f"{'':17}{text}")
+    print()

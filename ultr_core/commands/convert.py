@@ -1,0 +1,290 @@
+"""``convert``: a corpus, weights, scores or a ranker from one format into another."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultr_core.commands.shared import OK, print_notes, progress_line
+from ultr_core.corpus import (
+    Corpus,
+    load_corpus,
+    propose_relevance_threshold,
+    read_scores,
+    write_letor,
+)
+from ultr_core.corpus.letor_lines import Progress, Source
+from ultr_core.corpus.score_files import write_scores
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.inspection.files import kind_of
+from ultr_core.learners import LinearModel, read_ranker, write_ranker, write_svm_light_model
+from ultr_core.learners.model_files import read_training_record
+from ultr_core.learners.svm_light_model import FIRST_LINE
+from ultr_core.propensity import (
+    Weights,
+    full_information_weights,
+    read_proprank,
+    read_weights,
+    write_proprank,
+    write_weights,
+)
+from ultr_core.propensity.weight_files import is_weights_table
+
+NAME = "convert"
+SUMMARY = "Convert a corpus, weights, scores or a ranker from one format into another."
+
+FORMATS: Mapping[str, str] = {
+    "letor": "corpus, one document a line: grade qid:ID id:value ...",
+    "proprank": "training file of svm_proprank: a ranking for each weighted document",
+    "weights": "table of document weights (CSV)",
+    "json": "ranker with all that is known of it (JSON)",
+    "svmlight": "ranker as model text of svm_light, for svm_rank_classify",
+    "scores": "one score a line, in the order of the corpus' rows",
+    "score-table": "table of scores (CSV)",
+}
+"""Names on the command line and what they stand for."""
+
+_TARGETS: Mapping[str, tuple[str, ...]] = {
+    "letor": ("letor", "proprank"),
+    "proprank": ("letor", "proprank", "weights"),
+    "weights": ("proprank", "weights"),
+    "json": ("svmlight", "json"),
+    "svmlight": ("json", "svmlight"),
+    "scores": ("score-table", "scores"),
+    "score-table": ("scores", "score-table"),
+}
+_KINDS = {"corpus": "letor", "training": "proprank"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    # Line breaks keep the list of formats readable.
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(
+        [
+            "formats:",
+            *(f"  {name:12} {text}" for name, text in FORMATS.items()),
+            "",
+            "conversions:",
+            *(f"  {source:12} to {', '.join(_TARGETS[source])}" for source in _TARGETS),
+            "",
+            "examples (after python -m ultr_core):",
+            "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
+            "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
+            "  convert train.dat weights.csv                     the weights in such a file",
+            "  convert ranker.json model.dat                     model for svm_rank_classify",
+            "  convert scores.txt scores.csv --corpus test.txt   scores with query and document",
+        ]
+    )
+    parser.add_argument("input", metavar="IN", help="file to read, plain or gzip")
+    parser.add_argument("output", metavar="OUT", help="file to write, packed if it ends in .gz")
+    parser.add_argument(
+        "--from", dest="source", metavar="FORMAT", help="format of IN (told by its content)"
+    )
+    parser.add_argument(
+        "--to", dest="target", metavar="FORMAT", help="format of OUT (chosen by IN and by its name)"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE.csv", help="table of weights, for a corpus to proprank; without "
+        "it every relevant document has the weight 1"
+    )  # fmt: skip
+    parser.add_argument(
+        "--relevant-grade", metavar="G", help="smallest grade that is relevant (3 where reached)"
+    )
+    parser.add_argument(
+        "--corpus", metavar="FILE", help="corpus that weights or scores in IN belong to"
+    )
+    parser.add_argument(
+        "--groups", metavar="FILE", help="numbers of documents a query, for rows without qid:"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, write and say what was done."""
+    for name in ("source", "target"):
+        given = getattr(options, name)
+        if given is not None and given not in FORMATS:
+            option = "--from" if name == "source" else "--to"
+            raise InputError(
+                f"{option} is {quoted(given)}; it must be one of {', '.join(FORMATS)}."
+            )
+    _refuse_overwriting(options)
+    source = options.source or _detect(options.input)
+    target = options.target or _target(source, options)
+    if target not in _TARGETS[source]:
+        raise InputError(
+            f"{named(options.input)} ({source}) cannot become {target}; from {source} it can be "
+            f"{' or '.join(_TARGETS[source])}."
+        )
+    show = progress_line()
+    job = _Job(options, None if show is None else lambda share: show(f"reading, {share:.0%}"))
+    done = _READERS[source](job, target)
+    if show is not None:
+        show("")
+    print(f"{named(options.input)} ({source}): {done}.")
+    print(f"Written to {named(options.output)} ({target}: {FORMATS[target]}).")
+    return OK
+
+
+def _refuse_overwriting(options: argparse.Namespace) -> None:
+    out = checked_path(options.output, "OUT")
+    for path in (options.input, options.weights, options.corpus, options.groups):
+        if path is None:
+            continue
+        try:
+            same = os.path.samefile(path, out)
+        except (OSError, ValueError):
+            continue
+        if same:
+            raise InputError(
+                f"{named(out)} is read and would be overwritten; give OUT another name."
+            )
+
+
+def _detect(path: str) -> str:
+    """The format of a file by its content."""
+    source = Source.file(path, "IN")
+    if is_weights_table(source):
+        return "weights"
+    kind = kind_of(source)
+    if kind == "scores":
+        return "score-table" if _first_line(source).count(",") else "scores"
+    if kind == "ranker":
+        return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
+    if kind not in _KINDS:
+        raise InputError(
+            f"{named(path)} is a {kind}, which has one format only; corpora, training files, "
+            "weights, scores and rankers can be converted."
+        )
+    return _KINDS[kind]
+
+
+def _first_line(source: Source) -> str:
+    return source.beginning().lstrip().partition("\n")[0]
+
+
+def _target(source: str, options: argparse.Namespace) -> str:
+    """What OUT most likely is to be."""
+    name = Path(options.output).name.lower().removesuffix(".gz")
+    if source == "letor":
+        return "proprank" if options.weights else "letor"
+    if source == "proprank":
+        return "weights" if name.endswith(".csv") else "letor"
+    if source == "weights":
+        return "weights" if name.endswith(".csv") else "proprank"
+    if source in ("json", "svmlight"):
+        return "json" if name.endswith(".json") else "svmlight"
+    return "score-table" if name.endswith(".csv") else "scores"
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The options of a conversion and where its progress goes."""
+
+    options: argparse.Namespace
+    progress: Progress | None
+
+    def corpus_of(self, path: str) -> Corpus:
+        return load_corpus(path, groups=self.options.groups, progress=self.progress)
+
+    def own_corpus(self, what: str) -> Corpus:
+        """The corpus that weights or scores are of."""
+        if self.options.corpus is None:
+            raise InputError(f"{what} belong to a corpus; name its file with --corpus.")
+        return self.corpus_of(self.options.corpus)
+
+
+def _from_letor(job: _Job, target: str) -> str:
+    corpus = job.corpus_of(job.options.input)
+    if target == "letor":
+        write_letor(corpus, job.options.output)
+        return _counted(corpus)
+    return f"{_counted(corpus)}; {_write_training(job, corpus, _weights(job, corpus))}"
+
+
+def _weights(job: _Job, corpus: Corpus) -> Weights:
+    """The weights to train with: those given, or 1 for each relevant document."""
+    if job.options.weights is not None:
+        return read_weights(job.options.weights, corpus)
+    text = job.options.relevant_grade
+    grade = 3
+    if text is not None:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 32_767):
+            raise InputError(
+                f"--relevant-grade is {quoted(text)}; a whole number from 1 to 32767 is needed."
+            )
+        grade = int(text)
+    grade, notice = propose_relevance_threshold((corpus,), grade)
+    print_notes(() if notice is None else (notice,))
+    print_notes((f"no --weights given, so each document of grade {grade} or more weighs 1.",))
+    return full_information_weights(corpus.relevance(grade))
+
+
+def _write_training(job: _Job, corpus: Corpus, weights: Weights) -> str:
+    lines = write_proprank(job.options.output, corpus, weights)
+    rankings = int((weights.values > 0).sum())
+    return f"{rankings:,} rankings in {lines:,} lines, for {weights.clicks:,.10g} training examples"
+
+
+def _from_proprank(job: _Job, target: str) -> str:
+    corpus, weights = read_proprank(job.options.input, progress=job.progress)
+    if target == "letor":
+        write_letor(corpus, job.options.output)
+        return f"{_counted(corpus)}; the grades are 1 for documents with a training example"
+    if target == "weights":
+        write_weights(job.options.output, corpus, weights)
+        return f"{_counted(corpus)}, {int((weights.values > 0).sum()):,} weights"
+    return f"{_counted(corpus)}; {_write_training(job, corpus, weights)}"
+
+
+def _from_weights(job: _Job, target: str) -> str:
+    corpus = job.own_corpus("Weights")
+    weights = read_weights(job.options.input, corpus)
+    if target == "proprank":
+        return _write_training(job, corpus, weights)
+    write_weights(job.options.output, corpus, weights)
+    return f"{int((weights.values > 0).sum()):,} weights"
+
+
+def _from_ranker(job: _Job, target: str) -> str:
+    ranker: LinearModel = read_ranker(job.options.input)
+    if target == "json":
+        write_ranker(ranker, job.options.output, trained=_record(job.options.input))
+    else:
+        write_svm_light_model(ranker, job.options.output)
+    return f"linear ranker of {len(ranker.feature_ids):,} features"
+
+
+def _record(path: str) -> Mapping[str, object]:
+    """How a ranker was trained, if its file says so."""
+    if _first_line(Source.file(path, "IN")).startswith(FIRST_LINE):
+        return {"converted_from": "model text of svm_light"}
+    return read_training_record(path)
+
+
+def _from_scores(job: _Job, target: str) -> str:
+    corpus = job.own_corpus("Scores")
+    scores = read_scores(job.options.input, corpus)
+    write_scores(job.options.output, corpus, scores, table=target == "score-table")
+    return f"{len(scores):,} scores"
+
+
+def _counted(corpus: Corpus) -> str:
+    return (
+        f"{corpus.n_queries:,} queries, {corpus.n_documents:,} documents, "
+        f"{corpus.n_features:,} features"
+    )
+
+
+_READERS: Mapping[str, Callable[[_Job, str], str]] = {
+    "letor": _from_letor,
+    "proprank": _from_proprank,
+    "weights": _from_weights,
+    "json": _from_ranker,
+    "svmlight": _from_ranker,
+    "scores": _from_scores,
+    "score-table": _from_scores,
+}

@@ -1,0 +1,132 @@
+"""``evaluate``: what a click log says about a ranker that was never shown."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.commands.own_files import (
+    add_log_options,
+    add_own_corpus_option,
+    add_propensity_options,
+    number_option,
+    own_corpus,
+    own_log,
+    own_propensities,
+)
+from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
+from ultr_core.corpus import Corpus, read_scores
+from ultr_core.errors import InputError, named
+from ultr_core.experiments.evaluation import NDCG_CUTOFF, Evaluation, evaluate_ranker
+from ultr_core.experiments.own_comparison import RankerDifference, compare_with_shown
+from ultr_core.inspection import Inspection, inspect_together, join_log
+from ultr_core.learners.model_files import on_columns_of, read_ranker
+from ultr_core.settings import PARAMETERS
+
+NAME = "evaluate"
+SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
+
+_NOTES = (
+    "Naive, IPS, clipped and SNIPS, each with a 95 %% interval, and the true risk and NDCG where "
+    "the corpus has grades. --json prints ranker, clicks, query_draws, clip, tied_documents, "
+    "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
+    "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "
+    "counts, or null), sentence, notices, against_shown (first, second, difference, low, high, "
+    "sentence), overlap and checks."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog = _NOTES
+    add_own_corpus_option(parser)
+    add_log_options(parser)
+    add_propensity_options(parser)
+    parser.add_argument("--model", metavar="FILE", help="ranker: JSON, or model text of svm_light")
+    parser.add_argument(
+        "--scores", metavar="FILE", help="instead: scores, one a row of the corpus, or a table"
+    )
+    parser.add_argument(
+        "--clip", metavar="TAU", default="0.1", help="threshold of the clipped estimate (0.1)"
+    )
+    parameter = PARAMETERS["relevant_grade"]
+    parser.add_argument(
+        parameter.option,
+        metavar="X",
+        default=str(parameter.default),
+        help=f"{parameter.help} (default {parameter.default})",
+    )
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    if (options.model is None) == (options.scores is None):
+        raise InputError("Give the ranker to evaluate: either --model FILE or --scores FILE.")
+    if options.propensities is None and options.eta is None:
+        raise InputError(
+            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none)."
+        )
+    clip = number_option(options.clip, "--clip", 0, 1)
+    grade = int(PARAMETERS["relevant_grade"].quantise(options.relevant_grade))
+    own, log = own_corpus(options), own_log(options)
+    curve = own_propensities(options, log)
+    assert curve is not None
+    joined = join_log(log, own.corpus, name=own.name)
+    print_notes(joined.notices)
+    name, scores = _scores(options, own.corpus)
+    result = evaluate_ranker(
+        own.corpus, joined.clicks, scores, curve, clip=clip, relevant_grade=grade, name=name
+    )
+    print_notes(result.notices)
+    checks = inspect_together(joined, own.corpus, curve)
+    against = compare_with_shown(joined.clicks, scores, curve, name=name)
+    if options.json:
+        overlap = joined.overlap.as_dict()
+        more = {"against_shown": against.as_dict(), "overlap": overlap, "checks": checks.as_dict()}
+        print_json({**result.as_dict(), **more})
+    else:
+        _print(result, against, checks)
+    return OK
+
+
+def _scores(options: argparse.Namespace, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
+    if options.scores is not None:
+        return named(options.scores), read_scores(options.scores, corpus)
+    model, notices = on_columns_of(corpus, read_ranker(options.model))
+    print_notes(notices)
+    return named(options.model), model.score(corpus)
+
+
+def _print(result: Evaluation, against: RankerDifference, checks: Inspection) -> None:
+    print(
+        f"{result.name}: {result.clicks:,} clicks in {result.query_draws:,} query draws; "
+        f"{result.tied:,} documents with equal scores, counted with their mean rank."
+    )
+    print()
+    print(f"{'estimate':22}{'value':>10}  95 % interval")
+    for report in result.reports.values():
+        found = report.estimate
+        if found is None:
+            print(f"{report.label:22}{'-':>10}  {report.words}")
+        else:
+            about = "" if report.key != "snips" else "  (mean rank of a relevant document)"
+            print(
+                f"{report.label:22}{found.value:10.3f}  {found.low:.3f} to {found.high:.3f}{about}"
+            )
+    true = result.true
+    if true is not None:
+        print()
+        print(f"{'By the grades':22}{true.risk:10.3f}  risk, all queries alike. {true.rule}")
+        print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
+        print(f"{'':22}{true.mean_rank:10.3f}  mean rank of a relevant document")
+        ndcg = true.ndcg
+        print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
+    print()
+    print(result.sentence)
+    print(against.sentence)
+    print()
+    for finding in checks.findings:
+        print(f"  {finding.verdict:5}{finding.label}: {finding.words}")

@@ -1,0 +1,183 @@
+"""``fit``: train a ranker on a click log of one's own."""
+
+from __future__ import annotations
+
+import argparse
+
+from ultr_core.commands.own_files import (
+    OwnCorpus,
+    add_log_options,
+    add_own_corpus_option,
+    add_propensity_options,
+    number_option,
+    own_corpus,
+    own_log,
+    own_propensities,
+    protect_inputs,
+    share_line,
+)
+from ultr_core.commands.shared import (
+    OK,
+    add_json_option,
+    add_setting_options,
+    print_json,
+    print_notes,
+    progress_line,
+)
+from ultr_core.corpus import Corpus, write_scores
+from ultr_core.errors import InputError, quoted
+from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
+from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.inspection import Inspection, inspect_together, join_log
+from ultr_core.learners.limits import LARGEST_COST
+from ultr_core.learners.model_files import write_ranker, write_svm_light_model
+from ultr_core.propensity import PresentationLog
+from ultr_core.propensity.proprank_files import write_proprank
+from ultr_core.propensity.weight_files import write_weights
+from ultr_core.settings import PARAMETERS
+
+NAME = "fit"
+SUMMARY = "Train a ranker on a click log of one's own."
+
+_NOTES = (
+    "--json prints method, label, cost, clip, chosen_by, clicks, query_draws, clicked_documents, "
+    "features, certificate, sentence, notices, overlap (of log and corpus) and checks (as the "
+    "command check prints them). Files are written whole or not at all, never over an input."
+)
+
+VALIDATION = "validation"
+_OUTPUTS = {
+    "out": "write the ranker as JSON: feature ids, weights, C, certificate",
+    "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
+    "scores_out": "write the score of each document; a name in .csv gives a table",
+    "weights_out": "write the weight of each clicked document as CSV",
+    "proprank_out": "write an svm_proprank training file, for the original program",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog = _NOTES
+    add_own_corpus_option(parser)
+    add_log_options(parser)
+    add_propensity_options(parser)
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        default="ips",
+        help=f"weights of the clicks: {', '.join(FIT_METHODS)} (ips)",
+    )
+    parser.add_argument(
+        "--cost",
+        metavar="C",
+        default=VALIDATION,
+        help="the paper's C, or validation to choose it on the clicks of held-out queries "
+        "(validation)",
+    )
+    parser.add_argument(
+        "--clip", metavar="TAU", help="threshold of --method clipped (chosen by validation)"
+    )
+    add_setting_options(parser, ("seed",))
+    for name, text in _OUTPUTS.items():
+        parser.add_argument(_option(name), metavar="FILE", help=text)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, write what was asked for, and print."""
+    protect_inputs(
+        {_option(name): getattr(options, name) for name in _OUTPUTS},
+        {
+            "--corpus": options.corpus,
+            "--log": options.log,
+            "--propensities": options.propensities,
+        },
+    )
+    cost = None
+    if options.cost != VALIDATION:
+        cost = number_option(options.cost, "--cost", 0, LARGEST_COST)
+    clip = None if options.clip is None else number_option(options.clip, "--clip", 0, 1)
+    seed = 0 if options.seed is None else int(PARAMETERS["seed"].quantise(options.seed))
+    if options.method not in FIT_METHODS:
+        raise InputError(
+            f"--method is {quoted(options.method)}; it must be one of {', '.join(FIT_METHODS)}."
+        )
+    if options.method != "naive" and options.propensities is None and options.eta is None:
+        raise InputError(
+            f"--method {options.method} needs propensities; give --propensities CURVE.csv or "
+            "--eta X, or choose --method naive."
+        )
+    own, log = own_corpus(options), own_log(options)
+    curve = own_propensities(options, log)
+    joined = join_log(log, own.corpus, name=own.name)
+    print_notes(joined.notices)
+    line = progress_line()
+    fit = fit_from_log(
+        own.corpus,
+        joined.clicks,
+        curve if curve is not None else PowerLaw(0.0),
+        method=options.method,
+        cost=cost,
+        clip=clip,
+        validation=_validation(options, own, log),
+        seed=seed,
+        progress=line,
+    )
+    if line is not None:
+        line("")
+    print_notes(fit.notices)
+    checks = inspect_together(
+        joined, own.corpus, None if options.method == "naive" else curve, clip=fit.clip
+    )
+    _write(options, own.corpus, fit)
+    if options.json:
+        overlap = joined.overlap.as_dict()
+        print_json({**fit.as_dict(), "overlap": overlap, "checks": checks.as_dict()})
+    else:
+        _print(fit, checks)
+    return OK
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _validation(
+    options: argparse.Namespace, own: OwnCorpus, log: PresentationLog
+) -> tuple[Corpus, ClickLog] | None:
+    """Clicks on the validation part of a directory, where its query ids are its own."""
+    if own.splits is None or options.part != "train":
+        return None
+    other = own.splits.validation
+    if set(other.query_ids) & set(own.corpus.query_ids) or not (
+        set(other.query_ids) & set(log.query_names)
+    ):
+        return None
+    try:
+        return other, join_log(log, other, name="the validation part").clicks
+    except InputError:
+        # No document of it was shown; queries are held out of the training part instead.
+        return None
+
+
+def _write(options: argparse.Namespace, corpus: Corpus, fit: OwnFit) -> None:
+    trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+    if options.out is not None:
+        write_ranker(fit.ranker, options.out, trained=trained)
+    if options.svm_light_out is not None:
+        write_svm_light_model(fit.ranker, options.svm_light_out)
+    if options.scores_out is not None:
+        write_scores(options.scores_out, corpus, fit.ranker.score(corpus))
+    if options.weights_out is not None:
+        write_weights(options.weights_out, corpus, fit.weights)
+    if options.proprank_out is not None:
+        write_proprank(
+            options.proprank_out, corpus, fit.weights, progress=share_line("writing weights")
+        )
+
+
+def _print(fit: OwnFit, checks: Inspection) -> None:
+    print(fit.sentence)
+    print()
+    for finding in checks.findings:
+        print(f"  {finding.verdict:5}{finding.label}: {finding.words}")

@@ -1,0 +1,192 @@
+"""What the commands on a reader's own files share: corpus, log, propensities, safe outputs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultr_core.commands.shared import print_notes, progress_line
+from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.experiments.own_data import curve_for_log
+from ultr_core.feedback import ExaminationCurve, PowerLaw
+from ultr_core.inspection import own_curve
+from ultr_core.propensity import (
+    PresentationLog,
+    parse_columns,
+    read_curve_values,
+    read_log,
+)
+from ultr_core.settings import PARAMETERS
+
+PARTS = ("train", "validation", "test")
+LOG_ITSELF = "log"
+
+
+def add_own_corpus_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add ``--corpus`` for a directory or one file, and ``--part``."""
+    parser.add_argument(
+        "--corpus",
+        metavar="PATH",
+        required=required,
+        help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="NAME",
+        default="train",
+        help="of a directory, the part that the log belongs to: train, validation or test (train)",
+    )
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--log`` and ``--columns``."""
+    parser.add_argument(
+        "--log",
+        metavar="LOG",
+        required=True,
+        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
+        "position, click",
+    )
+    add_columns_option(parser)
+
+
+def add_columns_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--columns``."""
+    parser.add_argument(
+        "--columns",
+        metavar="MAP",
+        help="names of the log's columns, such as query=search_id,document=url",
+    )
+
+
+def add_propensity_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--propensities``, ``--eta`` and ``--carry-on``."""
+    parser.add_argument(
+        "--propensities",
+        metavar="CURVE.csv",
+        help="examination by rank: a CSV file with the columns rank and propensity, or the word "
+        "log for the log's own column",
+    )
+    parser.add_argument(PARAMETERS["eta"].option, metavar="X", help="instead: assume p_r = (1/r)^X")
+    parser.add_argument(
+        "--carry-on",
+        action="store_true",
+        help="use the last value of the curve for all positions below it",
+    )
+
+
+@dataclass(frozen=True)
+class OwnCorpus:
+    """The corpus that a log belongs to, and the directory's parts where it comes from one."""
+
+    corpus: Corpus
+    name: str
+    splits: CorpusSplits | None
+
+
+def own_corpus(options: argparse.Namespace) -> OwnCorpus:
+    """Load ``--corpus``; raises InputError if it or ``--part`` cannot be used."""
+    if options.part not in PARTS:
+        raise InputError(f"--part is {quoted(options.part)}; it must be one of {', '.join(PARTS)}.")
+    path = checked_path(options.corpus, "The corpus")
+    progress = share_line("reading the corpus")
+    if not path.is_dir():
+        return OwnCorpus(load_corpus(path, progress=progress), named(path.name), None)
+    splits = load_directory(path, progress=progress)
+    print_notes(splits.notices)
+    corpus: Corpus = getattr(splits, options.part)
+    return OwnCorpus(corpus, f"the {options.part} part of {splits.name}", splits)
+
+
+def own_log(options: argparse.Namespace) -> PresentationLog:
+    """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
+    log = read_log(
+        options.log, columns=own_columns(options), progress=share_line("reading the click log")
+    )
+    print_notes(log.notices)
+    return log
+
+
+def own_columns(options: argparse.Namespace) -> dict[str, str] | None:
+    """The mapping of ``--columns``, None where it is not given."""
+    return None if options.columns is None else parse_columns(options.columns)
+
+
+def own_propensities(options: argparse.Namespace, log: PresentationLog) -> ExaminationCurve | None:
+    """The curve of ``--propensities`` or ``--eta``, None where neither is given.
+
+    Raises InputError for both at once, or a curve that cannot be used.
+    """
+    if options.propensities is not None and options.eta is not None:
+        raise InputError("--propensities takes the place of --eta; give one of them.")
+    if options.eta is not None:
+        return PowerLaw(float(PARAMETERS["eta"].quantise(options.eta)))
+    if options.propensities is None:
+        return None
+    if options.propensities == LOG_ITSELF:
+        values = own_curve(log)
+    else:
+        values = read_curve_values(options.propensities)
+    return curve_for_log(values, log, carry_on=options.carry_on)
+
+
+def share_line(what: str) -> Callable[[float], object] | None:
+    """A function that shows which share of some work is done, None when nobody is watching."""
+    line = progress_line()
+    if line is None:
+        return None
+
+    def tell(share: float) -> None:
+        line("" if share >= 1 else f"{what}: {share:.0%}")
+
+    return tell
+
+
+def number_option(text: str, option: str, low: float, high: float) -> float:
+    """A number above ``low`` and at most ``high``; raises InputError otherwise."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low < value <= high:
+        raise InputError(
+            f"{option} is {quoted(text)}; it must be a number above {low:g} and at most {high:g}."
+        )
+    return value
+
+
+def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:
+    """Raise InputError if an output would overwrite an input, or another output.
+
+    outputs, inputs: option to path, None where it is not given.
+    """
+    taken = {_real(path): option for option, path in inputs.items() if path is not None}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        place = _real(checked_path(path, f"The file of {option}"))
+        if place in taken:
+            raise InputError(
+                f"{option} would overwrite {named(path)}, which {taken[place]} names; choose "
+                "another file."
+            )
+        inside = next((other for other in taken if other in place.parents), None)
+        if inside is not None and _is_part(place, inside):
+            raise InputError(
+                f"{option} would overwrite {named(path)}, a part of {taken[inside]}; choose "
+                "another file."
+            )
+        taken[place] = option
+
+
+def _real(path: str | Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _is_part(place: Path, directory: Path) -> bool:
+    """Whether a file that stands in a corpus directory would be replaced."""
+    return directory.is_dir() and place.exists()

@@ -1,0 +1,135 @@
+"""``simulate``: write a click log as a reader might have one."""
+
+from __future__ import annotations
+
+import argparse
+
+from ultr_core.commands.own_files import (
+    OwnCorpus,
+    add_own_corpus_option,
+    own_corpus,
+    protect_inputs,
+)
+from ultr_core.commands.shared import (
+    OK,
+    add_curve_options,
+    add_json_option,
+    add_setting_options,
+    print_json,
+    print_notes,
+    progress_line,
+    settings_from,
+)
+from ultr_core.corpus import synthetic_splits, write_letor
+from ultr_core.errors import InputError, named, quoted
+from ultr_core.experiments.own_clicks import MOST_RANKERS, OwnClicks, simulate_own_log
+from ultr_core.files import writing
+from ultr_core.settings import Settings
+
+NAME = "simulate"
+SUMMARY = "Simulate users on a corpus and write the click log that they leave."
+
+_NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices."
+
+_SETTINGS = (
+    "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
+)  # fmt: skip
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog = _NOTES
+    add_own_corpus_option(parser, required=False)
+    parser.add_argument(
+        "--out",
+        metavar="LOG.csv",
+        required=True,
+        help="where to write the log (gzip with .gz): query, document, position, impressions, "
+        "clicks",
+    )
+    parser.add_argument(
+        "--corpus-out",
+        metavar="FILE",
+        help="without --corpus: write the queries of the built-in corpus, which the log is of",
+    )
+    parser.add_argument(
+        "--rankers",
+        metavar="N",
+        default="1",
+        help="production rankers that serve the queries in turn, so that ranks change (1)",
+    )
+    parser.add_argument(
+        "--sessions",
+        action="store_true",
+        help="one row for each document shown, with its page, instead of counts",
+    )
+    add_setting_options(parser, _SETTINGS)
+    add_curve_options(parser, "curve")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate, write and say what was written."""
+    protect_inputs(
+        {"--out": options.out, "--corpus-out": options.corpus_out},
+        {"--corpus": options.corpus, "--curve": options.curve},
+    )
+    rankers = _rankers(options.rankers)
+    if options.corpus is not None and options.corpus_out is not None:
+        raise InputError("--corpus-out writes the built-in corpus; leave it or --corpus out.")
+    settings = settings_from(options)
+    own = _corpus(options, settings)
+    line = progress_line()
+    if line is not None:
+        line("simulating")
+    clicks = simulate_own_log(own.corpus, settings, rankers=rankers, sessions=options.sessions)
+    with writing(options.out, "The click log") as file:
+        for number, piece in enumerate(clicks.csv_pieces()):
+            file.write(piece)
+            if line is not None:
+                line(f"writing the click log: {number * 10_000:,} rows")
+    if options.corpus_out is not None:
+        write_letor(own.corpus, options.corpus_out)
+    if line is not None:
+        line("")
+    print_notes(clicks.notices)
+    _told(options, own, settings, clicks)
+    return OK
+
+
+def _rankers(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_RANKERS):
+        raise InputError(
+            f"--rankers is {quoted(text)}; it must be a whole number from 1 to {MOST_RANKERS}."
+        )
+    return int(text)
+
+
+def _corpus(options: argparse.Namespace, settings: Settings) -> OwnCorpus:
+    if options.corpus is not None:
+        return own_corpus(options)
+    splits = synthetic_splits(settings.corpus_seed)
+    return OwnCorpus(splits.train, "the training part of the built-in corpus", splits)
+
+
+def _told(
+    options: argparse.Namespace, own: OwnCorpus, settings: Settings, clicks: OwnClicks
+) -> None:
+    draws = sum(log.query_draws for log in clicks.logs)
+    if options.json:
+        print_json(
+            {
+                "out": str(options.out),
+                "clicks": clicks.clicks,
+                "query_draws": draws,
+                "rankers": len(clicks.logs),
+                "settings": {name: getattr(settings, name) for name in _SETTINGS},
+                "notices": list(clicks.notices),
+            }
+        )
+        return
+    noun = "ranker" if len(clicks.logs) == 1 else "rankers"
+    print(
+        f"{clicks.clicks:,} clicks of {draws:,} query draws on {own.name}, served by "
+        f"{len(clicks.logs)} production {noun}, written to {named(options.out)}."
+    )
