@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -42,8 +41,3 @@ def interleaved(entrants: dict[str, Callable[[], Any]], rounds: int) -> dict[str
             timings[name].cpu.append(time.process_time() - cpu)
             timings[name].wall.append(time.perf_counter() - wall)
     return timings
-
-
-def peak_memory_mb() -> float:
-    """Peak resident memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -10,21 +10,22 @@ from functools import partial
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.measure import Timing, interleaved, peak_memory_mb
+from benchmarks.measure import Timing, interleaved
+from benchmarks.memory import beyond_features
+from benchmarks.reading import reading
 from benchmarks.works import CURVE, Work, work
-from ultr_core.corpus.synthetic import synthetic_splits
+from ultr_core.experiments import build_world, simulate_logs, test_risk, train_method
 from ultr_core.learners import fit_path, fit_ranker, objective_value
+from ultr_core.learners.selection import COST_GRID, PATH_TOLERANCE
 from ultr_core.propensity.weights import Weights, ips_weights, naive_weights
-from ultr_core.ranking import rank_documents
-from ultr_core.risk import true_risk
+from ultr_core.settings import Settings
 
-COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 HEAD = "| work | what | CPU s | wall s | ratio | passes | gap or suboptimality |"
 
 
 def passes(rounds: int) -> Iterator[str]:
     """Passes over the features to three gaps; the worst of all settings."""
-    for name in ("small", "medium"):
+    for name in ("small", "default", "medium"):
         for tolerance in (1e-3, 1e-4, 1e-6):
             counts = [
                 fit_ranker(
@@ -44,6 +45,8 @@ def against_peers(rounds: int) -> Iterator[str]:
         ("small", 45_000),
         ("small", 850_000),
         ("medium", 5_000),
+        ("default", 45_000),
+        ("default", 850_000),
     ):
         for kind in ("naive", "ips"):
             yield from _against(work(name), kind, clicks, rounds)
@@ -101,44 +104,43 @@ def trees(rounds: int) -> Iterator[str]:
 
 def grid(rounds: int) -> Iterator[str]:
     """Nine values of C for both methods against single fits of the hardest value."""
-    data = work("small")
-    for clicks in (45_000, 850_000):
-        both = [data.weights(kind, clicks) for kind in ("naive", "ips")]
-        timings = interleaved(
-            {
-                "ours, grid of both": partial(_grids, data, both),
-                "ours, naive at C = 100": _fit(data, both[0], 100.0, 1e-2),
-                "ours, ips at C = 100": _fit(data, both[1], 100.0, 1e-2),
-            },
-            rounds,
-        )
-        whole, *single = timings.values()
-        ratio = whole.seconds / max(t.seconds for t in single)
-        title = f"small, {clicks:,} clicks"
-        yield _line(title, "nine C, both methods, in hardest fits", whole, ratio=ratio)
+    for data in (work("small"), work("default")):
+        for clicks in (45_000, 850_000):
+            both = [data.weights(kind, clicks) for kind in ("naive", "ips")]
+            timings = interleaved(
+                {
+                    "ours, grid of both": partial(_grids, data, both),
+                    "ours, naive at C = 100": _fit(data, both[0], 100.0, PATH_TOLERANCE),
+                    "ours, ips at C = 100": _fit(data, both[1], 100.0, PATH_TOLERANCE),
+                },
+                2 * rounds + 1,
+            )
+            whole, *single = timings.values()
+            ratio = whole.seconds / max(t.seconds for t in single)
+            title = f"{data.name}, {clicks:,} clicks"
+            yield _line(title, "nine C, both methods, in hardest fits", whole, ratio=ratio)
 
 
 def _grids(data: Work, both: Sequence[Weights]) -> None:
     for weights in both:
-        fit_path(data.corpus, weights, COSTS, tolerance=1e-2)
+        fit_path(data.corpus, weights, COST_GRID, tolerance=PATH_TOLERANCE)
 
 
 def loop(rounds: int) -> Iterator[str]:
-    """Clicks, naive and weighted ranker, and the test of three rankers, as on a page."""
-    data, test = work("small"), synthetic_splits(0).test
-    relevant = test.relevance(3)
-    production = fit_ranker(data.corpus, data.weights("naive", 1_000), cost=1.0)
+    """What the app does for a draw: clicks, naive and weighted ranker, three rankers tested."""
+    world = build_world(Settings())
 
-    def once(clicks: int, grid: bool) -> None:
-        log = data.log(clicks)
-        rankers = [production]
-        for weights in (naive_weights(log), ips_weights(log, CURVE)):
-            if grid:
-                fit_path(data.corpus, weights, COSTS, tolerance=1e-2)
-            rankers.append(fit_ranker(data.corpus, weights, cost=10.0, tolerance=2e-3))
-        for ranker in rankers:
-            ranks = rank_documents(ranker.score(test), test.query_offsets)
-            true_risk(ranks, relevant, test.query_offsets)
+    def once(clicks: int, chosen: bool) -> None:
+        settings = Settings(clicks=clicks)
+        logs = simulate_logs(world, settings)
+        test_risk(world, world.production.ranker)
+        if chosen:
+            for method in ("naive", "propensity"):
+                train_method(world, settings, 0, method, logs)
+            return
+        for weights in (naive_weights(logs.train), ips_weights(logs.train, CURVE)):
+            ranker = fit_ranker(world.splits.train, weights, cost=10.0, tolerance=2e-3)
+            test_risk(world, ranker)
 
     entrants: dict[str, Callable[[], object]] = {
         f"ours, {clicks:,} clicks{', C from nine' if chosen else ''}": (
@@ -147,12 +149,12 @@ def loop(rounds: int) -> Iterator[str]:
         for clicks in (45_000, 850_000)
         for chosen in (False, True)
     }
-    for name, timing in interleaved(entrants, 2 * rounds + 1).items():
-        yield _line("interactive loop", name.removeprefix("ours, "), timing)
+    for name, timing in interleaved(entrants, 4 * rounds + 3).items():
+        yield _line("interactive loop, default", name.removeprefix("ours, "), timing)
 
 
 def yahoo(rounds: int) -> Iterator[str]:
-    """The paper's size in a process of its own, for its peak memory."""
+    """The paper's size, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks", "yahoo-here", "--rounds", str(rounds)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     yield from (line for line in done.stdout.splitlines() if line.startswith("| yahoo"))
@@ -164,7 +166,6 @@ def yahoo_here(rounds: int) -> Iterator[str]:
     features = np.asarray(data.corpus.features)
     w = np.random.default_rng(0).normal(size=features.shape[1]).astype(np.float32)
     many = {n: data.weights("ips", n) for n in (170_000, 850_000)}
-    before = peak_memory_mb()
     timings = interleaved(
         {
             "product": lambda: features @ w,
@@ -181,10 +182,9 @@ def yahoo_here(rounds: int) -> Iterator[str]:
         yield _line("yahoo", what, timing, ratio=ratio, passes=found.passes, gap=found.gap)
     few, full = timings.values()
     yield _line("yahoo", "850,000 in times of 170,000 clicks", ratio=full.seconds / few.seconds)
-    size = features.nbytes / 1e6
-    more = (peak_memory_mb() - size) / size
-    yield _line("yahoo", f"peak memory beyond the features of {size:.0f} MB, in them", ratio=more)
-    yield _line("yahoo", "of that before fitting", ratio=(before - size) / size)
+    share = beyond_features(data.corpus, many[850_000], 10.0, 1e-3)
+    what = f"peak memory of a fit beyond the features of {features.nbytes / 1e6:.0f} MB, in them"
+    yield _line("yahoo", what, ratio=share)
 
 
 def _fit(data: Work, weights: Weights, cost: float, tolerance: float) -> Callable[[], object]:
@@ -220,4 +220,5 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "grid": grid,
     "loop": loop,
     "yahoo": yahoo,
+    "reading": reading,
 }

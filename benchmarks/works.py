@@ -23,9 +23,13 @@ from ultr_core.ranking import rank_documents
 
 SHAPES: dict[str, dict[str, Any]] = {
     "small": {"train_queries": 2_000, "features": 50},
+    "default": {"train_queries": 2_000, "features": 50},
     "medium": {"train_queries": 5_000, "features": 200},
     "yahoo": {"train_queries": 19_944, "features": 700},
 }
+FIXED_LISTS = {"small": 20}
+"""Works in which every query has the same number of documents; elsewhere it varies."""
+
 RELEVANT_GRADE = 3
 CURVE = PowerLaw(1.0)
 CLICKS = PositionModel(CURVE, eps_plus=1.0, eps_minus=0.1)
@@ -59,9 +63,19 @@ class Work:
 
 @functools.cache
 def work(name: str) -> Work:
-    """The corpus called small, medium or yahoo (its size, dense, a third non-zero)."""
-    splits = synthetic_splits(0, validation_queries=1, test_queries=1, **SHAPES[name])
-    corpus = splits.train
+    """A corpus by name.
+
+    small: 2,000 queries x 20 documents x 50 features; default: what the app shows, the same with
+    24 documents on average and up to 113; medium; yahoo: its size, dense, a third non-zero.
+    """
+    shape = dict(SHAPES[name])
+    if name in FIXED_LISTS:
+        # Lists long enough to be cut to the fixed length, and twice as many as are needed.
+        length, queries = FIXED_LISTS[name], shape["train_queries"]
+        shape |= {"train_queries": 2 * queries, "mean_candidates": 2.0 * length}
+    corpus = synthetic_splits(0, validation_queries=1, test_queries=1, **shape).train
+    if name in FIXED_LISTS:
+        corpus = _cut_to(corpus, queries, length)
     if name == "yahoo":
         corpus = _thinned(corpus, 0.32 / 0.8)
     few = corpus.subset(np.arange(max(2, corpus.n_queries // 100)))
@@ -71,6 +85,14 @@ def work(name: str) -> Work:
     ranks = rank_documents(production.score(corpus), corpus.query_offsets)
     chance = CLICKS.click_probability(corpus.relevance(RELEVANT_GRADE), ranks)
     return Work(name, corpus, ranks, chance)
+
+
+def _cut_to(corpus: Corpus, queries: int, length: int) -> Corpus:
+    """The first ``length`` documents of the first ``queries`` queries that have as many."""
+    first = corpus.query_offsets[:-1][corpus.sizes >= length][:queries]
+    rows = (first[:, None] + np.arange(length)).ravel()
+    offsets = length * np.arange(len(first) + 1)
+    return Corpus(np.asarray(corpus.features)[rows], corpus.grades[rows], offsets)
 
 
 def _thinned(corpus: Corpus, kept: float) -> Corpus:

@@ -1,4 +1,4 @@
-"""Conventions, readings of the paper, the corpus, and references."""
+"""The corpus, your own data, references, and where the conventions stand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import streamlit as st
 
 from pages.shared import about_words, shell
 from pages.shared.boot import blas_threads, versions
+from pages.shared.registry import CLAIMS
+from ultr_core.export.claims_values import PART
 
 page = shell.enter()
 
@@ -13,8 +15,13 @@ for heading, text in about_words.SECTIONS.items():
     st.subheader(heading)
     st.markdown(text)
 
-st.subheader("How unclear places of the paper are read here")
-st.table(about_words.READINGS, alt="Places of the paper and how they are read here")
+st.subheader("What the numbers mean")
+st.page_link(
+    CLAIMS.file,
+    label="Conventions, misprints and open questions of the paper, with numbers",
+    icon=CLAIMS.icon,
+    query_params={PART.key: "readings"},
+)
 
 st.subheader("References")
 st.markdown("\n".join(f"- {reference}" for reference in about_words.REFERENCES))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
-from pages.shared import cached, lab_words, link, shell
+from pages.shared import cached, lab_words, link, pins, shell
 from pages.shared.checks import show_checks, summary
 from pages.shared.frame import offer_files, show_chart, show_figure, theme
+from pages.shared.page_link import choose
 from pages.shared.slots import Slot, first_time
+from pages.shared.training import FIRST_CELLS, Training
 from pages.shared.worlds import require_world
-from ultr_core.experiments import METHODS, Comparison, RiskPicture, training_plan
+from ultr_core.experiments import METHODS, Comparison, RiskPicture
+from ultr_core.export.page_links import LAB
 from ultr_core.figures import (
     Quantity,
     comparison_figure,
@@ -24,7 +27,6 @@ from ultr_core.figures import (
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 
-FIRST_CELLS = 2  # naive and weighted on the first click log
 NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
 
 
@@ -42,7 +44,10 @@ def main() -> None:
     """Lay out the page, show what is quick, then fill in draw by draw."""
     page = shell.enter()
     settings = shell.require_settings(page)
-    headline, verdict = Slot(), Slot()
+    with st.container(key="headline"):
+        headline = Slot()
+    with st.container(key="verdict"):
+        verdict = Slot()
     first = first_time("lab_was_shown")
     # Numbers of the former settings must not stand beside new ones.
     headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
@@ -55,19 +60,24 @@ def main() -> None:
     st.subheader("Trained rankers: which one would you rather use?")
     with st.container(key="figure-trained-rankers", gap="xsmall"):
         slots = Slots(headline, Slot(), Slot())
+    compared = st.container(key="pins")
     if first:
         slots.chart.place().skeleton(height=340)
-    cells = _cells(settings.draws)
-    _train(corpus, settings, slots, cells, first=0, last=FIRST_CELLS)
-    checks = cached.checks(corpus, settings)
-    verdict.place().markdown(summary(checks))
-    st.subheader("Proof checks: the paper's claims, measured in this world")
-    show_checks(checks)
+    order = Training(corpus, settings)
+    answered = _train(order, slots, first=0, last=FIRST_CELLS)
+    with st.container():
+        answered = answered and _check(order, verdict)
     _examination_section(settings)
     _formula_section(settings, picture)
     _steps_section()
     slots = replace(slots, answer=_answer())
-    _train(corpus, settings, slots, cells, first=FIRST_CELLS, last=len(cells))
+    finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
+    if finished:
+        with compared:
+            pins.section(cached.comparison(corpus, settings, order.plan))
+    else:
+        with slots.below_chart.place().container():
+            order.come_back(answered=answered)
 
 
 def _risk_section(picture: RiskPicture) -> None:
@@ -84,47 +94,51 @@ def _risk_section(picture: RiskPicture) -> None:
     )
     for column, method, words, estimates in panels:
         with column:
-            st.markdown(
+            st.container(key=f"panel-{method}").markdown(
                 f"{words}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
                 f"{lab_words.preference(picture, estimates)}"
             )
             show_figure(partial(risk_figure, picture, method))
 
 
-def _cells(draws: int) -> list[tuple[int, str]]:
-    """What is to be trained, as (draw, method): the clipped ranker takes longest and comes last."""
-    return sorted(training_plan(draws), key=lambda cell: cell[1] == "clipped")
-
-
-def _train(
-    corpus: str | None,
-    settings: Settings,
-    slots: Slots,
-    cells: list[tuple[int, str]],
-    *,
-    first: int,
-    last: int,
-) -> None:
-    """Train ``cells[first:last]`` one by one and show what is there.
+def _train(order: Training, slots: Slots, *, first: int, last: int) -> bool:
+    """Show ``order.plan[first:last]`` cell by cell as it is trained; False to come back later.
 
     Every message to the page between two cells is a point at which a new slider value takes
     over.
     """
     painted = time.monotonic()
+    cells = order.plan
     for done in range(first, last):
         draw, method = cells[done]
-        if time.monotonic() - painted > NOTICEABLE:
+        while not order.ready(done, NOTICEABLE):
+            if order.leave():
+                return False
             slots.below_chart.place().progress(
                 done / len(cells),
-                f"Click log {draw + 1} of {settings.draws}: training {METHODS[method].label} …",
+                f"Click log {draw + 1} of {order.settings.draws}: "
+                f"training {METHODS[method].label} …",
             )
-        cached.trained(corpus, settings, draw, method)
         # Two draws give an interval so wide that the axis would jump for a moment.
         worth_showing = method != "naive" and draw != 1
         if done + 1 == last or (worth_showing and time.monotonic() - painted > NOTICEABLE):
-            comparison = cached.comparison(corpus, settings, cells[: done + 1])
+            comparison = cached.comparison(order.corpus, order.settings, cells[: done + 1])
             _show_rankers(comparison, slots, complete=done + 1 == len(cells))
             painted = time.monotonic()
+    return True
+
+
+def _check(order: Training, verdict: Slot) -> bool:
+    """The proof checks, and their verdict on top of the page; False to come back later."""
+    while not order.checked(NOTICEABLE):
+        if order.leave():
+            return False
+        verdict.place().markdown(":shimmer[Checking the paper's claims …]")
+    checks = cached.checks(order.corpus, order.settings)
+    verdict.place().markdown(summary(checks))
+    st.subheader("Proof checks: the paper's claims, measured in this world")
+    show_checks(checks)
+    return True
 
 
 def _show_rankers(comparison: Comparison, slots: Slots, *, complete: bool) -> None:
@@ -174,11 +188,8 @@ def _interval(estimate: Estimate) -> str:
 
 def _examination_section(settings: Settings) -> None:
     st.subheader("Who looks how far down, and what a click weighs")
-    shown = st.segmented_control(
-        "Show", ["Probability p", "Weight 1/p"], default="Probability p", required=True,
-        key="examination_view", label_visibility="collapsed",
-    )  # fmt: skip
-    quantity: Quantity = "weight" if shown == "Weight 1/p" else "probability"
+    (value,) = LAB
+    quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
     show_figure(partial(examination_figure, settings, quantity))
 
 

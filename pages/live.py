@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shared import propensity_cached, shell
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
+from pages.shared.page_link import control
 from pages.shared.propensity_words import apply_step
 from pages.shared.slots import Slot
 from ultr_core.errors import InputError
@@ -19,11 +20,10 @@ from ultr_core.experiments.interleaving import (
     one_random_click,
 )
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
+from ultr_core.export.page_links import LIVE, SCHEME_TITLES
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
 from ultr_core.risk.sign_test import comparisons_needed, sign_test
 
-QUERIES = (100, 218, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-NAMES = {"balanced": "Balanced (the paper's)", "team-draft": "Team draft"}
 RANKERS = {
     "production": "Production, weights by hand",
     "naive": "Naive",
@@ -79,36 +79,23 @@ def main() -> None:
 
 def _design() -> LiveDesign:
     with st.container(key="live-design"):
-        grid = st.grid(4, min_column_width=150)
-        with grid.cell():
-            queries = st.select_slider(
-                "Interleaved queries", QUERIES, value=10_000, key="live_queries",
-                bind="query-params", format_func=lambda n: f"{n:,}",
-                help="Queries shown in each of the two contests. The paper had 218 and 257 with "
-                "a click.",
-            )  # fmt: skip
-        with grid.cell():
-            scheme = st.selectbox(
-                "Interleaving", list(SCHEMES), key="live_scheme", bind="query-params",
-                format_func=lambda key: NAMES[key],
-                help="Balanced: lists in turn, judged by clicks within the same depth of both. "
-                "Team draft: each ranker picks, judged by whose picks are clicked.",
-            )  # fmt: skip
-        with grid.cell():
-            swap_days = st.slider(
-                "Days of swaps", 1, 21, 7, key="live_swap_days", bind="query-params",
-                help="Days on which rank 1 is swapped with a random rank of 1 to 21.",
-            )  # fmt: skip
-        with grid.cell():
-            smoothing = st.slider(
-                "Smoothing", 0.0, 1.0, 0.5, 0.05, key="live_smoothing", bind="query-params",
-                help="Weight of overall click rates in the curve; the paper does not give it.",
-            )  # fmt: skip
-    return LiveDesign(swap_days=swap_days, smoothing=smoothing, interleaved=queries, scheme=scheme)
+        grid = st.grid(len(LIVE), min_column_width=150)
+        values = {}
+        for value in LIVE:
+            with grid.cell():
+                values[value.key] = control("live", value.key)
+    return LiveDesign(
+        swap_days=values["live_swap_days"],
+        smoothing=values["live_smoothing"],
+        interleaved=values["live_queries"],
+        scheme=values["live_scheme"],
+    )
 
 
 def _reading(result: LiveResult) -> None:
     for contest in result.contests:
+        if contest.test.decided == 0:
+            continue  # the headline says all there is
         needed = (
             "no traffic would do"
             if contest.needed is None
@@ -200,7 +187,7 @@ def _demonstration_section() -> None:
             rows.append(
                 {
                     "User": who,
-                    "Interleaving": NAMES[scheme],
+                    "Interleaving": SCHEME_TITLES[scheme],
                     "A wins": str(verdict.a),
                     "B wins": str(verdict.b),
                     "Tie": str(verdict.tie),

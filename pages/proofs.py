@@ -10,9 +10,11 @@ import streamlit as st
 from pages.shared import proofs_cached, proofs_user, proofs_world, shell
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
+from pages.shared.page_link import choose
 from pages.shared.proofs_lines import show_claim, show_lines, show_patterns
 from pages.shared.proofs_words import STEPS, Step, headline
 from ultr_core.errors import InputError
+from ultr_core.export.page_links import PROOF, USERS, VIEW, switch_key
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
 from ultr_core.proofs.monte_carlo import MOST_USERS
@@ -21,18 +23,14 @@ from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.settings import Settings
 
-FIRST_USERS = 1_000
 CLEAN = ("ips-unbiased", "risk-converges")  # derivations of section 4, without click noise
-VIEWS = ("Users arrive", "One user at a time", "Naive against weighted", "Noise and the SVM")
 GAPS = tuple(Fraction(i, 40) for i in range(61))
-LABELS = {f"{p.section}: {p.title}": name for name, p in DERIVATIONS.items()}
 
 
 def main() -> None:
     """Lay out the page: verdict, switches and query, lines, then what users do."""
     page = shell.enter()
     settings = shell.require_settings(page)
-    proofs_world.tidy_link(users=(1, MOST_USERS), step=(0, proofs_user.LAST_STEP))
     verdict = st.container(key="verdict")
     name, users = _choose()
     broken = _switches()
@@ -63,13 +61,10 @@ def _choose() -> tuple[str, int]:
     """Which derivation, and how many users have come."""
     claim, count, button = st.columns([0.56, 0.22, 0.22], vertical_alignment="bottom")
     with claim:
-        label = st.selectbox(
-            "Derivation (section of the paper: claim)", list(LABELS), key="proof",
-            bind="query-params",
-        )  # fmt: skip
+        name = choose(PROOF, kind="box")
     with count:
         users = st.number_input(
-            "Simulated users", 1, MOST_USERS, value=FIRST_USERS, key="users", bind="query-params"
+            USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
         )
     with button:
         more = min(9 * users, proofs_cached.BLOCK, MOST_USERS - users)
@@ -77,7 +72,7 @@ def _choose() -> tuple[str, int]:
             f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
             disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
         )  # fmt: skip
-    return LABELS[label], int(users)
+    return name, int(users)
 
 
 def _switches() -> tuple[str, ...]:
@@ -106,17 +101,14 @@ def _predicted(world: SmallWorld, name: str) -> dict[int, Fraction] | None:
 
 def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
     st.subheader("See it happen")
-    view = st.segmented_control(
-        "What to see", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    if view != VIEWS[1]:
+    view = choose(VIEW, label_visibility="collapsed")
+    if view != "user":
         st.session_state[proofs_user.PLAYING] = False
-    if view == VIEWS[0]:
+    if view == "arrive":
         _users_arrive(world, settings, name, users)
-    elif view == VIEWS[1]:
+    elif view == "user":
         proofs_user.watch(world, settings.seed)
-    elif view == VIEWS[2]:
+    elif view == "race":
         _naive_against_weighted(world, settings)
     else:
         _noise_and_svm(world)
@@ -230,8 +222,8 @@ def _steps() -> None:
 def _apply(step: Step) -> None:
     """Callback: the step's derivation with exactly its assumption broken."""
     for name in BREAKS:
-        st.session_state[proofs_world.switch_key(name)] = name == step.broken
-    st.session_state["proof"] = next(k for k, v in LABELS.items() if v == step.proof)
+        st.session_state[switch_key(name)] = name == step.broken
+    st.session_state["proof"] = step.proof
     if step.proof not in CLEAN and st.session_state["eps_minus"] == 0:
         st.session_state["eps_minus"] = Settings().eps_minus
 

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from pages.shared import propensity_cached, propensity_log, shell
+from pages.shared.context import PageContext
 from pages.shared.controls import in_page_words
+from pages.shared.curve_use import curve_buttons
+from pages.shared.curve_words import learner_believes, users_have
 from pages.shared.frame import show_figure
-from pages.shared.propensity_cached import POSITION, TRUST
+from pages.shared.page_link import control
 from pages.shared.propensity_words import (
     STEPS,
-    TRAFFIC,
     apply_step,
     headline,
     method_rows,
-    option_help,
     precision_sentence,
     price_sentence,
     trust_warning,
 )
-from pages.shared.shell import PageContext
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
-from ultr_core.experiments import LOG_FIELDS, stage
+from ultr_core.experiments import LOG_FIELDS, assumed_curve, stage, true_curve
 from ultr_core.experiments.propensity_study import MethodResult, SwapDesign, true_ratios
-from ultr_core.feedback import PowerLaw
+from ultr_core.export.page_links import NOTHING_ELSE, POSITION, TRUST
+from ultr_core.export.propensity_notebook import swap_design
+from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
-from ultr_core.propensity import FITS, PROPENSITY_METHODS, CurveOptions
+from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
 
-NONE = "nothing else"
-PRECISIONS = (0.05, 0.1, 0.2, 0.5)
+DESIGN = (
+    "swap_landmark", "swap_traffic", "swap_smoothing", "swap_fit", "swap_users", "swap_other",
+    "swap_ranks", "swap_at",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -43,9 +47,10 @@ def main() -> None:
     settings = shell.require_settings(page)
     corpus = page.launch.corpus
     top = Slot()
-    kind, plan, other = _design()
+    values = _design()
     chart = st.container()
-    design = replace(plan, bootstrap=_bootstrap())
+    values["swap_bootstrap"] = control("propensities", "swap_bootstrap")
+    kind, other, design = values["swap_users"], values["swap_other"], swap_design(values)
     require_world(corpus, settings)
     found = propensity_cached.method_result(corpus, settings, kind, design, "swap")
     truth = true_ratios(propensity_cached.examination_of(kind, settings), design)
@@ -75,17 +80,11 @@ def _chart_section(
     if kind == TRUST:
         limit = propensity_cached.limit(corpus, settings, kind, design.landmark, design.last_rank)
         st.warning(trust_warning(limit, truth, design), icon=":material/warning:")
-    if other != NONE:
-        rival = propensity_cached.method_result(corpus, settings, kind, design, _key(other))
+    if other != NOTHING_ELSE:
+        rival = propensity_cached.method_result(corpus, settings, kind, design, other)
     if found.estimate is not None and found.curve is not None:
         show_figure(partial(curve_figure, found, truth.tolist(), limit=limit, other=rival))
-
-
-def _bootstrap() -> bool:
-    return st.toggle(
-        "Bootstrap intervals", key="swap_bootstrap", bind="query-params",
-        help="Intervals from 2,000 resampled experiments instead of the delta method.",
-    )  # fmt: skip
+        curve_buttons(found.curve.values, settings, key="swaps")
 
 
 def _wanted(name: str, kind: str, design: SwapDesign, settings: Settings) -> bool:
@@ -105,57 +104,15 @@ def _ask(name: str, token: object) -> None:
     st.session_state[f"swap_asked_{name}"] = token
 
 
-def _design() -> tuple[str, SwapDesign, str]:
-    """The controls of the experiment."""
+def _design() -> dict[str, Any]:
+    """The controls of the experiment; their values by key."""
+    values = {}
     with st.container(key="swap-design"):
         grid = st.grid(4, min_column_width=150)
-        with grid.cell():
-            landmark = st.slider(
-                "Landmark k", 1, 10, 1, key="swap_landmark", bind="query-params",
-                help=option_help("landmark"),
-            )  # fmt: skip
-        with grid.cell():
-            sessions = st.select_slider(
-                "Traffic", TRAFFIC, value=50_000, key="swap_traffic", bind="query-params",
-                format_func=lambda n: f"{n:,}", help=option_help("traffic"),
-            )  # fmt: skip
-        with grid.cell():
-            smoothing = st.slider(
-                "Smoothing", 0.0, 1.0, 0.0, 0.05, key="swap_smoothing", bind="query-params",
-                help=option_help("smoothing"),
-            )  # fmt: skip
-        with grid.cell():
-            fit = st.selectbox(
-                "Fit", list(FITS), key="swap_fit", bind="query-params", help=option_help("fit")
-            )
-        with grid.cell():
-            kind = st.selectbox(
-                "Users", [POSITION, TRUST], key="swap_users", bind="query-params",
-                help=option_help("users"),
-            )  # fmt: skip
-        with grid.cell():
-            labels = [NONE, *(m.label for m in PROPENSITY_METHODS.values() if m.key != "swap")]
-            other = st.selectbox(
-                "Beside it", labels, key="swap_other", bind="query-params",
-                help=option_help("other"),
-            )  # fmt: skip
-        with grid.cell():
-            last_rank = st.slider(
-                "Last rank K", 10, 40, 21, key="swap_ranks", bind="query-params",
-                help=option_help("last_rank"),
-            )  # fmt: skip
-        with grid.cell():
-            every = st.selectbox(
-                "Measure", ["every rank", "1, 2, 4, 8, 16 …"], key="swap_at", bind="query-params",
-                help=option_help("at"),
-            )  # fmt: skip
-    ranks = () if every == "every rank" else tuple(2**i for i in range(6) if 2**i <= last_rank)
-    options = CurveOptions(smoothing, ranks, fit)
-    return kind, SwapDesign(landmark, last_rank, sessions, options=options), other
-
-
-def _key(label: str) -> str:
-    return next(m.key for m in PROPENSITY_METHODS.values() if m.label == label)
+        for key in DESIGN:
+            with grid.cell():
+                values[key] = control("propensities", key)
+    return values
 
 
 def _notes(found: MethodResult) -> None:
@@ -174,16 +131,9 @@ def _price_section(
     st.markdown(price_sentence(found, design))
     rank_column, precision_column = st.columns(2, gap="medium")
     with rank_column:
-        rank = st.slider(
-            "Rank to be known", 2, 40, 10, key="swap_rank", bind="query-params",
-            help="The rank whose p_r / p_k is wanted.",
-        )  # fmt: skip
+        rank = control("propensities", "swap_rank")
     with precision_column:
-        precision = st.select_slider(
-            "Wanted precision ±", PRECISIONS, value=0.1, key="swap_precision",
-            bind="query-params", format_func=lambda p: f"{p:.0%}",
-            help="Half the width of the 95 % interval, relative to the ratio.",
-        )  # fmt: skip
+        precision = control("propensities", "swap_precision")
     try:
         needed = propensity_cached.traffic_needed(
             page.launch.corpus, settings, kind, design, rank, precision
@@ -232,11 +182,11 @@ def _ranker_section(
         return
     if not _wanted("rankers", kind, design, settings):
         return
-    wrong = settings.assumed_eta if settings.assumed_eta != settings.eta else 1.5 * settings.eta
+    wrong, wrong_curve = _wrong(settings)
     curves = {
-        "true": ("True propensities", "skyline", PowerLaw(settings.eta)),
+        "true": ("True propensities", "skyline", true_curve(settings)),
         "estimated": ("Estimated by swaps", "propensity", found.curve.curve),
-        "wrong": (f"Mis-set, η′ = {wrong:g}", "clipped", PowerLaw(min(wrong, 2.0))),
+        "wrong": (f"Mis-set, {wrong}", "clipped", wrong_curve),
         "none": ("No weights (naive)", "naive", None),
     }
     place = Slot()
@@ -253,9 +203,19 @@ def _ranker_section(
         show_figure(partial(curve_risk_figure, risks))
     st.markdown(
         f"One click log of {settings.clicks:,} expected clicks by position-model users with "
-        f"η = {settings.eta:g}; C chosen for each on validation clicks. One log has no interval: "
+        f"{users_have(settings)}; C chosen for each on validation clicks. One log has no interval: "
         "differences of a tenth come and go with the seed."
     )
+
+
+def _wrong(settings: Settings) -> tuple[str, ExaminationCurve]:
+    """What the learner wrongly believes in these settings, or a wrong belief if it is right."""
+    if not settings.belief_is_right:
+        return learner_believes(settings), assumed_curve(settings)
+    if settings.curve:
+        return "η′ = 1", PowerLaw(1.0)
+    eta = 1.5 * settings.eta if 0 < settings.eta <= 1.3 else 0.5
+    return f"η′ = {eta:g}", PowerLaw(eta)
 
 
 def _steps_section() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.shared import shell, study_page
+from pages.shared.page_link import choose
+from ultr_core.export.page_links import STUDY
 from ultr_core.settings import Settings
 
 MORE_BIAS = (
@@ -32,21 +32,14 @@ TOO_LITTLE = (
     "Open η′ = 0.5",
     Settings(assumed_eta=0.5),
 )
-STUDIES = {
-    "Bias": ("bias", (NO_BIAS, MORE_BIAS, MORE_NOISE)),
-    "Noise": ("noise", (MORE_NOISE, NO_BIAS, MORE_BIAS)),
-    "Wrong propensities": ("misspecification", (TOO_LITTLE, TOO_MUCH, MORE_NOISE)),
-    "Map: bias and noise": ("map-noise", (NO_BIAS, MORE_BIAS, MORE_NOISE)),
-    "Map: true and assumed bias": ("map-assumed", (TOO_LITTLE, TOO_MUCH, MORE_BIAS)),
+STEPS = {
+    "bias": (NO_BIAS, MORE_BIAS, MORE_NOISE),
+    "noise": (MORE_NOISE, NO_BIAS, MORE_BIAS),
+    "misspecification": (TOO_LITTLE, TOO_MUCH, MORE_NOISE),
+    "map-noise": (NO_BIAS, MORE_BIAS, MORE_NOISE),
+    "map-assumed": (TOO_LITTLE, TOO_MUCH, MORE_BIAS),
 }
 
 page = shell.enter()
-chosen = st.segmented_control(
-    "What goes wrong",
-    list(STUDIES),
-    default="Bias",
-    required=True,
-    key="study",
-    bind="query-params",
-)
-study_page.show(page, *STUDIES[chosen or "Bias"])
+chosen = choose(STUDY)
+study_page.show(page, chosen, STEPS[chosen])

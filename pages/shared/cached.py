@@ -1,17 +1,18 @@
 """The core's stages, each remembered under only the settings that it depends on.
 
-Large read-only objects (corpus, family, logs) are shared by all sessions; results are small and
-copied. Every memory is bounded.
+All are read-only and shared by all sessions. Every memory is bounded.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
+from pages.shared.memory import Memory
 from ultr_core import experiments
 from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.experiments import (
@@ -33,6 +34,12 @@ from ultr_core.settings import Settings
 
 # One world is built at a time, however many sessions ask for however many worlds.
 _BUILDING = threading.Lock()
+_WORLDS: Memory[World] = Memory(3)
+_FAMILIES: Memory[RankerFamily] = Memory(3)
+_LOGS: Memory[Logs] = Memory(40)
+_PICTURES: Memory[RiskPicture] = Memory(400)
+RESULTS: Memory[Any] = Memory(4_000)
+"""Trained methods and proof checks by :class:`Cell`; small, and slow to make."""
 
 
 def world(corpus: str | None, settings: Settings) -> World:
@@ -40,13 +47,13 @@ def world(corpus: str | None, settings: Settings) -> World:
 
     Raises InputError for a directory that cannot be read.
     """
-    return _world(corpus, stage(settings, WORLD_FIELDS))
+    key = stage(settings, WORLD_FIELDS)
 
+    def make() -> World:
+        with _BUILDING:
+            return experiments.build_world(key, None if corpus is None else _splits(corpus))
 
-@st.cache_resource(max_entries=3, show_spinner=False)
-def _world(corpus: str | None, key: Settings) -> World:
-    with _BUILDING:
-        return experiments.build_world(key, None if corpus is None else _splits(corpus))
+    return _WORLDS.get((corpus, key), make)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -56,44 +63,79 @@ def _splits(corpus: str) -> CorpusSplits:
 
 def family(corpus: str | None, settings: Settings) -> RankerFamily:
     """The sixty rankers of a world."""
-    return _family(corpus, stage(settings, WORLD_FIELDS))
-
-
-@st.cache_resource(max_entries=3, show_spinner=False)
-def _family(corpus: str | None, key: Settings) -> RankerFamily:
-    return experiments.ranker_family(_world(corpus, key))
+    key = stage(settings, WORLD_FIELDS)
+    return _FAMILIES.get((corpus, key), lambda: experiments.ranker_family(world(corpus, key)))
 
 
 def logs(corpus: str | None, settings: Settings, draw: int) -> Logs:
     """The simulated clicks of one draw."""
-    return _logs(corpus, stage(settings, LOG_FIELDS), draw)
-
-
-@st.cache_resource(max_entries=12, show_spinner=False)
-def _logs(corpus: str | None, key: Settings, draw: int) -> Logs:
-    return experiments.simulate_logs(world(corpus, key), key, draw)
+    key = stage(settings, LOG_FIELDS)
+    return _LOGS.get(
+        (corpus, key, draw), lambda: experiments.simulate_logs(world(corpus, key), key, draw)
+    )
 
 
 def picture(corpus: str | None, settings: Settings) -> RiskPicture:
     """Empirical against true risk."""
-    return _picture(corpus, stage(settings, WEIGHTED_FIELDS))
+    key = stage(settings, WEIGHTED_FIELDS)
+
+    def make() -> RiskPicture:
+        return experiments.risk_picture(
+            world(corpus, key), family(corpus, key), key, logs(corpus, key, 0)
+        )
+
+    return _PICTURES.get((corpus, key), make)
 
 
-@st.cache_data(max_entries=400, show_spinner=False)
-def _picture(corpus: str | None, key: Settings) -> RiskPicture:
-    return experiments.risk_picture(
-        world(corpus, key), family(corpus, key), key, logs(corpus, key, 0)
+@dataclass(frozen=True)
+class Cell:
+    """What is slow to make: one method on one click log, or (``CHECKS``) the proof checks."""
+
+    corpus: str | None
+    settings: Settings
+    draw: int
+    what: str
+
+
+CHECKS = "checks"
+
+
+def cell(corpus: str | None, settings: Settings, draw: int, what: str) -> Cell:
+    """The cell of a method or of ``CHECKS``, with only the settings that it depends on."""
+    fields = WEIGHTED_FIELDS if what == CHECKS else METHODS[what].fields
+    return Cell(corpus, stage(settings, fields), draw, what)
+
+
+def make(wanted: Cell) -> Any:
+    """Train the method of a cell, or check the claims; not remembered."""
+    corpus, settings, draw = wanted.corpus, wanted.settings, wanted.draw
+    seen = logs(corpus, settings, draw)
+    if wanted.what != CHECKS:
+        return experiments.train_method(world(corpus, settings), settings, draw, wanted.what, seen)
+    found = experiments.proof_checks(
+        world(corpus, settings),
+        family(corpus, settings),
+        settings,
+        logs=seen,
+        trained=trained(corpus, settings, 0, "propensity"),
     )
+    return [{**check.as_dict(), "formula": PROOFS[check.name].formula} for check in found]
+
+
+def _result(wanted: Cell) -> Any:
+    return RESULTS.get(wanted, lambda: make(wanted))
 
 
 def trained(corpus: str | None, settings: Settings, draw: int, method: str) -> TrainedMethod:
     """One method trained on one draw and tested."""
-    return _trained(corpus, stage(settings, METHODS[method].fields), draw, method)
+    found: TrainedMethod = _result(cell(corpus, settings, draw, method))
+    return found
 
 
-@st.cache_data(max_entries=4000, show_spinner=False)
-def _trained(corpus: str | None, key: Settings, draw: int, method: str) -> TrainedMethod:
-    return experiments.train_method(world(corpus, key), key, draw, method, logs(corpus, key, draw))
+def checks(corpus: str | None, settings: Settings) -> list[dict[str, Any]]:
+    """The proof checks as plain values, with their formulas."""
+    found: list[dict[str, Any]] = _result(cell(corpus, settings, 0, CHECKS))
+    return found
 
 
 def comparison(
@@ -108,20 +150,3 @@ def comparison(
             for method in CLICK_METHODS
         },
     )
-
-
-def checks(corpus: str | None, settings: Settings) -> list[dict[str, Any]]:
-    """The proof checks as plain values, with their formulas."""
-    return _checks(corpus, stage(settings, WEIGHTED_FIELDS))
-
-
-@st.cache_data(max_entries=400, show_spinner=False)
-def _checks(corpus: str | None, key: Settings) -> list[dict[str, Any]]:
-    found = experiments.proof_checks(
-        world(corpus, key),
-        family(corpus, key),
-        key,
-        logs=logs(corpus, key, 0),
-        trained=trained(corpus, key, 0, "propensity"),
-    )
-    return [{**check.as_dict(), "formula": PROOFS[check.name].formula} for check in found]

@@ -48,9 +48,6 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _details(check: Mapping[str, Any]) -> None:
-    st.markdown(f"{check['statement']} (Section {check['section']} of the paper.)")
-    st.latex(check["formula"])
-    st.markdown(check["sentence"])
     rows = [
         ("Measured", _number(check["measured"])),
         (f"Expected ({check['relation']})", _number(check["expected"])),
@@ -61,7 +58,10 @@ def _details(check: Mapping[str, Any]) -> None:
     if check["assumes"]:
         lines.append(f"- Assumes: {'; '.join(check['assumes'])}")
     lines.append(f"- Fails when {check['fails_when']}")
-    st.markdown("\n".join(lines))
+    words = f"{check['statement']} (Section {check['section']} of the paper.)"
+    # One element a check: a class that moves its sliders pays for each.
+    formula, numbers = f"$$\n{check['formula']}\n$$", "\n".join(lines)
+    st.markdown("\n\n".join((words, formula, check["sentence"], numbers)))
 
 
 def _number(value: float) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from pages.shared import link
+from pages.shared import curve_control, link
 from pages.shared.registry import PageInfo
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
 
@@ -26,35 +28,47 @@ def controls(page: PageInfo) -> Settings | InputError:
     link.tidy()
     with st.sidebar:
         presets = st.container()
+        picture = curve_control.curve_control()
+        in_sidebar = st.container()
         for name in SIDE_CONTROLS:
             if name not in page.main_controls:
                 control(PARAMETERS[name])
         with st.expander("Corpus and intervals"):
             for name in FINE_CONTROLS:
                 control(PARAMETERS[name])
-        share = st.container()
-        st.button(
-            "Reset", key="reset", icon=":material/restart_alt:", width="stretch",
-            on_click=link.write, args=(Settings(),), help="Back to the paper's default world.",
-        )  # fmt: skip
-    if page.main_controls:
-        with st.container(key="main-controls"):
-            grid = st.grid(len(page.main_controls), min_column_width=150)
-            for name in page.main_controls:
-                with grid.cell():
-                    control(PARAMETERS[name])
+    _in_page(page.main_controls)
     settings = _settings()
+    with st.container() if page.main_controls else in_sidebar:
+        curve_control.show_curves(settings, picture)
     with presets:
         _presets(settings)
-    if isinstance(settings, Settings):
-        with share:
-            _share(settings)
     return settings
+
+
+def chosen_controls(names: Sequence[str]) -> Settings | InputError:
+    """Draw these controls alone, in the page; the others must be held in the session."""
+    link.tidy()
+    _in_page(names)
+    return _settings()
+
+
+def _in_page(names: Sequence[str]) -> None:
+    if names:
+        with st.container(key="main-controls"):
+            grid = st.grid(len(names), min_column_width=150)
+            for name in names:
+                with grid.cell():
+                    control(PARAMETERS[name])
 
 
 def control(parameter: Parameter) -> None:
     """The control of one parameter, bound to the address bar under the parameter's name."""
-    common: dict[str, Any] = {"key": parameter.name, "bind": "query-params", "help": parameter.help}
+    common: dict[str, Any] = {
+        "key": parameter.name,
+        "bind": "query-params",
+        "help": parameter.help,
+        "disabled": curve_control.replaces(parameter.name),
+    }
     if parameter.stops:
         st.select_slider(
             parameter.label,
@@ -80,13 +94,15 @@ def in_page_words(message: str) -> str:
     """A message of the core with the names of controls instead of command-line options."""
     for parameter in PARAMETERS.values():
         message = message.replace(parameter.option, parameter.label)
+    for field in CURVES.values():
+        message = message.replace(field.option, field.label)
     return message
 
 
 def _settings() -> Settings | InputError:
     values = {name: st.session_state[name] for name in PARAMETERS}
     try:
-        return Settings(**values)
+        return Settings(**values, **curve_control.typed_curves())
     except InputError as error:
         return error
 
@@ -121,11 +137,3 @@ def _apply_preset(key: str) -> None:
         if preset.name == chosen:
             st.session_state[_PRESET_TURN] += 1
             link.write(preset.settings)
-
-
-def _share(settings: Settings) -> None:
-    with st.popover("Share", icon=":material/link:", width="stretch"):
-        st.markdown("This address opens the lab with exactly these settings, seed included.")
-        address = (st.context.url or "").split("?")[0]
-        query = settings.to_query()
-        st.code(f"{address}?{query}" if query else address, language=None, wrap_lines=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import streamlit as st
 
-from ultr_core.export import FILE_FORMATS, FileFormat
+from pages.shared import lecture
+from pages.shared.take_away import origin
+from ultr_core.export import FILE_FORMATS, FileFormat, Origin
 from ultr_core.figures import Figure, Theme
 
 
@@ -17,28 +19,42 @@ class Draw(Protocol):
         """The figure, with its text readable on the theme's background."""
 
 
-def show_figure(draw: Draw) -> None:
-    """Show the figure that ``draw`` makes for the reader's theme, and offer it as files."""
+def show_figure(draw: Draw, *, key: str = "") -> None:
+    """Show the figure that ``draw`` makes for the reader's theme, and offer it as files.
+
+    ``key`` tells apart two figures of one name on a page.
+    """
     figure = draw(theme=theme())
-    with st.container(key=f"figure-{figure.name}", gap="xsmall"):
+    with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
         show_chart(figure)
-        offer_files(figure, draw)
+        offer_files(figure, draw, key=key)
 
 
 def show_chart(figure: Figure) -> None:
     """Show the picture alone; it may be shown again in the same place while results come in."""
     st.vega_lite_chart(
-        figure.rows, dict(figure.spec), width="stretch", height=figure.height, alt=figure.alt
+        figure.rows, page_spec(figure), width="stretch", height=figure.height, alt=figure.alt
     )
 
 
-def offer_files(figure: Figure, draw: Draw) -> None:
+def page_spec(figure: Figure) -> dict[str, Any]:
+    """The figure's specification for this page: with larger type in lecture mode."""
+    spec = dict(figure.spec)
+    return spec if lecture.read() is None else cast(dict[str, Any], lecture.enlarged(spec))
+
+
+def offer_files(figure: Figure, draw: Draw, *, key: str = "") -> None:
     """Offer the figure as files, drawn for a white page on a click, without another run."""
-    with st.popover("Save figure", icon=":material/download:", type="tertiary"):
+    made_by = origin()
+    with (
+        st.container(key=f"save-figure-{figure.name}{key}"),
+        st.popover("Save figure", icon=":material/download:", type="tertiary"),
+    ):
         st.markdown(f"**{figure.title}**")
         with st.container(horizontal=True):
             for file_format in FILE_FORMATS.values():
-                _download(draw, figure.name, file_format)
+                _download(draw, figure.name, file_format, made_by, key)
+        st.markdown("Each file says which settings and which link made it.")
 
 
 def theme() -> Theme:
@@ -46,12 +62,14 @@ def theme() -> Theme:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def _download(draw: Draw, name: str, file_format: FileFormat) -> None:
+def _download(
+    draw: Draw, name: str, file_format: FileFormat, made_by: Origin | None, key: str
+) -> None:
     st.download_button(
         file_format.label,
-        data=lambda: file_format.write(draw(theme="light")),
+        data=lambda: file_format.write(draw(theme="light"), made_by),
         file_name=name + file_format.suffix,
         mime=file_format.mime,
         on_click="ignore",
-        key=f"save-{name}-{file_format.suffix}",
+        key=f"save-{name}{key}-{file_format.suffix}",
     )

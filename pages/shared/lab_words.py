@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pages.shared.curve_words import learner_believes, users_have
 from ultr_core.experiments import EstimatedRisks, RiskPicture
 from ultr_core.settings import Settings
+
+FIRST_RANKS = 4
+"""Ranks of a given curve that are spelled out in a formula."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,18 @@ def estimate_formulas(settings: Settings) -> tuple[str, ...]:
     return (
         r"\hat R_{naive}(S)=\frac1N\sum_{clicks}\mathrm{rank}(d\,|\,S)",
         r"\hat R_{IPS}(S)=\frac1N\sum_{clicks}\frac{\mathrm{rank}(d\,|\,S)}{p_r}",
-        rf"p_r=(1/r)^{{\,{settings.assumed_eta:g}}}",
+        _propensities(settings),
     )
+
+
+def _propensities(settings: Settings) -> str:
+    """What the learner divides by, as a formula: a power law or the first ranks of a curve."""
+    given = settings.assumed_curve[:FIRST_RANKS]
+    if not given:
+        return rf"p_r=(1/r)^{{\,{settings.assumed_eta:g}}}"
+    ranks = [f"p_{rank}={value:.3g}" for rank, value in enumerate(given, start=1)]
+    more = r",\;\ldots" if len(settings.assumed_curve) > len(given) else ""
+    return r",\;".join(ranks) + more
 
 
 def law_formula(settings: Settings, picture: RiskPicture) -> str:
@@ -51,8 +65,8 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
     plus, minus = f"{settings.eps_plus:g}", f"{settings.eps_minus:g}"
     return (
         r"\begin{aligned}"
-        r"\mathbb E[\hat R_{IPS}]&=(\epsilon_+-\epsilon_-)\,R"
-        r"+\epsilon_-\,\mathbb E\big[\tfrac{m(m+1)}2\big]\\"
+        r"\mathbb E[\hat R_{IPS}]&=(\epsilon_+-\epsilon_-)\,R\\"
+        r"&\quad+\epsilon_-\,\mathbb E\big[\tfrac{m(m+1)}2\big]\\"
         rf"&=({plus}-{minus})\,R+{picture.intercept:.2f}\\"
         rf"&={picture.slope:.2f}\,R+{picture.intercept:.2f}"
         r"\end{aligned}"
@@ -61,8 +75,14 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
 
 def law_condition(settings: Settings) -> str:
     """Whether the affine law applies to these settings, in words."""
-    if settings.assumed_eta == settings.eta:
-        return "This straight line holds because the learner's curve is the users' (η′ = η)."
+    if settings.belief_is_right:
+        same = "" if settings.curve else " (η′ = η)"
+        return f"This straight line holds because the learner's curve is the users'{same}."
+    if settings.curves:
+        return (
+            f"This straight line would hold if the learner knew the users' examination, "
+            f"{users_have(settings)}; it believes {learner_believes(settings)}."
+        )
     return (
         f"This straight line would hold with η′ = {settings.eta:g}; the learner believes "
         f"{settings.assumed_eta:g}."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
+from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.settings import PARAMETERS, Parameter, Settings
 
 _READ = "link_was_read"
 _NOTICES = "link_notices"
+_MORE = "more_link_notices"
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 
 
@@ -22,7 +24,7 @@ def stop_text(parameter: Parameter, value: float) -> str:
 def read_link(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
     """Settings asked for by a link, with a sentence for each value that had to be corrected."""
     plain = {
-        name: text.replace(",", "") if _GROUPED.fullmatch(text) else text
+        name: text.replace(",", "") if name in PARAMETERS and _GROUPED.fullmatch(text) else text
         for name, text in query.items()
     }
     return Settings.from_query(plain, on_stops=True)
@@ -41,26 +43,36 @@ def tidy() -> None:
     settings, st.session_state[_NOTICES] = read_link(query)
     texts = {
         name: stop_text(PARAMETERS[name], value)
-        for name, value in settings.as_dict().items()
+        for name, value in settings.numbers.items()
         if name in query
     }
+    for name, field in CURVES.items():
+        if field.key in query:
+            texts[field.key] = curve_text(getattr(settings, name))
     if any(query[name] != text for name, text in texts.items()):
-        st.query_params.from_dict({**query, **texts})
+        several = {name: st.query_params.get_all(name) for name in query}
+        st.query_params.from_dict({k: v for k, v in {**several, **texts}.items() if v})
         st.rerun()
 
 
 def write(settings: Settings) -> None:
     """Set all controls, and with them the address bar."""
-    for name, value in settings.as_dict().items():
+    for name, value in settings.numbers.items():
         st.session_state[name] = value
+    for name, field in CURVES.items():
+        st.session_state[field.key] = curve_text(getattr(settings, name))
+
+
+def add_notices(sentences: Iterable[str]) -> None:
+    """More sentences about the link, on values that are no settings."""
+    st.session_state[_MORE] = (*st.session_state.get(_MORE, ()), *sentences)
 
 
 def notices() -> tuple[str, ...]:
     """Sentences about the link that opened this session, until they are dismissed."""
-    found: tuple[str, ...] = st.session_state.get(_NOTICES, ())
-    return found
+    return (*st.session_state.get(_NOTICES, ()), *st.session_state.get(_MORE, ()))
 
 
 def dismiss_notices() -> None:
     """Forget the sentences about the link."""
-    st.session_state[_NOTICES] = ()
+    st.session_state[_NOTICES] = st.session_state[_MORE] = ()

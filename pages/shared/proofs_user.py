@@ -8,8 +8,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages.shared.frame import show_chart, theme
+from pages.shared.frame import show_figure
 from pages.shared.proofs_words import number
+from ultr_core.export.page_links import STEP as STEPS
 from ultr_core.figures.proof_query import results_page
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.monte_carlo import watch_user
@@ -17,8 +18,7 @@ from ultr_core.proofs.small_query import LETTERS
 
 SHOWN_EXAMPLES = 6
 SECONDS_A_STEP = 0.7
-LAST_STEP = 2_000
-STEP, PLAYING = "step", "playing"
+STEP, LAST_STEP, PLAYING = STEPS.key, STEPS.high, "playing"
 
 
 def watch(world: SmallWorld, seed: int) -> None:
@@ -40,7 +40,7 @@ def _stage(world: SmallWorld, seed: int) -> None:
     with page:
         st.markdown(f"**User {user}** searches “mercury”" + _where(reached, size))
         figure = partial(results_page, world, looked=looked, clicked=clicked, reached=reached)
-        show_chart(figure(theme=theme()))
+        show_figure(figure, key="user")
     with ledger:
         _ledger(world, seed, user, reached)
 
@@ -69,7 +69,13 @@ def _buttons(size: int) -> int:
             st.rerun()
         return int(
             st.number_input(
-                "Steps so far", 0, LAST_STEP, value=0, key=STEP, bind="query-params", width=150
+                STEPS.label,
+                STEPS.low,
+                STEPS.high,
+                STEPS.default,
+                key=STEP,
+                bind="query-params",
+                width=150,
             )
         )
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from pages.shared.curve_words import learner_believes, users_have
 from ultr_core.proofs import BREAKS, Proof, SmallWorld, Walk
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
@@ -81,9 +82,9 @@ def _reason(world: SmallWorld, settings: Settings, proof: Proof) -> str:
         return BREAKS[guilty[0]].consequence
     if world.assumed != world.examination:
         return (
-            f"the learner assumes η′ = {settings.assumed_eta:g} but users have η = "
-            f"{settings.eta:g}, so that documents count p/q times instead of once."
-            if settings.eta != settings.assumed_eta
+            f"the learner assumes {learner_believes(settings)} but users have "
+            f"{users_have(settings)}, so that documents count p/q times instead of once."
+            if not settings.belief_is_right
             else "the assumed curve is not the true one, so that documents count p/q times."
         )
     return "nobody looks at some rank, so that its documents are missing."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
-from pages.shared.frame import show_chart, theme
+from pages.shared.frame import show_figure
+from pages.shared.page_link import bound
+from ultr_core.export.page_links import RELEVANT, SWITCHES, TEXTS, switch_key
 from ultr_core.figures.proof_query import results_page
 from ultr_core.proofs import BREAKS, SmallWorld
 from ultr_core.proofs.small_query import LETTERS
@@ -16,73 +18,17 @@ from ultr_core.proofs.small_world import DEFAULTS
 FEWEST, MOST = 2, 12
 """Candidates that the page offers; more are possible in Python."""
 
-BOUND: dict[str, Any] = {"bind": "query-params"}
-LONGEST_TEXT = 200
-RANKINGS = {
-    "list": ("Shown to users", "The ranking that users saw, from the top."),
-    "new": ("New ranker S₁", "The ranking to be judged from clicks, from the top."),
-    "other": ("Other ranker S₂", "A second ranking to compare with, from the top."),
-}
-NUMBERS = {
-    "curve": (
-        "Own examination curve",
-        "",
-        "Overrides η. A number for each rank, as in “1, 1/2, 1/4, 0”; the last one is carried on. "
-        "All are divided by the first.",
-    ),
-    "assumed": (
-        "Own assumed curve",
-        "",
-        "Overrides η′. Left empty beside an own examination curve, it is the same curve.",
-    ),
-    "clip": ("Clipping threshold τ", DEFAULTS["clip"], "Propensities below τ count as τ."),
-    "gap": (
-        "Score gap of S₁",
-        DEFAULTS["gap"],
-        "Distance between the scores of neighbours in S₁, for section 6.",
-    ),
-}
-
-
-def tidy_link(**whole: tuple[int, int]) -> None:
-    """Drop numbers of the link that are not whole or out of range, and run again.
-
-    A number field cannot be made with an infinite number in the address bar.
-    """
-    wrong = [
-        key
-        for key, (low, high) in whole.items()
-        if key in st.query_params and not _is_whole(st.query_params[key], low, high)
-    ]
-    for key in wrong:
-        del st.query_params[key]
-    if wrong:
-        st.rerun()
-
-
-def _is_whole(text: str, low: int, high: int) -> bool:
-    return len(text) < LONGEST_TEXT and text.isascii() and text.isdigit() and (
-        low <= int(text) <= high
-    )  # fmt: skip
-
 
 def break_switches() -> tuple[str, ...]:
     """One switch for each assumption; the names of those that are on."""
     broken = []
     grid = st.grid(3, min_column_width=230, gap="xsmall")
-    for name, entry in BREAKS.items():
+    for name, value in zip(BREAKS, SWITCHES, strict=True):
         with grid.cell():
-            on = st.toggle(
-                entry.label, key=switch_key(name), help=f"{entry.what} {entry.consequence}", **BOUND
-            )
+            on = bound(value)
         if on:
             broken.append(name)
     return tuple(broken)
-
-
-def switch_key(name: str) -> str:
-    """Key of a switch on the page and in the address bar."""
-    return "break_" + name.replace("-", "_")
 
 
 def mend() -> None:
@@ -97,26 +43,21 @@ def edit_query() -> dict[str, str]:
     letters = list(LETTERS[:size])
     _forget_missing(letters)
     relevant = st.pills(
-        "Relevant documents", letters, selection_mode="multi", key="relevant", wrap=True,
+        RELEVANT.label, letters, selection_mode="multi", key=RELEVANT.key, wrap=True,
         default=_relevant_at_first(letters),
-        help="Tap to change what this user finds relevant.", **BOUND,
+        help="Tap to change what this user finds relevant.", bind="query-params",
     )  # fmt: skip
     texts = {"relevant": "".join(relevant) or "-"}
+    rankings, numbers = TEXTS[:3], TEXTS[3:]
     grid = st.grid(2, min_column_width=160, gap="small")
-    for key, (label, words) in RANKINGS.items():
+    for line in rankings:
         with grid.cell():
-            texts[key] = st.text_input(
-                label, value=DEFAULTS[key], key=key, help=f"{words} Type the letters in order.",
-                max_chars=40, **BOUND,
-            )  # fmt: skip
+            texts[line.key] = bound(line)
     with grid.cell():
         _resizing(size)
-    for key, (label, start, words) in NUMBERS.items():
+    for line in numbers:
         with grid.cell():
-            texts[key] = st.text_input(
-                label, value=start, key=key, help=words, max_chars=LONGEST_TEXT,
-                placeholder="from the sliders", **BOUND,
-            )  # fmt: skip
+            texts[line.key] = bound(line)
     return texts
 
 
@@ -164,4 +105,4 @@ def _resize(size: int) -> None:
 
 def show_query(world: SmallWorld) -> None:
     """The results page with its fading attention."""
-    show_chart(results_page(world, theme=theme()))
+    show_figure(partial(results_page, world))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import cached
-from ultr_core.experiments import LOG_FIELDS, WORLD_FIELDS, TestRisk, stage, user_model
+from ultr_core.experiments import (
+    LOG_FIELDS,
+    WORLD_FIELDS,
+    TestRisk,
+    stage,
+    true_curve,
+    user_model,
+)
 from ultr_core.experiments.live import LiveDesign, LiveResult, run_live
 from ultr_core.experiments.propensity_study import (
     MethodResult,
@@ -17,14 +24,12 @@ from ultr_core.experiments.propensity_study import (
     sessions_for_precision,
     swap_bias,
 )
-from ultr_core.feedback import ClickModel, ExaminationCurve, PowerLaw, TrustBiasModel
+from ultr_core.export.page_links import TRUST
+from ultr_core.feedback import ClickModel, ExaminationCurve, TrustBiasModel
 from ultr_core.settings import Settings
 
-USER_FIELDS = (*WORLD_FIELDS, "eta", "eps_minus", "eps_plus", "seed")
+USER_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "seed")
 """Settings that a propensity experiment depends on."""
-
-POSITION, TRUST = "Position model", "Trust bias"
-"""The users that the page offers."""
 
 
 def users_of(kind: str, settings: Settings) -> ClickModel:
@@ -34,7 +39,7 @@ def users_of(kind: str, settings: Settings) -> ClickModel:
 
 def examination_of(kind: str, settings: Settings) -> ExaminationCurve:
     """The true examination of the chosen users."""
-    return TrustBiasModel.published().curve if kind == TRUST else PowerLaw(settings.eta)
+    return TrustBiasModel.published().curve if kind == TRUST else true_curve(settings)
 
 
 def method_result(

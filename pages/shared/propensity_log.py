@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import propensity_cached
-from pages.shared.shell import PageContext
+from pages.shared.context import PageContext
+from pages.shared.curve_control import text_of
+from pages.shared.curve_use import curve_buttons
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -25,12 +27,12 @@ def section(page: PageContext, settings: Settings) -> None:
     st.subheader("Your own click log or curve")
     log, curve = st.columns(2, gap="medium")
     with log:
-        _log()
+        _log(settings)
     with curve:
         _curve(page, settings)
 
 
-def _log() -> None:
+def _log(settings: Settings) -> None:
     upload = st.file_uploader(
         "Click log (CSV)", type="csv", key="own_log",
         help="Columns query, document, position, click; optionally impressions, swapped_rank "
@@ -66,12 +68,13 @@ def _log() -> None:
         "Save curve", curve_text(result.curve.values), "curve.csv", "text/csv",
         on_click="ignore", key="save_own_curve", icon=":material/download:",
     )  # fmt: skip
+    curve_buttons(result.curve.values, settings, key="log")
     for notice in result.notices:
         st.markdown(f"- {notice}")
 
 
 def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
-    return estimate_from_log(parse_log(_text(data, name), name), method=method)
+    return estimate_from_log(parse_log(text_of(data, name), name), method=method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:
@@ -100,7 +103,7 @@ def _curve(page: PageContext, settings: Settings) -> None:
         )
         return
     try:
-        curve = parse_curve(_text(upload.getvalue(), upload.name), upload.name)
+        curve = parse_curve(text_of(upload.getvalue(), upload.name), upload.name)
         risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
     except InputError as error:
         st.error(str(error), icon=":material/error:")
@@ -109,10 +112,4 @@ def _curve(page: PageContext, settings: Settings) -> None:
         f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
         "on this world's first click log."
     )
-
-
-def _text(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name} is no UTF-8 text; give a CSV file.") from None
+    curve_buttons(curve.values, settings, key="file")

@@ -11,29 +11,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages.shared.propensity_cached import TRUST
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,
     agreement_with,
     table_rows,
 )
-
-TRAFFIC = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-
-_HELP = {
-    "landmark": "The document at this rank trades places with the one at a random rank before the "
-    "list is shown. The paper's live experiment uses 1.",
-    "traffic": "Presentations that are given to the experiment; each rank gets one in K.",
-    "smoothing": "Weight of the overall click rates: 0 takes the swaps alone, 1 the click rates "
-    "alone. The paper smooths in this way but does not say how much.",
-    "fit": "Leave the ratios as they are, let the curve never rise, or fit (1/r)^η.",
-    "users": "The position model, or users who trust high ranks and click irrelevant documents "
-    "there more often (the published curves of 2021/22); η and ε do not matter for those.",
-    "other": "A second method on the same number of presentations, drawn in green.",
-    "last_rank": "Lowest rank that takes part; below it the last value holds. The paper uses 21.",
-    "at": "Use the ratios of a few ranks only and interpolate between them.",
-}
+from ultr_core.export.page_links import POSITION, TRUST
 
 
 @dataclass(frozen=True)
@@ -50,13 +34,13 @@ STEPS = (
         "**How little traffic is enough?** Watch the bars at the lower ranks, then the rankers "
         "below.",
         "Give it 2,000 presentations",
-        {"swap_traffic": 2_000, "swap_users": "Position model", "swap_smoothing": 0.0},
+        {"swap_traffic": 2_000, "swap_users": POSITION, "swap_smoothing": 0.0},
     ),
     Step(
         "**Why not just click rates?** A ranker puts relevant documents on top. How far off is the "
         "green curve at rank 10?",
         "Show click rates beside it",
-        {"swap_other": "Click rates as they are", "swap_users": "Position model"},
+        {"swap_other": "ctr", "swap_users": POSITION},
     ),
     Step(
         "**What if users trust the top?** More traffic makes the bars shorter. Does it bring them "
@@ -71,11 +55,6 @@ def apply_step(values: Mapping[str, Any]) -> None:
     """Callback: set the controls of a step."""
     for name, value in values.items():
         st.session_state[name] = value
-
-
-def option_help(name: str) -> str:
-    """What a control of the experiment does."""
-    return _HELP[name]
 
 
 def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:

@@ -36,6 +36,14 @@ LAB = PageInfo(
     main_controls=("eta", "assumed_eta", "eps_minus", "clicks"),
 )
 
+LESSONS = PageInfo(
+    path="lessons",
+    menu="Lessons",
+    icon=":material/school:",
+    question="Can you predict what biased clicks do?",
+    summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
+)
+
 LEARNING_CURVES = PageInfo(
     path="learning_curves",
     menu="Learning curves",
@@ -76,13 +84,31 @@ LIVE = PageInfo(
     summary="The paper's live experiment on a simulated engine: interleaving and the sign test.",
 )
 
+YOUR_DATA = PageInfo(
+    path="your_data",
+    menu="Your data",
+    icon=":material/upload_file:",
+    question="What can your own clicks teach a ranker, and what do they prove?",
+    summary="Your corpus and click log in; checks, propensities, a ranker and evidence out.",
+)
+
+CLAIMS = PageInfo(
+    path="claims",
+    menu="Claims",
+    icon=":material/fact_check:",
+    question="Which of the paper's claims hold?",
+    summary="Every claim, how it is checked, what was found. Conventions and errata.",
+)
+
 ABOUT = PageInfo(
     path="about",
     menu="About",
     icon=":material/menu_book:",
     question="What exactly is computed here, and where does it come from?",
-    summary="Conventions, readings of the paper, the corpus, your own data, references.",
+    summary="The corpus, your own data, references, this server.",
 )
 
-PAGES = (LAB, LEARNING_CURVES, ROBUSTNESS, PROOFS, PROPENSITIES, LIVE, ABOUT)
+PAGES = (
+    LAB, LESSONS, LEARNING_CURVES, ROBUSTNESS, PROOFS, PROPENSITIES, LIVE, YOUR_DATA, CLAIMS, ABOUT,
+)  # fmt: skip
 HOME = LAB

@@ -2,53 +2,66 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from dataclasses import dataclass
-
 import streamlit as st
 
-from pages.shared import controls, link
+from pages.shared import controls, lecture, link, settings_history
 from pages.shared.boot import boot
-from pages.shared.launch import Launch, read_launch
+from pages.shared.context import CONTEXT, PageContext
+from pages.shared.launch import read_launch
 from pages.shared.registry import HOME, PAGES, PageInfo
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 
-
-@dataclass(frozen=True)
-class PageContext:
-    """What the shell hands to a page.
-
-    ``settings`` is the world asked for, or the sentence that says why it is none; ``launch`` are
-    the server's options.
-    """
-
-    info: PageInfo
-    settings: Settings | InputError
-    launch: Launch
-
-
-_CONTEXT: ContextVar[PageContext | None] = ContextVar("page_context", default=None)
+_READABLE = """<style>
+[data-testid="stBaseButton-primary"] p { color: light-dark(#FFFFFF, #101418) }
+</style>"""
+"""Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 
 
 def run() -> None:
     """Draw the frame and run the page that the address asks for."""
-    st.set_page_config(page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide")
+    lesson = lecture.read()
+    st.set_page_config(
+        page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
+        initial_sidebar_state="collapsed" if lesson else "auto",
+    )  # fmt: skip
+    st.html(_READABLE)
     page = st.navigation(_menu())
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
-    settings = controls.controls(info)
-    _show_notices()
+    settings = _controls(info, lesson)
+    with st.sidebar:
+        settings_history.note(settings)
+        settings_history.buttons()
+        away = st.container()
+    notices = st.container()
     below = st.empty()
     with below.container():
         st.skeleton(height=320)
     boot()
+    from pages.shared import page_link, take_away
+
+    page_link.tidy(info.path)
+    with notices:
+        _show_notices()
     below.empty()
-    token = _CONTEXT.set(PageContext(info, settings, read_launch()))
+    context = PageContext(info, settings, read_launch())
+    token = CONTEXT.set(context)
     try:
+        with away:
+            take_away.share(context, lesson)
         page.run()
     finally:
-        _CONTEXT.reset(token)
+        CONTEXT.reset(token)
+
+
+def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:
+    """The controls of the settings: all of them, or in lecture mode the chosen ones."""
+    if lesson is None:
+        return controls.controls(info)
+    lecture.style()
+    lecture.keep(lesson, info)
+    return controls.chosen_controls(lesson.shown(info))
 
 
 def enter() -> PageContext:
@@ -57,7 +70,7 @@ def enter() -> PageContext:
     When the first request after a start is a deep link, the server runs the page's file on its
     own, without ``app.py``; then the shell is run from here and the page ends with it.
     """
-    context = _CONTEXT.get()
+    context = CONTEXT.get()
     if context is None:
         run()
         st.stop()

@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared.frame import offer_files, show_chart, theme
+from pages.shared.curve_words import learner_believes, users_have
+from pages.shared.frame import offer_files, page_spec, show_chart, theme
 from pages.shared.study_link import lab_button
 from ultr_core.experiments.studies import Point, StudyResult
 from ultr_core.figures.figure import Figure
@@ -36,7 +37,7 @@ def show_study(result: StudyResult, *, key: str) -> None:
 def _clickable(result: StudyResult, figure: Figure, key: str) -> Point | None:
     event = st.vega_lite_chart(
         figure.rows,
-        dict(figure.spec),
+        page_spec(figure),
         width="stretch",
         height=figure.height,
         alt=figure.alt,
@@ -75,5 +76,6 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
 
 
 def _describe(settings: Settings) -> str:
-    names = ("eta", "assumed_eta", "eps_minus", "clicks")
-    return ", ".join(f"{PARAMETERS[name].symbol} = {getattr(settings, name):,}" for name in names)
+    names = ("eps_minus", "clicks")
+    numbers = [f"{PARAMETERS[name].symbol} = {getattr(settings, name):,}" for name in names]
+    return ", ".join([users_have(settings), learner_believes(settings), *numbers])

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import shell, study_run, study_words
+from pages.shared.context import PageContext
 from pages.shared.controls import in_page_words
-from pages.shared.shell import PageContext
+from pages.shared.page_link import choose
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
 from pages.shared.study_link import lab_button
 from ultr_core.errors import InputError
 from ultr_core.experiments import stage
 from ultr_core.experiments.studies import (
-    DEFAULT_LOSS,
+    BASE_FIELDS,
     FAILS,
     HOLDS,
     LOSSES,
@@ -32,17 +33,16 @@ from ultr_core.experiments.studies import (
     shipped_result,
 )
 from ultr_core.experiments.studies.grids import MAPS
+from ultr_core.export.page_links import LOSS, RESULT
+from ultr_core.propensity import curve_notices
 from ultr_core.settings import Settings
-
-BASE_FIELDS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
-"""Settings of the sidebar that a study uses; it varies or fixes the others."""
 
 SYMBOLS = {
     HOLDS: ":green[:material/check_circle:]",
     FAILS: ":red[:material/cancel:]",
     OPEN: ":orange[:material/help:]",
 }
-SHIPPED, COMPUTED = "Paper scale, shipped", "Quick, computed here"
+SHIPPED, COMPUTED = "shipped", "quick"
 
 
 def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
@@ -93,20 +93,10 @@ def _quick_plan(name: str, settings: Settings) -> Plan:
 def _choices(name: str, corpus: str | None) -> tuple[Loss, str]:
     """What to measure, and which result to show."""
     with st.container(horizontal=True, key=f"study-choices-{name}"):
-        views = [COMPUTED] if corpus is not None else [SHIPPED, COMPUTED]
-        view = st.segmented_control(
-            "Result", views, default=views[0], required=True, key=f"view-{name}",
-            help="The shipped result was made at the paper's sizes on the built-in corpus. The "
-            "quick one is computed on this server with the settings of the sidebar.",
-        )  # fmt: skip
-        loss = st.selectbox(
-            "Loss", list(LOSSES), index=list(LOSSES).index(DEFAULT_LOSS), key="study-loss",
-            format_func=lambda key: LOSSES[key].label, width=330,
-            help="How a ranking is judged on the test queries. " + " ".join(
-                f"**{loss.label}**: {loss.definition}" for loss in LOSSES.values()
-            ),
-        )  # fmt: skip
-    return LOSSES[loss or DEFAULT_LOSS], view or views[0]
+        offered = (COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED)
+        view = choose(RESULT, offered=offered)
+        loss = choose(LOSS, kind="box", width=330)
+    return LOSSES[loss], view
 
 
 def _result(name: str, corpus: str | None, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
@@ -133,7 +123,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
             f"intervals over {result.plan.base.draws} click logs."
         )
     if not shipped:
-        return how
+        return " ".join([how, *curve_notices(result.plan.base)] if result.plan.curves else [how])
     command = load_shipped("maps" if study.name in MAPS else "figures").command
     return f"{how} Made by `{command}`."
 

@@ -84,7 +84,7 @@ def run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot)
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
     world = description(corpus, plan.base)
-    with _turn(place):
+    with turn(place):
         _run_cells(corpus, plan, loss, world, place, chart, headline)
     st.session_state[_RUNNING] = None
     st.rerun()
@@ -117,13 +117,13 @@ def _run_cells(
 
 
 @contextmanager
-def _turn(place: DeltaGenerator) -> Iterator[None]:
-    """Wait until no other visitor runs a study here."""
+def turn(place: DeltaGenerator) -> Iterator[None]:
+    """Wait until no other visitor runs a study, or trains on data of their own, here."""
     slot = _slot()
     waited = time.monotonic()
     while not slot.acquire(timeout=0.5):
         place.markdown(
-            ":material/hourglass_top: Another visitor's study is running on this server; yours "
+            ":material/hourglass_top: Another visitor's work is running on this server; yours "
             f"begins when it is done ({time.monotonic() - waited:.0f} s so far)."
         )
     try:

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import cached
 from pages.shared.controls import in_page_words
 from ultr_core.errors import InputError
+from ultr_core.experiments import world_notices
 from ultr_core.settings import Settings
 
 
@@ -14,7 +15,7 @@ def require_world(corpus: str | None, settings: Settings) -> None:
     """Build the world, or show the one sentence that says why it cannot be built."""
     try:
         with st.spinner("Building the corpus and its rankers, once …"):
-            notices = cached.world(corpus, settings).notices
+            notices = world_notices(cached.world(corpus, settings), settings)
     except InputError as error:
         st.error(in_page_words(str(error)), icon=":material/error:")
         st.stop()

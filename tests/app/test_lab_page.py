@@ -144,6 +144,7 @@ def test_steps_set_what_they_say(open_app: OpenApp) -> None:
 
 def test_share_link_names_what_differs_from_the_defaults(open_app: OpenApp) -> None:
     app = open_app(eta="0.5", clicks="2000", draws="1")
+    app.button(key="share").click().run()
     assert "?eta=0.5&clicks=2000&draws=1" in app.code[0].value
 
 
@@ -170,6 +171,6 @@ def test_unusable_corpus_gives_one_sentence(
 
 def test_weights_can_be_shown_instead_of_probabilities(open_app: OpenApp) -> None:
     app = open_app(**FAST)
-    app.get_by_key("examination_view").set_value("Weight 1/p").run()
+    app.get_by_key("examination").set_value("Weight 1/p").run()
     assert not app.exception
     assert "1000" in app.get("vega_lite_chart")[3].proto.spec

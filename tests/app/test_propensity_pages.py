@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import propensity_cached
 from pages.shared.propensity_words import STEPS
+from ultr_core.experiments.contest import judge
+from ultr_core.experiments.interleaving import Verdicts
+from ultr_core.experiments.live import LiveResult
 from ultr_core.propensity import PROPENSITY_METHODS
 
 OpenApp = Callable[..., AppTest]
@@ -124,6 +130,24 @@ def test_the_sign_test_answers_any_counts(open_app: OpenApp) -> None:
     app.number_input(key="sign_losses").set_value(0).run()
     assert not app.exception
     assert "only ties" in words(app)
+
+
+def test_of_ties_alone_the_sentence_stands_alone(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = propensity_cached.live
+    nothing = Verdicts(np.zeros(100, dtype=np.int8), np.zeros(100, dtype=bool))
+
+    def tied(*arguments: object) -> LiveResult:
+        result = run(*arguments)  # type: ignore[arg-type]
+        contests = tuple(judge(c.opponent, c.label, nothing, 135) for c in result.contests)
+        return replace(result, contests=contests)
+
+    monkeypatch.setattr(propensity_cached, "live", tied)
+    text = words(open_page(open_app, "live", live_queries="100"))
+    assert text.count("no decision, for all 100 queries were ties") == 2
+    for claim in ("At this win share", "Relative risk nan", "50.0%", "Had both been"):
+        assert claim not in text
 
 
 @pytest.mark.parametrize("number", range(3))

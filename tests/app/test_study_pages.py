@@ -79,7 +79,7 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
 
 def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:
     app = open_study(built_in, "noise")
-    app.selectbox(key="study-loss").select("ndcg").run()
+    app.selectbox(key="loss").select("ndcg").run()
     assert not app.exception
     assert f"**{read_study(shipped_result('noise', LOSSES['ndcg']))}**" in words(app)
     assert "has no NDCG and is left out" in words(app)

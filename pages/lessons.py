@@ -1,0 +1,57 @@
+"""Lessons on the paper, plans for lecturers, and the glossary."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import lesson_plan, lesson_state, lesson_view, page_link, shell
+from ultr_core.export.page_links import LESSON, LESSON_PART
+from ultr_core.lessons import GLOSSARY, LESSONS
+
+
+def main() -> None:
+    """Choose a part, and within the lessons one of them."""
+    page = shell.enter()
+    settings = shell.require_settings(page)
+    corpus = page.launch.corpus
+    part = page_link.choose(LESSON_PART, label_visibility="collapsed")
+    if part == "lecturers":
+        lesson_plan.show(corpus, settings)
+    elif part == "glossary":
+        _glossary()
+    else:
+        lesson_view.show(corpus, settings, _choose())
+
+
+def _choose() -> int:
+    """The number of the lesson, with a line on what is done."""
+    choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
+    with choice:
+        number = int(page_link.choose(LESSON, label_visibility="collapsed"))
+    with state:
+        done = lesson_state.finished()
+        st.markdown(
+            f":green[:material/check:] Finished: {', '.join(map(str, done))} "
+            f"({len(done)} of {len(LESSONS)})"
+            if done
+            else f"{len(LESSONS)} lessons of about five minutes, in order"
+        )
+    return number
+
+
+def _glossary() -> None:
+    st.table(
+        [
+            {
+                "Term": term.name,
+                "Symbol": term.symbol,
+                "Meaning": term.meaning,
+                "In the paper": term.section,
+            }
+            for term in sorted(GLOSSARY.values(), key=lambda term: term.name.lower())
+        ],
+        alt="Terms of the lab with their symbols and meanings",
+    )
+
+
+main()

@@ -1,0 +1,196 @@
+"""The two parts of the claims page: the ledger, and conventions and errata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from pages.shared import claims_cached, page_link
+from pages.shared.registry import PAGES
+from pages.shared.slots import Slot
+from ultr_core.claims import (
+    CLAIMS,
+    CONVENTIONS,
+    READINGS,
+    SECTIONS,
+    Compared,
+    Entry,
+    LedgerLine,
+    Verdict,
+    count_verdicts,
+    headline,
+)
+from ultr_core.claims.tables import to_csv, to_json
+from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
+
+SYMBOLS: dict[Verdict, str] = {
+    "holds": ":green[:material/check_circle:]",
+    "does not hold": ":red[:material/cancel:]",
+    "not checkable": ":gray[:material/help:]",
+}
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MENU = {page.path: page.menu for page in PAGES}
+
+
+def show_ledger(corpus: str | None) -> None:
+    """Headline, filters, one table a section, files."""
+    top = Slot()
+    section, verdict, checks = _filters()
+    lines = _measured_lines(corpus, top)
+    verdicts = [line.verdict for line in lines]
+    top.place().markdown(
+        f"**{headline(verdicts)}** {_exceptions(lines)} Every number is computed here and now, or "
+        "read from this lab's own studies at the paper's sizes. *Added here*: not printed in the "
+        "paper, but implied by it or needed to check it."
+    )
+    shown = [
+        line
+        for line in lines
+        if section in (ALL, line.entry.section) and verdict in (ALL, line.verdict.replace(" ", "-"))
+    ]
+    for key, title in SECTIONS.items():
+        of_section = [line for line in shown if line.entry.section == key]
+        if of_section:
+            st.subheader(title)
+            _table(of_section, title, checks=checks)
+    if not shown:
+        st.markdown("No claim of this section has this verdict.")
+    _files(lines, corpus)
+
+
+def _filters() -> tuple[str, str, bool]:
+    with st.container(key="claims-filters"):
+        grid = st.grid(3, min_column_width=200)
+        with grid.cell():
+            section = page_link.choose(SECTION, kind="box")
+        with grid.cell():
+            verdict = page_link.choose(VERDICT, kind="box")
+        with grid.cell():
+            checks: bool = page_link.bound(CHECKS)
+    return section, verdict, checks
+
+
+def _measured_lines(corpus: str | None, top: Slot) -> tuple[LedgerLine, ...]:
+    """Measure, and say which claim is being measured."""
+    bar = None
+
+    def progress(done: int, entry: Entry) -> None:
+        if bar is not None:
+            bar.progress(done / total, f"Measuring claim {done + 1} of {total}: {entry.claim}")
+
+    total = len(CLAIMS)
+    if f"claims_measured_{corpus}" not in st.session_state:
+        bar = top.place().progress(0.0, "Measuring the claims …")
+    lines = claims_cached.ledger(corpus, progress)
+    st.session_state[f"claims_measured_{corpus}"] = True
+    return lines
+
+
+def _exceptions(lines: Sequence[LedgerLine]) -> str:
+    """The claims that do not hold, by name."""
+    failing = [line.entry.claim for line in lines if line.verdict == "does not hold"]
+    if not failing:
+        return ""
+    return "What does not hold: " + " ".join(f"“{claim}”" for claim in failing)
+
+
+def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
+    counts = count_verdicts([line.verdict for line in lines])
+    rows = [_row(line, checks=checks) for line in lines]
+    st.table(
+        rows,
+        hide_index=True,
+        alt=f"{title}: {counts['holds']} of {len(lines)} claims hold.",
+    )
+
+
+def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
+    entry, found = line.entry, line.measured
+    origin = "added here" if entry.ours else "" if entry.where == "text" else entry.where
+    row = {
+        "Claim": f"{_plain(entry.claim)} *({origin})*" if origin else _plain(entry.claim),
+        "Verdict": f"{SYMBOLS[line.verdict]}{NO_BREAK}{line.verdict}",
+        "Found": _plain(found.shown),
+    }
+    if checks:
+        row["Checked by"] = _plain(entry.check)
+        row["Remark"] = "" if line.verdict == "not checkable" else _plain(found.reason)
+    row["See"] = f"[{MENU[entry.page]}]({entry.link})"
+    return row
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is read as Markdown by accident."""
+    for sign in "*_~$[]":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:
+    counts = claims_cached.counts(corpus)
+    st.markdown(
+        f"Measured on {counts['name']} ({counts['train']['queries']:,} training and "
+        f"{counts['test']['queries']:,} test queries) with the paper's settings, η = 1 and ε₋ = "
+        "0.1, whatever the controls say. On the command line: `python -m ultr_core claims`."
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "All claims as CSV", partial(to_csv, lines), "claims.csv", "text/csv",
+            icon=":material/download:", on_click="ignore", key="claims-csv",
+        )  # fmt: skip
+        st.download_button(
+            "Claims and readings as JSON", partial(to_json, lines, counts), "claims.json",
+            "application/json", icon=":material/download:", on_click="ignore", key="claims-json",
+        )  # fmt: skip
+
+
+def show_readings() -> None:
+    """The other reading in numbers, conventions, and the list of all readings."""
+    st.subheader("What if it is read the other way?")
+    place = page_link.choose(PLACE, kind="box")
+    chosen = page_link.choose(READING)
+    reading = next(r for r in READINGS if r.key == place)
+    with st.spinner("Computing both readings on a small corpus …"):
+        found = claims_cached.compared(place)
+    if chosen in ("both", "taken"):
+        st.markdown(f"**This lab's reading:** {_plain(reading.taken)}. {_plain(reading.why)}")
+    if chosen in ("both", "other"):
+        st.markdown(f"**The other reading:** {_plain(reading.other)}.")
+    st.markdown(f"{_plain(found.quantity)}:")
+    _compared_table(found, chosen)
+    if chosen == "both":
+        st.markdown(f"**{_plain(found.sentence)}**")
+    st.subheader("What the numbers mean")
+    st.markdown("\n".join(f"- **{c.name}**: {c.text}" for c in CONVENTIONS))
+    st.subheader("All misprints and open questions")
+    st.table(
+        [
+            {
+                "Section": r.place,
+                "Kind": r.kind,
+                "What is unclear": _plain(r.unclear),
+                "Read here as": _plain(r.taken),
+                "Because": _plain(r.why),
+            }
+            for r in READINGS
+        ],
+        hide_index=True,
+        alt=f"{len(READINGS)} places of the paper and how they are read here",
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}"
+
+
+def _compared_table(found: Compared, chosen: str) -> None:
+    columns = {"taken": "This lab's", "other": "The other"}
+    wanted = columns if chosen == "both" else {chosen: columns[chosen]}
+    rows = [
+        {"": label}
+        | {title: _number(ours if key == "taken" else other) for key, title in wanted.items()}
+        for label, ours, other in found.rows
+    ]
+    st.table(rows, hide_index=True, width="content", alt=found.sentence)

@@ -1,0 +1,145 @@
+"""The control of examination curves: given rank by rank, typed, pasted, uploaded or handed over.
+
+The shell loads this before the first picture of a page, so charts and readers are imported where
+they are used.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
+from ultr_core.errors import InputError
+from ultr_core.settings import PARAMETERS, Settings
+
+_WHO = {"curve": "Users", "assumed_curve": "Learner"}
+
+
+def curve_control() -> DeltaGenerator:
+    """Draw the control; returns the place for a picture of the curves.
+
+    What is typed is the state: it stands in the address bar, and an empty field is the power law.
+    """
+    with st.popover("Examination curve", icon=":material/show_chart:", width="stretch"):
+        st.markdown(
+            "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, 2, …, "
+            "or upload a CSV file with the columns rank and propensity. To estimate a curve, open "
+            "the page Propensities."
+        )
+        picture = st.container()
+        for name, field in CURVES.items():
+            _field(name, field)
+    return picture
+
+
+def replaces(name: str) -> bool:
+    """Whether a given curve takes the place of the exponent ``name``."""
+    return any(
+        field.power == name and str(st.session_state.get(field.key) or "").strip()
+        for field in CURVES.values()
+    )
+
+
+def typed_curves() -> dict[str, Any]:
+    """The numbers in the fields, by name of the setting; raises InputError for what is no curve."""
+    return {
+        name: field.from_text(st.session_state.get(field.key) or "")
+        for name, field in CURVES.items()
+    }
+
+
+def show_curves(settings: Settings | InputError, picture: DeltaGenerator) -> None:
+    """Say which exponents are not used, offer the way back, and draw the curves."""
+    who = [name for name in CURVES if replaces(CURVES[name].power)]
+    if not who:
+        return
+    symbols = " and ".join(PARAMETERS[CURVES[name].power].symbol for name in who)
+    verb = "is" if len(who) == 1 else "are"
+    with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
+        st.markdown(
+            f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
+            f"curve, so {symbols} {verb} not used. {' '.join(_scaled())}",
+            width="content",
+        )
+        st.button(
+            "Use the power law again", key="power-law", type="tertiary", on_click=_forget,
+            icon=":material/undo:",
+        )  # fmt: skip
+    if isinstance(settings, Settings):
+        from pages.shared.frame import show_chart, theme
+        from ultr_core.figures import examination_figure
+
+        with picture:
+            show_chart(examination_figure(settings, "probability", theme=theme()))
+
+
+def _scaled() -> list[str]:
+    """What typed numbers were divided by."""
+    try:
+        typed = typed_curves()
+    except InputError:
+        return []
+    return [text for name, values in typed.items() for text in CURVES[name].scaled(values)]
+
+
+def _field(name: str, field: CurveField) -> None:
+    st.text_input(
+        f"{_WHO[name]}: numbers by rank", key=field.key, bind="query-params",
+        max_chars=LONGEST_TEXT, placeholder="power law", help=field.help,
+    )  # fmt: skip
+    turn = st.session_state.setdefault(_turn(field), 0)
+    st.file_uploader(
+        f"{_WHO[name]}: CSV file", type=["csv", "txt"], key=_upload(field, turn),
+        on_change=partial(_take, field, turn), label_visibility="collapsed",
+    )  # fmt: skip
+    fault = st.session_state.get(_fault(field))
+    if fault:
+        st.error(fault, icon=":material/error:")
+
+
+def _take(field: CurveField, turn: int) -> None:
+    """Callback: the numbers of the uploaded file, which is not kept, go into the field."""
+    upload = st.session_state.get(_upload(field, turn))
+    if upload is None:
+        return
+    st.session_state[_turn(field)] = turn + 1
+    st.session_state[_fault(field)] = ""
+    from ultr_core.propensity import parse_curve_values
+
+    try:
+        values = parse_curve_values(text_of(upload.getvalue(), upload.name), upload.name)
+        field.checked(values)
+        st.session_state[field.key] = curve_text(values)
+    except InputError as error:
+        st.session_state[_fault(field)] = str(error).replace(field.option, upload.name)
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The text of an uploaded file; raises InputError unless it is UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is no UTF-8 text; give a CSV file.") from None
+
+
+def _forget() -> None:
+    """Callback: back to the power laws."""
+    for field in CURVES.values():
+        st.session_state[field.key] = ""
+        st.session_state[_fault(field)] = ""
+
+
+def _turn(field: CurveField) -> str:
+    return f"upload_turn_{field.name}"
+
+
+def _upload(field: CurveField, turn: int) -> str:
+    return f"upload-{field.name}-{turn}"
+
+
+def _fault(field: CurveField) -> str:
+    return f"upload_fault_{field.name}"

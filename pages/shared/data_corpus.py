@@ -1,0 +1,103 @@
+"""Step 1 of the page Your data: the corpus."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.context import PageContext
+from pages.shared.data_bench import Brought, bench, reading
+from pages.shared.data_findings import show_inspection
+from pages.shared.data_input import bring
+from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE, in_words
+from ultr_core.corpus import Corpus, load_corpus, parse_corpus
+from ultr_core.corpus.letor_lines import Source
+from ultr_core.errors import InputError
+from ultr_core.inspection import Inspection, inspect_corpus, kind_of
+from ultr_core.settings import Settings
+
+_LONGEST_LINE = 160
+
+
+def step(page: PageContext, settings: Settings) -> Corpus | None:
+    """Bring and check a corpus; None where there is none that can be used."""
+    st.subheader("1 · Corpus: what can be ranked")
+    file = bring(page, "corpus", "Corpus", LOOKS_LIKE["corpus"], HELP["corpus"])
+    if file is None:
+        return None
+    own = bench()
+    groups = own.files.get("groups")
+    try:
+        corpus = own.make("corpus", (file.token, own.token("groups")), lambda: _read(file, groups))
+        found = own.make(
+            "corpus-checks",
+            (file.token, own.token("groups"), settings.relevant_grade),
+            lambda: _checked(corpus, file, settings),
+        )
+    except InputError as error:
+        st.error(in_words(str(error)), icon=":material/error:")
+        _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
+        return None
+    show_inspection(
+        found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
+    )
+    _preview(file, found)
+    _groups(page, wanted=groups is not None)
+    return corpus
+
+
+def source_of(file: Brought) -> Source:
+    """Where the core reads a brought file."""
+    return Source.upload(file.data, file.name) if file.path is None else Source.file(file.path)
+
+
+def require_kind(file: Brought, *wanted: str) -> str:
+    """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
+    kind = kind_of(source_of(file))
+    if kind not in wanted:
+        raise InputError(
+            f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."
+        )
+    return kind
+
+
+def _read(file: Brought, groups: Brought | None) -> Corpus:
+    with reading(), st.spinner("Reading the corpus …"):
+        sides = None if groups is None else source_of(groups)
+        if file.path is not None:
+            return load_corpus(file.path, groups=None if groups is None else groups.path)
+        if sides is None:
+            _refuse_others(file)
+        return parse_corpus(file.data, file.name, groups=sides)
+
+
+def _refuse_others(file: Brought) -> None:
+    """Say what a file is that is known to be no corpus; the reader explains all the rest."""
+    try:
+        kind = kind_of(source_of(file))
+    except InputError:
+        return
+    if kind not in ("corpus", "scores", "groups"):
+        require_kind(file, "corpus")
+
+
+def _checked(corpus: Corpus, file: Brought, settings: Settings) -> Inspection:
+    return inspect_corpus(corpus, name=file.name, relevant_grade=settings.relevant_grade)
+
+
+def _groups(page: PageContext, *, wanted: bool) -> None:
+    """The file of group sizes, for a corpus without query ids."""
+    if wanted or "groups" in bench().files:
+        bring(page, "groups", "Group sizes", LOOKS_LIKE["groups"], HELP["groups"])
+
+
+def _preview(file: Brought, found: Inspection) -> None:
+    counts = found.counts
+    with st.expander(
+        f"Preview: {found.format}, {counts['documents']:,} rows, {counts['features']:,} features",
+        type="compact",
+    ):
+        lines = source_of(file).beginning().splitlines()[:4]
+        shown = [
+            line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines
+        ]
+        st.code("\n".join(shown), language=None)

@@ -1,0 +1,148 @@
+"""How a file comes to the page Your data: upload, sample, or a path where the server allows it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared.context import PageContext
+from pages.shared.data_bench import LARGEST_UPLOAD_MB, Bench, Brought, bench
+from pages.shared.data_words import plain
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.experiments.samples import sample_files
+from ultr_core.files import readable_file
+
+SAMPLE_NAMES = {
+    "corpus": "sample_corpus.txt",
+    "log": "sample_log.csv",
+    "curve": "sample_curve.csv",
+    "ranker": "sample_ranker.json",
+    "scores": "sample_scores.csv",
+}
+
+
+def bring(page: PageContext, kind: str, label: str, text: str, help_: str) -> Brought | None:
+    """The file of a kind, or the ways to bring one; ``text`` says what such a file looks like."""
+    own = bench()
+    with st.container(key=f"data-bring-{kind}", gap="small"):
+        file = own.files.get(kind)
+        if file is not None:
+            _shown(kind, file)
+        else:
+            _ways(page, own, kind, label, text, help_)
+    return own.files.get(kind)
+
+
+def _shown(kind: str, file: Brought) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        about = "sample" if file.sample else size_words(file.size)
+        st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
+        st.button(
+            "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
+            on_click=bench().drop, args=(kind,), help=f"Forget {file.name} and its results",
+        )  # fmt: skip
+
+
+def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_: str) -> None:
+    turn = own.turns.setdefault(kind, 0)
+    key = f"data-upload-{kind}-{turn}"
+    st.file_uploader(
+        label, key=key, help=help_, max_upload_size=LARGEST_UPLOAD_MB,
+        on_change=partial(_take, kind, key),
+    )  # fmt: skip
+    if page.launch.paths is not None:
+        path_key = f"data-path-{kind}-{turn}"
+        st.text_input(
+            f"{label}: or its path on this server", key=path_key,
+            placeholder=page.launch.paths, on_change=_take_path,
+            args=(kind, path_key, page.launch.paths),
+        )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Use the sample", key=f"data-sample-{kind}", on_click=use_samples, args=((kind,),),
+            icon=":material/science:",
+        )  # fmt: skip
+        download(
+            "Download the sample", partial(_sample_bytes, kind), SAMPLE_NAMES[kind],
+            key=f"data-get-{kind}", kind="tertiary",
+        )  # fmt: skip
+    st.markdown(text)
+    if fault := own.faults.get(kind):
+        st.error(plain(fault), icon=":material/error:")
+
+
+def download(label: str, data: object, name: str, *, key: str, kind: str = "secondary") -> None:
+    """A button that saves a file without running the page; ``data`` may be a function."""
+    st.download_button(
+        label, data, name, on_click="ignore", key=key, icon=":material/download:",  # type: ignore[arg-type]
+        type=kind, mime="application/octet-stream",  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def use_samples(kinds: tuple[str, ...]) -> None:
+    """Callback: take the sample files of these kinds."""
+    for kind in kinds:
+        sample = sample_files()[kind]
+        bench().bring(kind, Brought(sample.name, sample.data, sample=True))
+
+
+def size_words(size: int) -> str:
+    """A number of bytes in words."""
+    if size < 1_000_000:
+        return f"{max(size / 1e3, 0.1):.3g} kB"
+    return f"{size / 1e6:.3g} MB"
+
+
+def _sample_bytes(kind: str) -> bytes:
+    return sample_files()[kind].data
+
+
+def _take(kind: str, key: str) -> None:
+    """Callback: move an upload from Streamlit's store to the session's bench."""
+    own = bench()
+    upload = st.session_state.get(key)
+    if upload is None:
+        return
+    own.turns[kind] += 1
+    if upload.size == 0:
+        own.faults[kind] = f"{named(upload.name)} is empty; choose a file with content."
+        return
+    own.bring(kind, Brought(upload.name, upload.getvalue()))
+    context = get_script_run_ctx()
+    manager = None if context is None else context.uploaded_file_mgr
+    if context is not None and isinstance(manager, MemoryUploadedFileManager):
+        manager.remove_file(session_id=context.session_id, file_id=upload.file_id)
+
+
+def _take_path(kind: str, key: str, root: str) -> None:
+    """Callback: a file below the directory that the server was started for."""
+    own = bench()
+    text = str(st.session_state.get(key) or "").strip()
+    if not text:
+        return
+    try:
+        path = allowed_path(text, root)
+    except InputError as error:
+        own.faults[kind] = str(error)
+        return
+    own.turns[kind] += 1
+    own.bring(kind, Brought(path.name, path=path))
+
+
+def allowed_path(text: str, root: str) -> Path:
+    """A regular file below ``root``, links followed.
+
+    Raises InputError for any other path, without telling what stands there.
+    """
+    base = Path(root).resolve()
+    wanted = checked_path(text, "The file")
+    path = (base / wanted).resolve()
+    if not path.is_relative_to(base):
+        raise InputError(
+            f"{named(text)} is outside of {named(root)}, the directory that this server may read."
+        )
+    return readable_file(path, "The file")

@@ -1,0 +1,122 @@
+"""What can be taken away from the page Your data: files, command lines, a notebook."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from pages.shared.data_bench import bench
+from pages.shared.data_curve import ETA, carries_on, source_chosen
+from pages.shared.data_evidence import Judged, judging_clip
+from pages.shared.data_input import download
+from pages.shared.data_log import mapped_columns
+from pages.shared.data_ranker import Ranker, plan_chosen
+from pages.shared.data_words import in_words
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.score_files import scores_text
+from ultr_core.errors import InputError
+from ultr_core.experiments.own_data import training_file
+from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
+from ultr_core.learners.model_files import ranker_text, svm_light_text
+from ultr_core.propensity.weight_files import weights_text
+from ultr_core.settings import Settings
+
+
+def section(
+    settings: Settings,
+    corpus: Corpus | None,
+    rankers: list[Ranker],
+    judged: Judged | None,
+) -> None:
+    """Files of the trained ranker and of the judged one, and how to do the same elsewhere."""
+    work = _work(settings, rankers, judged)
+    if not command_lines(work):
+        return
+    st.subheader("Take away")
+    if corpus is not None:
+        with st.container(horizontal=True):
+            for ranker in rankers:
+                _files(corpus, ranker)
+    with st.container(horizontal=True):
+        download(
+            "Notebook", lambda: own_notebook(work).as_bytes(), "your-data.ipynb",
+            key="data-notebook",
+        )  # fmt: skip
+        if judged is not None:
+            evidence = {
+                **judged.found.as_dict(), "against": [other.as_dict() for other in judged.against]
+            }  # fmt: skip
+            download(
+                "Evidence (JSON)",
+                lambda: json.dumps(evidence, indent=1, ensure_ascii=False).encode(),
+                "evidence.json", key="data-evidence",
+            )  # fmt: skip
+    st.markdown("The same on the command line, beside your files:")
+    st.code("\n".join(command_lines(work)), language="bash", wrap_lines=True)
+
+
+def _files(corpus: Corpus, ranker: Ranker) -> None:
+    key = "fit" if ranker.fit is not None else "file"
+    if ranker.fit is not None:
+        fit = ranker.fit
+        trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+        download(
+            "Ranker (JSON)", lambda: ranker_text(fit.ranker, trained).encode(), "ranker.json",
+            key="data-json",
+        )  # fmt: skip
+        _or_reason("Ranker (svm_light)", lambda: svm_light_text(fit.ranker), "model.dat")
+        download(
+            "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
+            key="data-weights",
+        )  # fmt: skip
+        download(
+            "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),
+            "training.txt.gz", key="data-proprank",
+        )  # fmt: skip
+    if ranker.fit is not None or ranker.model is not None:
+        download(
+            "Scores (CSV)" if key == "fit" else f"Scores of {ranker.name} (CSV)",
+            lambda: scores_text(corpus, ranker.scores, table=True).encode(), "scores.csv",
+            key=f"data-scores-{key}",
+        )  # fmt: skip
+
+
+def _or_reason(label: str, make: object, name: str) -> None:
+    """A file that some rankers cannot be written as: then the sentence that says why."""
+    try:
+        text = make()  # type: ignore[operator]
+    except InputError as error:
+        st.markdown(f":material/info: {in_words(str(error))}")
+        return
+    download(label, text.encode(), name, key=f"data-get-{name}")
+
+
+def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> OwnWork:
+    own = bench()
+    names = {kind: file.name for kind, file in own.files.items()}
+    plan = plan_chosen(settings)
+    steps = ["propensities"] if "log" in names else []
+    steps += ["fit"] if any(ranker.fit is not None for ranker in rankers) else []
+    steps += ["evaluate"] if judged is not None else []
+    file = judged.ranker.file if judged is not None else None
+    return OwnWork(
+        corpus=names.get("corpus"),
+        log=names.get("log"),
+        columns=mapped_columns(),
+        propensities=source_chosen(),  # type: ignore[arg-type]
+        eta=float(st.session_state.get(ETA, 1.0)),
+        curve=names.get("curve", "curve.csv"),
+        estimator=str(st.session_state.get("data-estimator") or "all-pairs"),
+        carry_on=carries_on(),
+        method=plan.method,
+        cost=plan.cost,
+        clip=plan.clip,
+        seed=plan.seed,
+        relevant_grade=settings.relevant_grade,
+        judged=None if file is None else file.name,
+        scores=judged is not None and judged.ranker.model is None,
+        judging_clip=judging_clip(),
+        steps=tuple(steps),
+    )

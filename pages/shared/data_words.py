@@ -1,0 +1,87 @@
+"""The words of the page Your data."""
+
+from __future__ import annotations
+
+import re
+
+from pages.shared.controls import in_page_words
+
+LOOKS_LIKE = {
+    "corpus": "One candidate document a line, plain or gzip: "
+    "`2 qid:7 1:0.3 2:0.7 # docid = D4` (LETOR, as MSLR, Yahoo, Istella and MQ2008 have it).",
+    "groups": "One number a line: how many documents each query has.",
+    "log": "A first line that names the columns, then one line for each document shown: "
+    "`query,document,position,click` (CSV, gzip or Parquet).",
+    "curve": "`rank,propensity`, then a line for each rank from 1; only ratios matter.",
+    "ranker": "A linear ranker as JSON from this lab, or as model text of svm_light.",
+    "scores": "One score a line in the order of the corpus, or a table "
+    "`query,candidate,document,score`.",
+}
+
+HELP = {
+    "corpus": "Queries with their candidate documents, features and, if there are any, grades.",
+    "groups": "Needed only where the rows of the corpus have no qid:.",
+    "log": "Other names of columns can be mapped below once the file is here. Optional columns: "
+    "impressions, ranker, swapped rank, page, session, propensity.",
+    "curve": "How often a result is examined at each rank, relative to rank 1.",
+    "ranker": "To judge a ranker that exists already, by the clicks of your log.",
+    "scores": "To judge any ranker, whatever it is made of, by its scores for your corpus.",
+}
+
+SOURCES = {
+    "power": "A power law (1/r)^η",
+    "file": "A curve of mine (CSV)",
+    "estimated": "Estimated from the log",
+    "log": "The log's own column",
+}
+
+METHODS = {
+    "ips": "Weighted: a click counts 1 / propensity",
+    "clipped": "Weighted and clipped at τ",
+    "naive": "Naive: every click counts 1",
+}
+
+KINDS = {
+    "corpus": "a corpus",
+    "log": "a click log",
+    "curve": "a propensity curve",
+    "ranker": "a ranker",
+    "scores": "scores of a ranker",
+    "groups": "a list of numbers, such as group sizes or scores",
+    "training": "a training file of svm_proprank",
+}
+
+# A colon before a letter begins a symbol or a colour.
+_SIGNS = re.compile(r"([\\`*_\[\]<>$~|^]|^[#+-]|:(?=[a-zA-Z]))")
+
+_OPTIONS = {
+    " (--corpus)": "",
+    " (--carry-on)": "",
+    " (--propensities CURVE.csv)": "",
+    " (--eta)": "",
+    ", or use --method harvest": ", or choose harvesting",
+    ", as with --ranks 1,000": "",
+    ", as with --ranks 10,000": "",
+    " (change this with --relevant-grade)": " (the sidebar changes it)",
+}
+
+
+def in_words(message: str) -> str:
+    """A message of the core without options of the command line, in Markdown."""
+    for option, word in _OPTIONS.items():
+        message = message.replace(option, word)
+    return plain(in_page_words(message))
+
+
+def plain(text: str) -> str:
+    """Text in Markdown, with nothing in it that Markdown would read as a sign."""
+    return _SIGNS.sub(r"\\\1", text)
+
+
+def certificate_words(gap: float, primal: float) -> str:
+    """What a duality gap says, in words."""
+    return (
+        f"Certificate: the training objective is {primal:.4g}, and no ranker of this kind can get "
+        f"below it by more than {gap:.2%}. Whoever trains on these weights with this C finds "
+        "practically this ranker."
+    )

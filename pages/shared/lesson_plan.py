@@ -1,0 +1,76 @@
+"""The plans for lecturers: minutes, questions for the room, links, and what comes out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.shared import page_link
+from pages.shared.controls import in_page_words
+from pages.shared.lesson_cached import CachedSource
+from pages.shared.slots import Slot
+from pages.shared.worlds import require_world
+from ultr_core.errors import InputError
+from ultr_core.export.page_links import LESSON_PLAN
+from ultr_core.lessons import LESSONS, PLANS, PlanRow, plan_html, plan_markdown, plan_row
+from ultr_core.settings import Settings
+
+
+def show(corpus: str | None, reader: Settings) -> None:
+    """A plan with its numbers, line by line as they are computed, and as files to print."""
+    chosen = page_link.choose(LESSON_PLAN, label_visibility="collapsed")
+    plan = next(plan for plan in PLANS if str(plan.minutes) == chosen)
+    st.markdown(
+        f"{plan.purpose} The numbers are those of the corpus and the seed at the side; links open "
+        "with large type, for a projector."
+    )
+    files, waiting = st.container(horizontal=True), Slot()
+    require_world(corpus, reader)
+    source = CachedSource(corpus, waiting)
+    rows = []
+    for position, step in enumerate(plan.steps):
+        lesson = LESSONS[step.lesson - 1]
+        try:
+            found = lesson.measure(source, lesson.settings(reader))
+            row = plan_row(plan, position, LESSONS, found, reader, _address())
+        except InputError as error:
+            st.markdown(f":material/info: Lesson {step.lesson}: {in_page_words(str(error))}")
+            continue
+        rows.append(row)
+        _show_row(row)
+    waiting.place().empty()
+    with files:
+        for label, write, suffix, mime in (
+            ("HTML, for printing", plan_html, "html", "text/html"),
+            ("Markdown", plan_markdown, "md", "text/markdown"),
+        ):
+            st.download_button(
+                label, data=partial(write, plan, rows),
+                file_name=f"lesson-plan-{plan.minutes}-minutes.{suffix}", mime=mime,
+                icon=":material/download:", on_click="ignore", key=f"plan-{suffix}",
+            )  # fmt: skip
+
+
+def _show_row(row: PlanRow) -> None:
+    with st.container(border=True, key=f"plan-row-{row.number}"):
+        st.markdown(
+            f"**Minute {row.begins} to {row.begins + row.minutes} · Lesson {row.number}: "
+            f"{row.title}**"
+        )
+        ask, answer = st.columns(2, gap="medium")
+        with ask:
+            st.markdown(f"**Do.** {row.do}")
+            st.markdown(f"**Ask.** {row.ask}")
+        with answer:
+            st.markdown(f"**Answer.** {row.answer} {row.finding}")
+            st.markdown(f"**Exercise.** {row.exercise}")
+        with st.container(horizontal=True):
+            for label, link in (("Lesson", row.lesson_link), ("Page", row.page_link)):
+                st.link_button(f"Project the {label.lower()}", link, icon=":material/open_in_new:")
+
+
+def _address() -> str:
+    """The app's address without the page and its query."""
+    here = (st.context.url or "").split("?")[0].rstrip("/")
+    return here.removesuffix("/lessons")

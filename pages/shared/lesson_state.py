@@ -1,0 +1,102 @@
+"""What a reader has done in the lessons, kept in the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from ultr_core.errors import InputError
+from ultr_core.export.page_links import LESSON
+from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise, read_number
+
+LONGEST_ANSWER = 60
+"""Characters of an answer that are kept."""
+
+_DONE = "lesson_progress"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One lesson: the prediction committed to, answers tried, and whether it is finished."""
+
+    guess: float | None = None
+    tries: tuple[str, ...] = ()
+    finished: bool = False
+
+
+def progress(number: int) -> Progress:
+    """What was done in lesson ``number``, from 1."""
+    known: dict[int, Progress] = st.session_state.get(_DONE, {})
+    return known.get(number, Progress())
+
+
+def finished() -> list[int]:
+    """Numbers of the lessons that are finished."""
+    return [number for number in range(1, len(LESSONS) + 1) if progress(number).finished]
+
+
+def commit(number: int) -> None:
+    """Callback: take the prediction as it stands in its control."""
+    guess = st.session_state.get(guess_key(number))
+    if guess is not None:
+        _put(number, replace(progress(number), guess=float(guess)))
+
+
+def withdraw(number: int) -> None:
+    """Callback: predict again."""
+    _put(number, replace(progress(number), guess=None))
+
+
+def answer(number: int) -> None:
+    """Callback: one more try at the exercise; the same text twice in a row is one try."""
+    text = str(st.session_state.get(answer_key(number)) or "").strip()[:LONGEST_ANSWER]
+    before = progress(number)
+    if text and text != (before.tries[-1] if before.tries else ""):
+        _put(number, replace(before, tries=(*before.tries, text)))
+
+
+def finish(number: int) -> None:
+    """Note that a lesson's exercise was solved, or its solution shown."""
+    if not progress(number).finished:
+        _put(number, replace(progress(number), finished=True))
+
+
+def go_to(number: int) -> None:
+    """Callback: open another lesson."""
+    st.session_state[LESSON.key] = str(number)
+
+
+def wrong_tries(exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]) -> int:
+    """How many of the tries were numbers and wrong."""
+    return sum(_is_wrong(exercise, text, numbers) for text in tries)
+
+
+def solution_is_due(
+    exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]
+) -> bool:
+    """Whether so many answers were wrong that the way to the solution is shown."""
+    return wrong_tries(exercise, tries, numbers) >= TRIES_BEFORE_SOLUTION
+
+
+def guess_key(number: int) -> str:
+    """Key of the control in which the prediction is made."""
+    return f"lesson-guess-{number}"
+
+
+def answer_key(number: int) -> str:
+    """Key of the field for the exercise's answer."""
+    return f"lesson-answer-{number}"
+
+
+def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:
+    try:
+        read_number(text)
+    except InputError:
+        return False
+    return not exercise.judge(text, numbers).right
+
+
+def _put(number: int, new: Progress) -> None:
+    st.session_state[_DONE] = {**st.session_state.get(_DONE, {}), number: new}

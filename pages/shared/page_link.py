@@ -1,0 +1,186 @@
+"""A page's own values (everything but the settings) to and from the address bar.
+
+Sliders and text fields are bound to the address by Streamlit itself, which writes what a control
+shows. A choice is kept here instead, so that the address has its stable key and not its title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.shared import link
+from ultr_core.export.page_links import page_query, value_of, values_of
+from ultr_core.export.page_values import (
+    Choice,
+    Letters,
+    Line,
+    PageValue,
+    Real,
+    Stops,
+    Switch,
+    Whole,
+    read_values,
+)
+from ultr_core.settings import Settings
+
+_READ = "page_link_was_read"
+_PAGE = "page_shown"
+_ARRIVED = "page_arrived"
+_SEEN = "address_of_"
+_KEPT = "choice_of_"
+
+
+def tidy(page: str) -> None:
+    """On a session's first run: correct what the link says of this page, and say so.
+
+    Streamlit's controls drop what they cannot use without a word, and a number field fails on an
+    infinite number in the address.
+    """
+    st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
+    st.session_state[_PAGE] = page
+    if _READ in st.session_state:
+        return
+    st.session_state[_READ] = True
+    bound = [value for value in values_of(page) if value.key in st.query_params]
+    found, notices = read_values(bound, _asked(bound))
+    link.add_notices(notices)
+    corrected = False
+    for value in bound:
+        text = _address_text(value, found[value.key])
+        if st.query_params.get_all(value.key) != text:
+            corrected = True
+            if text and found[value.key] != value.default:
+                st.query_params[value.key] = text
+            else:
+                del st.query_params[value.key]
+    if corrected or notices:
+        st.rerun()
+
+
+def state(page: str) -> dict[str, Any]:
+    """The page's values as its controls have them, or as the address says before they exist."""
+    values = values_of(page)
+    found, _ = read_values(values, _asked(values))
+    for value in values:
+        if value.key in st.session_state:
+            chosen = st.session_state[value.key]
+            as_key = isinstance(value, Choice)
+            found[value.key] = value.read(chosen)[0] if as_key else chosen
+            if isinstance(value, Letters):
+                found[value.key] = tuple(sorted(chosen))
+        elif isinstance(value, Choice):
+            found[value.key] = st.session_state.get(_KEPT + value.key, found[value.key])
+    return found
+
+
+def query(page: str, settings: Settings) -> str:
+    """The URL query that opens this page as it is."""
+    return page_query(page, settings, state(page))
+
+
+def address(page: str, settings: Settings) -> str:
+    """The absolute address that opens this page as it is."""
+    base = (st.context.url or "").partition("?")[0]
+    asked = query(page, settings)
+    return f"{base}?{asked}" if asked else base
+
+
+def choose(
+    value: Choice,
+    *,
+    kind: Literal["buttons", "box"] = "buttons",
+    offered: tuple[str, ...] | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+    width: int | Literal["stretch"] = "stretch",
+) -> str:
+    """A control for a choice; its key stands in the address bar unless it is the default.
+
+    ``offered`` are the keys that can be had now. The address is followed where it has changed
+    without the control: at the start, and on the browser's Back.
+    """
+    options = offered or tuple(value.options)
+    asked = st.query_params.get(value.key)
+    seen = _SEEN + value.key
+    arrived: bool = st.session_state.get(_ARRIVED, True)
+    if asked != st.session_state.get(seen) and not (asked is None and arrived):
+        st.session_state[value.key] = value.read(asked)[0] if asked else value.default
+    start = st.session_state.get(value.key, st.session_state.get(_KEPT + value.key))
+    # A step or a lesson may have set a title, as older links have it.
+    start = value.read(start)[0]
+    st.session_state[value.key] = start if start in options else options[0]
+    common: dict[str, Any] = {
+        "key": value.key,
+        "format_func": lambda key: value.options[key],
+        "help": value.help or None,
+        "label_visibility": label_visibility,
+    }
+    if kind == "box":
+        chosen = st.selectbox(value.label, options, width=width, **common)
+    else:
+        chosen = st.segmented_control(value.label, options, required=True, **common)
+    st.session_state[_KEPT + value.key] = chosen
+    _write(value, chosen)
+    return str(chosen)
+
+
+def bound(value: PageValue) -> Any:
+    """A control for a value that is no choice, bound to the address bar by Streamlit."""
+    common: dict[str, Any] = {"key": value.key, "bind": "query-params"}
+    if isinstance(value, Stops):
+        return st.select_slider(
+            value.label, value.stops, value.default, format_func=value.shown, help=value.help,
+            **common,
+        )  # fmt: skip
+    if isinstance(value, Whole):
+        return st.slider(
+            value.label, value.low, value.high, value.default, help=value.help, **common
+        )
+    if isinstance(value, Real):
+        return st.slider(
+            value.label, value.low, value.high, value.default, value.step, help=value.help,
+            **common,
+        )  # fmt: skip
+    if isinstance(value, Switch):
+        return st.toggle(value.label, value.default, help=value.help, **common)
+    assert isinstance(value, Line)
+    return st.text_input(
+        value.label, value.default, help=value.help, max_chars=value.longest, **common
+    )
+
+
+def control(page: str, key: str) -> Any:
+    """The control of a page's value: a box for a choice, else what fits the kind."""
+    value = value_of(page, key)
+    return choose(value, kind="box") if isinstance(value, Choice) else bound(value)
+
+
+def _write(value: Choice, chosen: str) -> None:
+    text = None if chosen == value.default else value.write(chosen)
+    if st.query_params.get(value.key) != text:
+        if text is None:
+            del st.query_params[value.key]
+        else:
+            st.query_params[value.key] = text
+    st.session_state[_SEEN + value.key] = text
+
+
+def _asked(values: Any) -> Mapping[str, list[str]]:
+    return {
+        value.key: st.query_params.get_all(value.key)
+        for value in values
+        if value.key in st.query_params
+    }
+
+
+def _address_text(value: PageValue, found: Any) -> list[str]:
+    """What the address bar says for a value: as the control shows it, a choice by its key."""
+    if isinstance(value, Letters):
+        return list(found) or [""]
+    if isinstance(value, Stops):
+        return [value.shown(found)]
+    if isinstance(value, Real):
+        return [str(found)]
+    return [value.write(found)]

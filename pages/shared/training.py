@@ -1,0 +1,83 @@
+"""A page's place at the desk that trains rankers and checks claims for all visitors."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared import cached
+from pages.shared.desk import Desk
+from ultr_core.experiments import training_plan
+from ultr_core.settings import Settings
+
+FIRST_CELLS = 2  # naive and weighted on the first click log
+PATIENCE = 0.25  # seconds that a page waits for its rankers while others wait too
+COME_BACK = 1.0  # seconds between two looks whether they are there
+COME_BACK_LATER = 3.0  # the same behind many others
+MANY = 10
+
+_DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make)
+
+
+class Training:
+    """What a page orders at the desk: the first answer, its checks, then draw by draw.
+
+    ``plan`` are the cells as (draw, method); the clipped ranker takes longest and comes last.
+    """
+
+    def __init__(self, corpus: str | None, settings: Settings) -> None:
+        self.corpus, self.settings = corpus, settings
+        self.plan = sorted(training_plan(settings.draws), key=lambda cell: cell[1] == "clipped")
+        self._visitor = _visitor()
+        self._began = time.monotonic()
+        self._cells = [cached.cell(corpus, settings, draw, method) for draw, method in self.plan]
+        self._checks = cached.cell(corpus, settings, 0, cached.CHECKS)
+        order = [*self._cells[:FIRST_CELLS], self._checks, *self._cells[FIRST_CELLS:]]
+        _DESK.order(self._visitor, order, urgent=FIRST_CELLS + 1)
+
+    def ready(self, number: int, seconds: float) -> bool:
+        """Whether cell ``number`` of the plan is trained, after at most so many seconds."""
+        return _DESK.wait(self._visitor, self._cells[number], seconds)
+
+    def checked(self, seconds: float) -> bool:
+        """Whether the claims are checked, after at most so many seconds."""
+        return _DESK.wait(self._visitor, self._checks, seconds)
+
+    def leave(self) -> bool:
+        """Whether the page should end its run now and come back, because others wait too."""
+        if not _DESK.crowded(self._visitor):
+            return False
+        waited = time.monotonic() - self._began
+        return waited > PATIENCE or _DESK.before(self._visitor) > 0
+
+    def come_back(self, *, answered: bool) -> None:
+        """Say how long the line is, look again by itself, and show the page when there is more."""
+        every = COME_BACK if _DESK.before(self._visitor) < MANY else COME_BACK_LATER
+        st.fragment(self._look, run_every=every)(answered)
+
+    def _look(self, answered: bool) -> None:
+        if _DESK.done(self._visitor) or (not answered and self.checked(0)):
+            st.rerun()
+        before = _DESK.before(self._visitor)
+        ready = sum(cached.RESULTS.peek(cell) is not None for cell in self._cells)
+        with st.container(key="training-line"):
+            st.markdown(line_sentence(before, ready, len(self._cells)))
+
+
+def line_sentence(before: int, ready: int, cells: int) -> str:
+    """How long a visitor's line is and how much of theirs is done, in words."""
+    done = f"{ready} of {cells} trainings of yours are done"
+    if not before:
+        return f":material/hourglass_top: This server is training your rankers: {done}."
+    others = "One other visitor is" if before == 1 else f"{before} other visitors are"
+    return (
+        f":material/hourglass_top: {others} served before you on this server: {done}. The rest "
+        "appears here by itself; you may go on moving the controls."
+    )
+
+
+def _visitor() -> str:
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id

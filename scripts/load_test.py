@@ -1,0 +1,237 @@
+"""How long visitors wait when many of them use the app at once.
+
+``python scripts/load_test.py`` starts the app on this machine, opens 30 sessions that all move
+sliders to values of their own within 3 seconds, and prints how long each waited until the run of
+the page had finished, how long until the rankers of all were trained, and the server's memory.
+``--sessions 100 --over 5`` is a large class, ``--url`` measures a running server (then without
+memory). The time includes this client, which shares the machine.
+
+Bounded: it ends with an error after ``--limit`` seconds or above ``--memory-limit`` MB. Exit code
+1 if a session saw an error or, with ``--bar``, if the 95th percentile is above it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from scripts.serving import Running, running_server
+from scripts.visitor import Visitor, different_values
+
+SLIDERS = ("eta", "assumed_eta", "eps_minus")
+QUICK_CHANGES = 10
+BETWEEN_QUICK_CHANGES = 0.1  # seconds
+
+
+@dataclass(frozen=True)
+class Load:
+    """What to measure: how many sessions change within how many seconds, on which page."""
+
+    sessions: int
+    over: float
+    page: str
+    settle: float
+    limit: float
+    memory_limit: float
+
+
+@dataclass
+class Measured:
+    """Seconds and MB.
+
+    ``waited``: from a change to the end of the page's run. ``answered``: until nothing on the
+    page is announced that is not there; the first rankers stand beside the checks. ``settled``:
+    until all click logs are in. A session that has not come so far is missing from the list.
+    """
+
+    opening: list[float] = field(default_factory=list)
+    waited: list[float] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)
+    settled: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    memory: dict[str, float] = field(default_factory=dict)
+    quick: dict[str, float] = field(default_factory=dict)
+    kilobytes: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for ``--json``."""
+        times = ("opening", "waited", "answered", "settled")
+        return {**asdict(self), **{name: percentiles(getattr(self, name)) for name in times}}
+
+
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    """The smallest values that half, 95 % and all of the times do not exceed."""
+    ordered = sorted(seconds)
+    ranks = {"p50": 0.5, "p95": 0.95, "max": 1.0}
+    if not ordered:
+        return dict.fromkeys(ranks, float("nan"))
+    return {name: ordered[-int(-len(ordered) * share // 1) - 1] for name, share in ranks.items()}
+
+
+async def measure(load: Load, running: Running | str) -> Measured:
+    """Open the sessions, move their sliders at their times, and leave."""
+    address = running if isinstance(running, str) else running.address
+    found = Measured()
+
+    def note_memory(moment: str) -> None:
+        if isinstance(running, Running):
+            found.memory[moment] = round(running.memory(), 1)
+            if found.memory[moment] > load.memory_limit:
+                raise SystemExit(
+                    f"The server holds {found.memory[moment]:.0f} MB {moment}; the limit is "
+                    f"{load.memory_limit:.0f} MB."
+                )
+
+    first = Visitor(address, load.page)
+    await first.open()
+    await _until_settled(first)
+    found.quick = await _quick_changes(first)
+    await first.close()
+    note_memory("before")
+    visitors = [Visitor(address, load.page) for _ in range(load.sessions)]
+    found.opening = list(await asyncio.gather(*(_timed_open(v) for v in visitors)))
+    note_memory("open")
+    begin = asyncio.get_running_loop().time()
+
+    async def move(number: int, values: dict[str, float]) -> None:
+        await asyncio.sleep(
+            max(0.0, begin + load.over * number / load.sessions - asyncio.get_running_loop().time())
+        )
+        started = time.perf_counter()
+        found.waited.append(await visitors[number].ask(**values))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(load.settle):
+                await _until(visitors[number], lambda visitor: not visitor.pending)
+                found.answered.append(time.perf_counter() - started)
+                await _until_settled(visitors[number])
+                found.settled.append(time.perf_counter() - started)
+
+    changes = enumerate(different_values(load.sessions, SLIDERS))
+    await asyncio.gather(*(move(number, values) for number, values in changes))
+    note_memory("changed")
+    found.kilobytes = sum(v.received for v in visitors) / load.sessions / 2 / 1e3
+    found.errors = [error for visitor in visitors for error in visitor.errors] + first.errors
+    for visitor in visitors:
+        await visitor.close()
+    return found
+
+
+async def _timed_open(visitor: Visitor) -> float:
+    started = time.perf_counter()
+    await visitor.open()
+    return time.perf_counter() - started
+
+
+async def _until(visitor: Visitor, true: Callable[[Visitor], bool]) -> None:
+    while not true(visitor):
+        await asyncio.sleep(0.02)
+
+
+async def _until_settled(visitor: Visitor) -> None:
+    await _until(visitor, lambda v: not (v.runs or v.comes_back))
+
+
+async def _quick_changes(visitor: Visitor) -> dict[str, float]:
+    """One change alone, then ten in a row: how long until the last of them is shown."""
+    started = time.perf_counter()
+    await visitor.ask(eta=1.9, assumed_eta=0.1)
+    await _until_settled(visitor)
+    one = time.perf_counter() - started
+    for number in range(QUICK_CHANGES - 1):
+        await visitor.move(eta=round(1.8 - 0.05 * number, 2))
+        await asyncio.sleep(BETWEEN_QUICK_CHANGES)
+    started = time.perf_counter()
+    await visitor.ask(eta=round(1.8 - 0.05 * QUICK_CHANGES, 2))
+    await _until_settled(visitor)
+    return {"one": one, "last of ten": time.perf_counter() - started}
+
+
+def report(load: Load, found: Measured) -> str:
+    """What was measured, for a reader."""
+    lines = [
+        f"{load.sessions} sessions, values all different, over {load.over:g} s on /{load.page}"
+    ]
+    names = {
+        "opening": "page opened, all at once",
+        "waited": "change to end of run",
+        "answered": "change to first rankers",
+        "settled": "change to all intervals",
+    }
+    for name, words in names.items():
+        seconds = getattr(found, name)
+        values = percentiles(seconds)
+        there = "" if len(seconds) == load.sessions else f"  ({len(seconds)} sessions)"
+        times = "  ".join(f"{key} {value:.3f} s" for key, value in values.items())
+        lines.append(f"{words:<26} {times}{there}")
+    lines += [f"{'one change, alone':<26} {found.quick['one']:.3f} s"]
+    lines += [f"{'last of ten quick changes':<26} {found.quick['last of ten']:.3f} s"]
+    lines += [f"{'received per run':<26} {found.kilobytes:.0f} kB"]
+    for moment, megabytes in found.memory.items():
+        lines.append(f"{'memory, ' + moment:<26} {megabytes:.0f} MB")
+    lines.append(f"{'errors':<26} {len(found.errors)}")
+    lines += [f"  {error}" for error in sorted(set(found.errors))]
+    return "\n".join(lines)
+
+
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=30)
+    parser.add_argument("--over", type=float, default=3.0, metavar="SECONDS")
+    parser.add_argument("--page", default="lab", help="address of the page below the root")
+    parser.add_argument("--url", help="a running server instead of one started for this")
+    parser.add_argument("--corpus", metavar="DIR", help="start the server on this corpus")
+    parser.add_argument(
+        "--settle", type=float, default=60.0, metavar="SECONDS",
+        help="how long to wait for trained rankers after a change",
+    )  # fmt: skip
+    parser.add_argument("--limit", type=float, default=300.0, metavar="SECONDS")
+    parser.add_argument("--memory-limit", type=float, default=2000.0, metavar="MB")
+    parser.add_argument("--bar", type=float, metavar="SECONDS", help="largest p95 allowed")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    if not 1 <= given.sessions <= 1000:
+        parser.error(f"--sessions is {given.sessions}; it must be from 1 to 1,000.")
+    if not 0 <= given.over <= 600:
+        parser.error(f"--over is {given.over:g}; it must be from 0 to 600 seconds.")
+    return given
+
+
+def main() -> int:
+    """Measure, print, and say by the exit code whether all went well."""
+    given = read_arguments()
+    load = Load(
+        given.sessions, given.over, given.page, given.settle, given.limit, given.memory_limit
+    )
+    after = ("--corpus", given.corpus) if given.corpus else ()
+
+    async def bounded(running: Running | str) -> Measured:
+        async with asyncio.timeout(load.limit):
+            return await measure(load, running)
+
+    try:
+        if given.url:
+            found = asyncio.run(bounded(given.url.rstrip("/")))
+        else:
+            with running_server(after=after) as running:
+                found = asyncio.run(bounded(running))
+    except TimeoutError:
+        print(f"Not finished after {load.limit:g} s.", file=sys.stderr)
+        return 1
+    print(json.dumps(found.as_dict()) if given.json else report(load, found))
+    too_slow = given.bar is not None and percentiles(found.waited)["p95"] > given.bar
+    return 1 if found.errors or too_slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

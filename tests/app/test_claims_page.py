@@ -1,0 +1,80 @@
+"""The claims page without a browser: what it shows is the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ultr_core.claims import CLAIMS, COMPARISONS, READINGS, SECTIONS
+
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_claims(open_app: OpenApp) -> Callable[..., AppTest]:
+    def open_(**link: str) -> AppTest:
+        return open_app(draws="1", clicks="100", **link).switch_page("pages/claims.py").run()
+
+    return open_
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def claims_shown(app: AppTest) -> int:
+    return sum(len(table.value) for table in app.table)
+
+
+def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None:
+    app = open_claims()
+    assert not app.exception
+    assert app.title[0].value == "Which of the paper's claims hold?"
+    assert f"Of {len(CLAIMS)} claims" in words(app)
+    assert "What does not hold:" in words(app)
+    assert claims_shown(app) == len(CLAIMS)
+    assert len(app.table) == len(SECTIONS)
+    first = app.table[0].value
+    assert list(first.columns) == ["Claim", "Verdict", "Found", "See"]
+    assert first["See"].iloc[0] == "[Lab](lab)"
+    app.selectbox(key="claim_section").set_value("5.3").run()
+    assert claims_shown(app) == sum(entry.section == "5.3" for entry in CLAIMS.values())
+    app.selectbox(key="claim_verdict").set_value("not-checkable").run()
+    shown = app.table[0].value
+    assert set(shown["Verdict"].str.partition("]\N{NO-BREAK SPACE}")[2]) == {"not checkable"}
+    app.toggle(key="claim_checks").set_value(True).run()
+    assert "Checked by" in app.table[0].value.columns
+    app.selectbox(key="claim_section").set_value("Abstract").run()
+    assert "No claim of this section has this verdict." in words(app)
+    assert {button.proto.label for button in app.get("download_button")} >= {
+        "All claims as CSV", "Claims and readings as JSON",
+    }  # fmt: skip
+    assert not app.exception
+
+
+def test_conventions_and_both_readings(open_claims: Callable[..., AppTest]) -> None:
+    app = open_claims(part="readings", reading_place="E5")
+    assert not app.exception
+    for needed in ("summed ranks", "½ w·w", "This lab's reading", "The other reading"):
+        assert needed in words(app)
+    assert len(app.table[-1].value) == len(READINGS)
+    assert list(app.table[0].value.columns) == ["", "This lab's", "The other"]
+    for key in COMPARISONS:
+        app.selectbox(key="reading_place").set_value(key).run()
+        assert not app.exception, key
+    app.session_state["reading"] = "taken"
+    app.run()
+    assert list(app.table[0].value.columns) == ["", "This lab's"]
+    assert "The other reading" not in words(app)
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "é" * 300, "-1"])
+def test_a_hostile_link_never_breaks_the_page(
+    open_claims: Callable[..., AppTest], text: str
+) -> None:
+    keys = ("part", "claim_section", "claim_verdict", "claim_checks", "reading_place", "reading")
+    app = open_claims(**dict.fromkeys(keys, text))
+    assert not app.exception
+    assert app.title

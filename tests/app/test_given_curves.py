@@ -1,0 +1,144 @@
+"""A curve given rank by rank, from the address bar to every page and back to the power law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ultr_core.corpus import load_directory
+from ultr_core.experiments import build_world, compare
+from ultr_core.settings import Settings
+
+OpenApp = Callable[..., AppTest]
+FAST = {"draws": "1", "clicks": "500", "swap_traffic": "2,000", "swap_ranks": "10"}
+CURVE = "1,0.62,0.45"
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def formulas(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.latex)
+
+
+def test_the_lab_computes_with_the_curves_of_the_link(
+    open_app: OpenApp, small_corpus: Path
+) -> None:
+    app = open_app(**FAST, p=CURVE, assumed_p="1,0.5")
+    assert not app.exception
+    settings = Settings(draws=1, clicks=500, curve=(1, 0.62, 0.45), assumed_curve=(1, 0.5))
+    expected = compare(build_world(settings, load_directory(small_corpus)), settings)
+    text = words(app)
+    assert f"**{expected.sentence}**" in text
+    assert "Users and Learner: given examination curve, so η and η′ are not used." in text
+    assert "Users' examination curve has ranks 1 to 3" in text
+    assert "if the learner knew the users' examination, the given curve; it believes" in text
+    assert r"p_1=1,\;p_2=0.5" in formulas(app)
+    assert app.slider(key="eta").disabled
+    assert app.slider(key="assumed_eta").disabled
+
+
+def test_the_power_law_comes_back(open_app: OpenApp) -> None:
+    app = open_app(**FAST, p=CURVE, eta="0.5")
+    app.button(key="power-law").click().run()
+    assert not app.exception
+    assert app.session_state["p"] == ""
+    assert not app.slider(key="eta").disabled
+    assert app.slider(key="eta").value == 0.5
+    assert "given examination curve" not in words(app)
+
+
+def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.text_input(key="p").set_value("0.5 0.7 0.2").run()
+    assert not app.exception
+    assert "divided by 0.7, that of rank 2, the largest" in words(app)
+    app.text_input(key="p").set_value("1, x").run()
+    assert not app.exception
+    assert app.warning[0].value == (
+        "Users' examination curve has 'x' at rank 2; it must be a number above 0."
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "words_of_error"),
+    [
+        (b"", "no column rank"),
+        (b"\x89PNG\xff\xfe", "no UTF-8 text"),
+        (b"a,b\n1,2\n", "no column rank"),
+        (b"rank,propensity\n1,1\n2,0\n", "curve.csv has 0 at rank 2"),
+        (b"rank,propensity\n1,1\n1,1\n", "gives rank 1 a second time"),
+        (b'rank,propensity\n"1,1\n', "needs 2"),
+        (
+            b"rank,propensity\n" + b"".join(b"%d,1\n" % r for r in range(1, 300)),
+            "at most 200",
+        ),
+    ],
+)
+def test_odd_uploads_are_one_sentence_and_change_nothing(
+    open_app: OpenApp, data: bytes, words_of_error: str
+) -> None:
+    app = open_app(**FAST, p=CURVE)
+    app.file_uploader(key="upload-curve-0").set_value(("curve.csv", data, "text/csv")).run()
+    assert not app.exception
+    assert words_of_error in app.error[0].value
+    assert app.session_state["p"] == CURVE
+
+
+def test_an_uploaded_curve_goes_into_the_field(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    data = b"Rank, Propensity\n2,0.5\n1,1\n"
+    app.file_uploader(key="upload-assumed_curve-0").set_value(("c.csv", data, "text/csv")).run()
+    assert not app.exception
+    assert app.session_state["assumed_p"] == "1,0.5"
+    assert app.slider(key="assumed_eta").disabled
+    assert not app.slider(key="eta").disabled
+
+
+@pytest.mark.parametrize("text", ["nonsense", "1,nan", "1,-1", "0", "1," * 999, "9" * 9_999])
+def test_hostile_links_open_the_power_law_with_one_notice(open_app: OpenApp, text: str) -> None:
+    app = open_app(**FAST, p=text)
+    assert not app.exception
+    assert words(app).count("The link's curve cannot be used") == 1
+    assert app.session_state["p"] == ""
+
+
+@pytest.mark.parametrize(
+    "page", ["proofs", "propensities", "live", "robustness", "learning_curves"]
+)
+def test_every_page_opens_with_a_curve_that_rises(open_app: OpenApp, page: str) -> None:
+    app = open_app(**FAST, p="0.5,0.8,0.3", assumed_p="1,0.5", live_queries="100")
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    assert not app.error
+    assert "given examination curve" in words(app)
+    if page == "proofs":
+        assert "the learner assumes another curve but users have the given curve" in words(app)
+
+
+def test_the_estimated_curve_is_taken_into_the_lab(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.switch_page("pages/propensities.py").run()
+    app.button(key="use-swaps-belief").click().run()
+    assert not app.exception
+    belief = app.session_state["assumed_p"]
+    assert belief.startswith("1,0.")
+    assert belief.count(",") == 9
+    assert app.session_state["p"] == ""
+    app.switch_page("pages/propensities.py").run()
+    app.button(key="use-swaps-both").click().run()
+    assert app.session_state["p"] == app.session_state["assumed_p"] == belief
+
+
+def test_the_curve_of_an_own_log_is_taken_into_the_lab(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.switch_page("pages/propensities.py").run()
+    log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\n"
+    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    app.button(key="use-log-both").click().run()
+    assert not app.exception
+    assert app.session_state["p"] == "1,0.5"

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ultr_core.lessons import LESSONS, Choice, DirectSource, Found
+
+ROOT = Path(__file__).resolve().parents[2]
+OpenApp = Callable[..., AppTest]
+numbers_of = pytest.mark.parametrize("number", range(1, len(LESSONS) + 1))
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+@pytest.fixture
+def open_app(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
+    """Open the lessons as a deep link does, without the main page before them."""
+
+    def open_(**link: str) -> AppTest:
+        monkeypatch.setattr(sys, "argv", ["app.py", "--corpus", str(small_corpus)])
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        for name, value in link.items():
+            app.query_params[name] = value
+        app.switch_page("pages/lessons.py").run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+@pytest.fixture(scope="module")
+def found(small_corpus: object) -> dict[int, Found]:
+    from ultr_core.corpus import load_directory
+    from ultr_core.settings import Settings
+
+    source = DirectSource(load_directory(str(small_corpus)))
+    return {
+        number: lesson.measure(source, lesson.settings(Settings()))
+        for number, lesson in enumerate(LESSONS, start=1)
+    }
+
+
+def commit(app: AppTest, number: int) -> None:
+    if isinstance(LESSONS[number - 1].prediction, Choice):
+        assert app.button(key="lesson-commit").disabled
+        app.radio(key=f"lesson-guess-{number}").set_value(1).run()
+    app.button(key="lesson-commit").click().run()
+    assert not app.exception
+
+
+def answer(app: AppTest, number: int, text: str) -> None:
+    app.text_input(key=f"lesson-answer-{number}").set_value(text)
+    app.button(f"FormSubmitter:lesson-form-{number}-Check").click().run()
+    assert not app.exception
+
+
+@numbers_of
+def test_predict_reveal_and_solve(open_app: OpenApp, found: dict[int, Found], number: int) -> None:
+    app, lesson = open_app(lesson=str(number)), LESSONS[number - 1]
+    assert f"Lesson {number}: {lesson.title}" in words(app)
+    assert found[number].sentence not in words(app)
+    assert not app.get("vega_lite_chart")
+
+    commit(app, number)
+    assert found[number].sentence in words(app)
+    assert "You predicted" in words(app)
+    assert len(app.get("vega_lite_chart")) == 1
+
+    numbers, exercise = found[number].numbers, lesson.exercise
+    right = numbers[exercise.answer]
+    answer(app, number, "abc")
+    assert "is no number" in words(app)
+    answer(app, number, str(right * 7 + 1))
+    assert "not yet" in words(app)
+    assert "The way to it" not in words(app)
+    answer(app, number, f"{right:.6g}")
+    assert "**Right.**" in words(app)
+    assert exercise.solution.format(**numbers) in words(app)
+    app.run()
+    assert f"Finished: {number} (1 of" in words(app)
+
+
+def test_two_wrong_answers_show_the_way(open_app: OpenApp, found: dict[int, Found]) -> None:
+    app = open_app(lesson="2")
+    commit(app, 2)
+    exercise, numbers = LESSONS[1].exercise, found[2].numbers
+    answer(app, 2, "10")
+    assert exercise.mistakes[1].hint.format(**numbers) in words(app)
+    answer(app, 2, "10")
+    assert "The way to it" not in words(app)
+    answer(app, 2, "7")
+    assert "The way to it" in words(app)
+    assert exercise.solution.format(**numbers) in words(app)
+
+
+def test_answers_stay_while_other_pages_are_visited(open_app: OpenApp) -> None:
+    app = open_app(lesson="3")
+    commit(app, 3)
+    app.switch_page("pages/about.py").run()
+    app.switch_page("pages/lessons.py").run()
+    app.get_by_key("lesson").set_value("3").run()
+    assert "You said" in words(app)
+    app.button(key="lesson-again").click().run()
+    assert not app.get("vega_lite_chart")
+
+
+def test_next_lesson_is_opened(open_app: OpenApp) -> None:
+    app = open_app(lesson="1")
+    commit(app, 1)
+    app.button(key="lesson-next").click().run()
+    assert not app.exception
+    assert f"Lesson 2: {LESSONS[1].title}" in words(app)
+    assert app.query_params["lesson"] in ("2", ["2"])
+
+
+@pytest.mark.parametrize("text", ["", "0", "10", "-1", "abc", "NaN", "inf", "1e9", "é" * 300])
+def test_hostile_lessons_are_survived(open_app: OpenApp, text: str) -> None:
+    app = open_app(lesson=text, part=text)
+    assert f"Lesson 1: {LESSONS[0].title}" in words(app)
+
+
+def test_links_carry_the_lessons_settings(open_app: OpenApp) -> None:
+    app = open_app(lesson="5", seed="4")
+    commit(app, 5)
+    links = [button.proto.url for button in app.get("link_button")]
+    assert any(link.startswith("lab?eps_minus=0&clicks=250") for link in links)
+
+
+@pytest.mark.parametrize("plan", ["45", "90"])
+def test_plans_show_computed_answers(open_app: OpenApp, found: dict[int, Found], plan: str) -> None:
+    app = open_app(part="lecturers", plan=plan)
+    text = words(app)
+    assert found[1].sentence in text
+    assert found[9].sentence in text
+    assert len(app.get("download_button")) == 2
+    links = [button.proto.url for button in app.get("link_button")]
+    assert sum("lesson=" in link and "mode=lecture" in link for link in links) >= 7
+
+
+def test_glossary_is_listed(open_app: OpenApp) -> None:
+    app = open_app(part="glossary")
+    assert "Propensity" in app.table[0].value["Term"].tolist()

@@ -1,0 +1,220 @@
+"""Share, notebooks, lecture mode, undo, pins and links, on the pages themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import re
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.proofs_words import number
+from ultr_core.export import PAGE_VALUES, PageState, page_notebook, read_page_query
+from ultr_core.proofs import DERIVATIONS
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+OpenApp = Callable[..., AppTest]
+FAST = {"draws": "2", "clicks": "500"}
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def open_page(monkeypatch: pytest.MonkeyPatch, corpus: Path, page: str, **link: str) -> AppTest:
+    """A session whose first page is ``page``, with the values of a link."""
+    monkeypatch.setattr(sys, "argv", ["app.py", "--corpus", str(corpus)])
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.switch_page(str(ROOT / "pages" / f"{page}.py"))
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def shared(app: AppTest) -> str:
+    """The query of the link that the page offers."""
+    app.button(key="share").click().run()
+    assert not app.exception
+    return urlsplit(app.code[0].value).query
+
+
+def notebook_output(state: PageState) -> str:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(page_notebook(state).source, "notebook", "exec"), {})
+    return output.getvalue()
+
+
+LINKS = {
+    "lab": {**FAST, "eta": "0.5", "examination": "weight"},
+    "learning_curves": {"loss": "ndcg", "draws": "2", "result": "quick"},
+    "robustness": {"study": "map-noise", "loss": "dcg", "result": "quick"},
+    "proofs": {
+        "proof": "affine-law", "break_trust": "true", "users": "50", "view": "svm",
+        "list": "BACDEF", "relevant": "B", "clip": "1/3",
+    },
+    "propensities": {**FAST, "swap_landmark": "2", "swap_fit": "monotone", "swap_users": "trust",
+                     "swap_smoothing": "0.3", "swap_precision": "20%", "swap_traffic": "2,000"},
+    "live": {**FAST, "live_queries": "218", "live_scheme": "team-draft", "live_swap_days": "3"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGE_VALUES)
+def test_link_to_page_and_back_is_the_identity(
+    page: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = LINKS.get(page, {})
+    app = open_page(monkeypatch, small_corpus, page, **link)
+    assert not app.exception
+    assert "The link asks for" not in words(app)
+    asked = "&".join(f"{key}={value.replace('%', '%25')}" for key, value in link.items())
+    assert read_page_query(page, shared(app)) == read_page_query(page, asked)
+
+
+@pytest.mark.parametrize("page", LINKS)
+def test_hostile_values_never_raise_and_are_said(
+    page: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random_ = random.Random(page)
+    texts = ("NaN", "inf", "x" * 600, "\u200b")
+    for text in texts:
+        app = open_page(
+            monkeypatch, small_corpus, page, **FAST,
+            **{value.key: text for value in PAGE_VALUES[page] if random_.random() < 0.8},
+            mode=text,
+        )  # fmt: skip
+        assert not app.exception, text
+        assert "The link asks for" in words(app)
+
+
+def test_lab_notebook_gives_the_numbers_of_the_page(
+    open_app: OpenApp, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app(**FAST, eta="0.5")
+    printed = notebook_output(PageState.of_query("lab", shared(app)).at(small_corpus))
+    shown = words(app)
+    assert printed.splitlines()[5] in shown
+    for row in app.table[0].value.to_dict("records"):
+        assert f"{row['Ranker']:28} {row['Risk']}" in printed
+    for method in ("naive   ", "weighted"):
+        (number,) = re.findall(rf"{method} τ = (\d\.\d\d)", printed)
+        assert f"τ = **{number}**" in shown
+    assert printed.splitlines()[-1] in shown
+
+
+@pytest.mark.parametrize("name", ["ips-unbiased", "affine-law", "variance"])
+def test_proof_notebook_has_every_line_of_the_page(
+    name: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(
+        monkeypatch, small_corpus, "proofs", proof=name, break_trust="true", users="50", seed="3"
+    )
+    state = PageState.of_query("proofs", shared(app))
+    printed = notebook_output(state)
+    values = re.findall(r"^   value (\S+), (holds|FAILS)", printed, flags=re.MULTILINE)
+    assert DERIVATIONS[name].statement in printed
+    shown = [text for text in words(app).splitlines() if "**Line " in text and "formula" in text]
+    assert len(shown) == len(values)
+    for line, (value, verdict) in zip(shown, values, strict=True):
+        assert ("FAILS" in line) == (verdict == "FAILS")
+        assert number(Fraction(value)) in line
+
+
+def test_propensity_notebook_gives_the_headline(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(monkeypatch, small_corpus, "propensities", **FAST, swap_landmark="2")
+    printed = notebook_output(PageState.of_query("propensities", shared(app)).at(small_corpus))
+    headline = next(text for text in words(app).splitlines() if text.startswith("**Swaps put"))
+    rank, value, low, high, truth = re.findall(
+        r"rank (\d+) at (\S+) of .* interval (\S+) to (\S+); the truth is ([\d.]+)\)", headline
+    )[0]
+    assert f"rank {int(rank):2}: {value} ({low} to {high}), truth {truth}" in printed
+    covered = re.findall(r"(\d+ of \d+) intervals hold", headline)[0]
+    assert f"{covered} intervals hold the truth" in printed
+
+
+def test_live_notebook_gives_the_headline(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(monkeypatch, small_corpus, "live", clicks="2000", live_queries="218")
+    printed = notebook_output(PageState.of_query("live", shared(app)).at(small_corpus))
+    assert f"**{printed.splitlines()[0]}**" in words(app)
+
+
+def test_lecture_mode_shows_the_chosen_controls_and_keeps_the_rest(open_app: OpenApp) -> None:
+    app = open_app(**FAST, mode="lecture", controls="eta,seed", eps_minus="0.2")
+    assert not app.exception
+    assert [slider.key for slider in app.slider] == ["eta"]
+    assert [field.key for field in app.number_input] == ["seed"]
+    assert app.session_state["eps_minus"] == 0.2
+    app.slider(key="eta").set_value(0.5).run()
+    expected = Settings(eta=0.5, eps_minus=0.2, draws=2, clicks=500)
+    assert Settings.from_query(dict(parse_qsl(shared(app))))[0] == expected
+    assert app.query_params["mode"] == ["lecture"] or app.query_params["mode"] == "lecture"
+
+
+def test_lecture_link_names_the_chosen_controls(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    shared(app)
+    links = [code.value for code in app.code]
+    assert "&mode=lecture&controls=eta,assumed_eta,eps_minus,clicks" in links[1]
+    assert "embed=true" in links[2] and links[2].startswith("<iframe ")
+
+
+def test_unknown_controls_of_a_lecture_are_said(open_app: OpenApp) -> None:
+    app = open_app(**FAST, mode="lecture", controls="eta,zeta")
+    assert not app.exception
+    assert "asks for the control 'zeta'" in words(app)
+
+
+def test_undo_and_redo_walk_through_the_settings(open_app: OpenApp) -> None:
+    app = open_app(draws="1")
+    assert app.button(key="undo").disabled
+    app.selectbox(key="preset-0").select(PRESETS[1].name).run()
+    app.slider(key="eta").set_value(0.5).run()
+    app.button(key="undo").click().run()
+    assert app.session_state["eta"] == 1.0
+    app.button(key="undo").click().run()
+    assert {n: app.session_state[n] for n in PARAMETERS} == Settings(draws=1).numbers
+    app.button(key="redo").click().run()
+    assert app.session_state["clicks"] == PRESETS[1].settings.clicks
+    app.slider(key="eta").set_value(1.5).run()
+    assert app.button(key="redo").disabled
+    app.button(key="reset").click().run()
+    app.button(key="undo").click().run()
+    assert app.session_state["eta"] == 1.5
+
+
+def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    app.button(key="pin").click().run()
+    assert app.button(key="pin").disabled
+    assert "**Pin 1** is this run" in words(app)
+    app.slider(key="eta").set_value(0.0).run()
+    assert not app.exception
+    assert "**Since pin 1:** η from 1 to 0." in words(app)
+    assert list(app.table[-1].value.columns) == ["Test risk", "Pin 1", "Now"]
+    app.button(key="unpin-back-1").click().run()
+    assert app.session_state["eta"] == 1.0
+    app.button(key="unpin-1").click().run()
+    assert "Pin 1" not in words(app)
+
+
+@pytest.mark.parametrize("page", LINKS)
+def test_every_figure_offers_every_format(
+    page: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(monkeypatch, small_corpus, page, **FAST)
+    charts = app.get("vega_lite_chart")
+    labels = [button.proto.label for button in app.get("download_button")]
+    for label in ("SVG", "PNG", "CSV", "Vega-Lite"):
+        assert labels.count(label) == len(charts)

@@ -1,0 +1,345 @@
+"""The page on a reader's own data: alone and in order, good files and bad, session by session."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import shlex
+import sys
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.data_bench import Bench
+from pages.shared.data_input import SAMPLE_NAMES, allowed_path
+from ultr_core.cli import main
+from ultr_core.errors import InputError
+from ultr_core.experiments.samples import sample_files
+
+OpenApp = Callable[..., AppTest]
+LOG = b"query,document,position,click\n" + b"".join(
+    b"q%d,a,1,1\nq%d,a,2,%d\nq%d,b,2,0\n" % (q, q, q % 2, q) for q in range(120)
+)
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def bench(app: AppTest) -> Bench:
+    found: Bench = app.session_state["your_data"]
+    return found
+
+
+def upload(app: AppTest, kind: str, name: str, data: bytes) -> AppTest:
+    turn = bench(app).turns[kind]
+    app.file_uploader(key=f"data-upload-{kind}-{turn}").set_value((name, data, "text/plain")).run()
+    assert not app.exception
+    return app
+
+
+def opened(open_app: OpenApp, **link: str) -> AppTest:
+    app = open_app(None, **link)
+    app.switch_page("pages/your_data.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture
+def page(open_app: OpenApp) -> AppTest:
+    return opened(open_app)
+
+
+def sampled(app: AppTest, *kinds: str) -> AppTest:
+    for kind in kinds:
+        app.button(key=f"data-sample-{kind}").click().run()
+    assert not app.exception
+    return app
+
+
+def commands(app: AppTest) -> list[list[str]]:
+    block = next(code.value for code in app.code if code.value.startswith("python -m ultr_core"))
+    return [shlex.split(line)[3:] for line in block.splitlines()]
+
+
+def samples_in(folder: Path) -> None:
+    for sample in sample_files().values():
+        (folder / sample.name).write_bytes(sample.data)
+
+
+def printed(capsys: pytest.CaptureFixture[str], command: list[str]) -> dict[str, Any]:
+    assert main([*command, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_page_begins_with_what_to_bring(page: AppTest) -> None:
+    assert page.title[0].value.endswith("?")
+    assert "Up to 25 MB a file" in words(page)
+    assert len(page.file_uploader) >= 3
+    assert not page.error
+
+
+def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
+    page: AppTest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page.button(key="data-samples").click().run()
+    assert not page.exception
+    assert not page.error
+    assert "The ranker trained here is better than what users saw" in words(page)
+    samples_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    check, fit, evaluate = commands(page)
+    assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["look", "good"]
+    fitted, judged = printed(capsys, fit), printed(capsys, evaluate)
+    made = bench(page)._made
+    assert made["fit"][1].as_dict() == {k: fitted[k] for k in made["fit"][1].as_dict()}
+    shown = json.loads(json.dumps(made["evidence"][1].as_dict()))
+    for key in ("estimates", "true", "clicks", "query_draws"):
+        assert shown[key] == judged[key]
+    difference = judged["against_shown"]["difference"]
+    assert f"its risk is {abs(difference):.2f} lower" in words(page)
+
+
+def test_the_notebook_of_the_walk_gives_the_same_numbers(
+    page: AppTest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from ultr_core.export.own_work import OwnWork, own_notebook
+
+    page.button(key="data-samples").click().run()
+    samples_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    work = OwnWork(
+        corpus="sample_corpus.txt", log="sample_log.csv", propensities="file",
+        curve="sample_curve.csv", steps=("propensities", "fit", "evaluate"),
+    )  # fmt: skip
+    exec(compile(own_notebook(work).source, "notebook", "exec"), {})
+    made = bench(page)._made
+    out = capsys.readouterr().out
+    assert made["fit"][1].sentence in out
+    assert str(made["evidence"][1].reports["ips"].estimate) in out
+
+
+def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:
+    upload(page, "log", "mine.csv", LOG)
+    assert "180 clicks in 360 impressions" in words(page)
+    page.button_group(key="data-curve-from").set_value("estimated").run()
+    assert not page.exception
+    assert "Assumes that users follow the position model" in words(page)
+    ratios = [t.value for t in page.table if "Ratio" in t.value][0]
+    assert ratios["Ratio"].tolist() == ["1.000", "0.500"]
+    assert ["propensities", "mine.csv", "--method", "harvest", "--out", "curve.csv"] in commands(
+        page
+    )
+
+
+def test_a_corpus_alone_takes_simulated_clicks(page: AppTest) -> None:
+    sampled(page, "corpus")
+    assert "bring a click log of these queries" in words(page)
+    page.button(key="data-simulate").click().run()
+    assert not page.exception
+    assert bench(page).files["log"].name == "simulated_log.csv"
+    assert "Train the ranker" in [button.label for button in page.button]
+
+
+def test_a_ranker_is_scored_without_a_log(page: AppTest) -> None:
+    sampled(page, "corpus", "ranker")
+    assert "Ranker**: sample\\_ranker.json" in words(page)
+    assert not page.error
+
+
+def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None:
+    sampled(page, "corpus", "log", "scores")
+    by_scores = bench(page)._made["evidence"][1].as_dict()["estimates"]
+    page.button(key="data-remove-scores").click().run()
+    sampled(page, "ranker")
+    by_model = bench(page)._made["evidence"][1].as_dict()["estimates"]
+    assert by_scores == by_model
+    evaluate = next(command for command in commands(page) if command[0] == "evaluate")
+    assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
+
+
+def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:
+    strange = LOG.replace(b"query,document,position,click", b"search,page_url,place,hit")
+    upload(page, "log", "mine.csv", strange)
+    assert "Say above which column" in page.error[0].value
+    token = bench(page).files["log"].token
+    for meaning, column in (
+        ("query", "search"), ("document", "page_url"), ("position", "place"), ("click", "hit"),
+    ):  # fmt: skip
+        page.selectbox(key=f"data-column-{meaning}-{token}").set_value(column).run()
+    assert not page.exception
+    assert not page.error
+    assert "180 clicks in 360 impressions" in words(page)
+    check = commands(page)[0]
+    assert "query=search,document=page_url,position=place,click=hit" in check
+
+
+def test_the_logs_own_propensities_are_used_where_they_can_be_examination(page: AppTest) -> None:
+    rows = "".join(f"q{q},a,1,1,0.9\nq{q},b,2,0,0.45\n" for q in range(120))
+    upload(page, "log", "own.csv", f"query,document,position,click,propensity\n{rows}".encode())
+    page.button_group(key="data-curve-from").set_value("log").run()
+    assert not page.error
+    assert "at its first positions 1, 0.5, 0.5" in words(page)
+
+
+def test_a_short_curve_stops_training_until_it_is_carried_on(page: AppTest) -> None:
+    sampled(page, "corpus", "log")
+    page.button_group(key="data-curve-from").set_value("file").run()
+    upload(page, "curve", "short.csv", b"rank,propensity\n1,1\n2,0.5\n")
+    assert "Position 3 has" in words(page)
+    page.button(key="data-train").click().run()
+    assert "Position 3 has" in page.error[0].value
+    assert "--" not in page.error[0].value
+    page.toggle(key="data-carry-on").set_value(True).run()
+    assert "Position 3 has" not in words(page)
+    page.button(key="data-train").click().run()
+    assert not page.exception
+    assert "Trained." in words(page)
+    assert "--carry-on" in commands(page)[-1]
+
+
+@pytest.mark.parametrize(
+    ("method", "cost"), [("naive", None), ("clipped", 0.1), ("ips", 0.1)], ids=str
+)
+def test_every_way_to_train(page: AppTest, method: str, cost: float | None) -> None:
+    sampled(page, "corpus", "log")
+    page.selectbox(key="data-method").set_value(method).run()
+    if cost is not None:
+        page.toggle(key="data-validation").set_value(False).run()
+        page.number_input(key="data-cost").set_value(cost).run()
+    page.button(key="data-train").click().run()
+    assert not page.exception
+    assert "Trained." in words(page)
+    fit = next(command for command in commands(page) if command[0] == "fit")
+    assert fit[fit.index("--method") + 1] == method
+    assert ("--cost" in fit) == (cost is not None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "data", "told"),
+    [
+        ("corpus", "c.txt", b"\x89PNG\r\n\x1a\n\x00\xff", "c.txt"),
+        ("corpus", "c.txt", b"2 qid:1 1:0.5\nx qid:1 1:1\n", "line 2"),
+        ("corpus", "c.txt", LOG, "looks like a click log"),
+        ("corpus", "c.gz", b"\x1f\x8b\x08\x00broken", "c.gz"),
+        ("corpus", "c.gz", gzip.compress(b"0 qid:1 1:0\n" * 12_000_000, 9), "c.gz"),
+        ("log", "l.csv", b"\x89PNG\r\n\x1a\n\x00\xff", "l.csv"),
+        ("log", "l.csv", b"rank,propensity\n1,1\n", "looks like a propensity curve"),
+        ("log", "l.csv", b"document,position,click\n", "no usable row"),
+        ("ranker", "r.json", b'{"format": "other"}', "is JSON but no ranker"),
+        ("ranker", "r.json", LOG, "looks like a click log"),
+    ],
+    ids=[
+        "binary corpus", "letters", "log as corpus", "broken gzip", "gzip bomb", "binary log",
+        "curve as log", "header alone", "other JSON", "log as ranker",
+    ],
+)  # fmt: skip
+def test_a_bad_file_is_a_sentence_and_the_other_steps_stay(
+    page: AppTest, kind: str, name: str, data: bytes, told: str
+) -> None:
+    upload(page, kind, name, data)
+    assert len(page.error) == 1
+    assert told in page.error[0].value
+    assert "Traceback" not in page.error[0].value
+    assert len([h for h in page.subheader if h.value[0].isdigit()]) == 5
+    page.button(key=f"data-remove-{kind}").click().run()
+    assert not page.error
+
+
+def test_an_empty_file_is_not_taken(page: AppTest) -> None:
+    upload(page, "log", "empty.csv", b"")
+    assert "empty.csv is empty" in page.error[0].value
+    assert "log" not in bench(page).files
+
+
+def test_group_sizes_are_asked_for_where_rows_have_no_query(page: AppTest) -> None:
+    upload(page, "corpus", "rank.train", b"1 1:0.5\n0 1:0.1\n2 1:0.3\n")
+    assert "no query ids" in page.error[0].value
+    upload(page, "groups", "rank.train.query", b"1\n1\n")
+    assert "adds up to 2" in page.error[0].value
+    page.button(key="data-remove-groups").click().run()
+    upload(page, "groups", "rank.train.query", b"1\n2\n")
+    assert not page.error
+    assert "**Corpus**: 2 queries, 3 documents" in words(page)
+
+
+def test_files_are_kept_while_other_pages_are_read(page: AppTest) -> None:
+    upload(page, "log", "mine.csv", LOG)
+    page.switch_page("pages/about.py").run()
+    page.switch_page("pages/your_data.py").run()
+    assert "180 clicks in 360 impressions" in words(page)
+
+
+def test_two_sessions_never_see_each_others_files(open_app: OpenApp) -> None:
+    first, second = opened(open_app), opened(open_app)
+    upload(first, "log", "first.csv", LOG)
+    upload(second, "log", "second.csv", LOG.replace(b"q", b"x"))
+    first.run()
+    second.run()
+    assert bench(first) is not bench(second)
+    assert "first.csv" in words(first)
+    assert "second.csv" not in words(first)
+    assert "second.csv" in words(second)
+    assert "first.csv" not in words(second)
+    second.button(key="data-clear").click().run()
+    assert "second.csv" not in words(second)
+    first.run()
+    assert "180 clicks in 360 impressions" in words(first)
+
+
+def test_nothing_of_a_dropped_session_stays_in_memory(open_app: OpenApp) -> None:
+    app = opened(open_app)
+    app.button(key="data-samples").click().run()
+    made = bench(app)._made
+    kept = [weakref.ref(made[stage][1]) for stage in ("corpus", "log", "fit", "evidence")]
+    kept.append(weakref.ref(bench(app).files["log"]))
+    assert all(reference() is not None for reference in kept)
+    del app, made
+    gc.collect()
+    assert [reference() for reference in kept] == [None] * len(kept)
+
+
+def test_paths_only_where_the_server_was_started_for_them(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples_in(tmp_path)
+    app = opened(open_app)
+    assert not [field for field in app.text_input if "path" in field.label]
+    monkeypatch.setattr(sys, "argv", ["app.py", "--allow-paths", str(tmp_path)])
+    app.run()
+    for kind in ("corpus", "log"):
+        field = app.text_input(key=f"data-path-{kind}-0")
+        field.set_value(SAMPLE_NAMES[kind]).run()
+    assert not app.exception
+    assert not app.error
+    assert "20,081 clicks" in words(app)
+    assert bench(app).files["corpus"].data == b""
+
+
+@pytest.mark.parametrize("text", ["../secret", "/etc/passwd", "inside/../../secret", "link", ""])
+def test_no_path_leads_out_of_the_directory(tmp_path: Path, text: str) -> None:
+    root = tmp_path / "root"
+    (root / "inside").mkdir(parents=True)
+    (tmp_path / "secret").write_text("1")
+    (root / "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="outside of|empty path"):
+        allowed_path(text, str(root))
+
+
+def test_all_uploads_together_are_bounded(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.shared.data_bench.MOST_BYTES", 1000)
+    upload(page, "log", "mine.csv", LOG)
+    assert "holds as many uploads as it can" in page.error[0].value
+    assert "log" not in bench(page).files

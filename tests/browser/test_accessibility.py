@@ -1,0 +1,116 @@
+"""No violation of WCAG A and AA that axe can find, and the keyboard alone suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe is not installed")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from pages.shared.registry import PAGES
+from scripts.screenshots import wait_until_done
+
+OpenPage = Callable[..., Page]
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+SMALL = "?clicks=500&draws=2"
+
+KNOWN = {
+    # Vega draws a layer without rows as an empty group that claims to be a picture.
+    ("svg-img-alt", "g.role-mark[role='graphics-symbol']:empty"),
+}
+"""Rule and selector of what is not ours and harms nobody."""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, one line an element, without what is known."""
+    options = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:160]}"
+        for rule in found
+        for node in rule["nodes"]
+        if not any(
+            rule["id"] == known
+            and page.locator(node["target"][-1]).and_(page.locator(where)).count()
+            for known, where in KNOWN
+        )
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("path", [page.path for page in PAGES])
+def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str, dark: bool) -> None:
+    page = open_page(f"{address}/{path}{SMALL}", dark=dark)
+    wait_until_done(page)
+    assert violations(page) == []
+
+
+def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> None:
+    page = open_page(f"{address}/lab{SMALL}")
+    wait_until_done(page)
+    page.locator(".st-key-proof-checks summary").first.click()
+    page.get_by_role("button", name="Save figure").first.click()
+    expect(page.get_by_role("button", name="SVG", exact=True).first).to_be_visible()
+    assert violations(page) == []
+
+
+def test_axe_would_find_a_faint_button(open_page: OpenPage, address: str) -> None:
+    page = open_page(f"{address}/about{SMALL}")
+    wait_until_done(page)
+    page.evaluate("document.querySelector('.stMain p').style.color = '#eeeeee'")
+    assert any(line.startswith("color-contrast") for line in violations(page))
+
+
+def test_keyboard_alone_reaches_and_moves_a_slider(open_page: OpenPage, address: str) -> None:
+    page = open_page(f"{address}/lab{SMALL}")
+    wait_until_done(page)
+    wanted = page.get_by_role("slider", name="Bias severity").first
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            break
+    else:
+        pytest.fail("60 presses of Tab do not reach the slider")
+    assert visibly_focused(page)
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(lambda url: "eta=0.95" in url)
+
+
+def test_focus_is_seen_wherever_tab_leads(open_page: OpenPage, address: str) -> None:
+    page = open_page(f"{address}/lab{SMALL}")
+    wait_until_done(page)
+    unseen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if not visibly_focused(page):
+            unseen.append(page.evaluate("document.activeElement.outerHTML.slice(0, 120)"))
+    assert unseen == []
+
+
+def visibly_focused(page: Page) -> bool:
+    """Whether the focused element, or what is drawn around it, looks different with focus."""
+    return bool(page.evaluate(FOCUS_IS_SEEN))
+
+
+FOCUS_IS_SEEN = """() => {
+    const focused = document.activeElement;
+    if (focused === document.body) return true;
+    const drawn = [];
+    for (let e = focused, up = 0; e && up < 4; e = e.parentElement, up++) drawn.push(e);
+    drawn.push(...(focused.parentElement?.parentElement?.querySelectorAll('*') ?? []));
+    const looks = () => drawn.map(e => {
+        const s = getComputedStyle(e);
+        return [s.outlineStyle, s.outlineWidth, s.outlineColor, s.boxShadow, s.borderColor,
+                s.backgroundColor, s.color, s.opacity, s.clip, s.top].join('|');
+    });
+    const with_focus = looks();
+    focused.blur();
+    const without = looks();
+    focused.focus({focusVisible: true});
+    return with_focus.some((look, i) => look !== without[i]);
+}"""
