@@ -78,7 +78,7 @@ def _against(data: Work, kind: str, clicks: int, rounds: int) -> Iterator[str]:
 def exact(rounds: int) -> Iterator[str]:
     """An interior-point solver on every pair of a small log."""
     data = work("small")
-    weights = data.weights("ips", 3_000)
+    weights = data.weights("ips", 5_000)
     run = _fit(data, weights, 10.0, 1e-5)
     ours = interleaved({"ours": run}, 2 * rounds + 1)["ours"]
     other = interleaved({"Clarabel": lambda: peers.exact_program(data.corpus, weights, 10.0)}, 1)[

@@ -181,7 +181,8 @@ class DensePairs:
         """
         space = self._space(scores, width)
         wanted = int(rate * self.n_pairs)
-        if wanted * CELLS_PER_DRAW < self.n_cells:
+        # A caller that wants all pairs gets them, however much of the layout is padding.
+        if rate < 1 and wanted * CELLS_PER_DRAW < self.n_cells:
             return self._drawn(space, multipliers, rng, wanted, most)
         rows, places = self._window(space, multipliers)
         weights, n_pairs = self._weights[rows], len(rows)

@@ -147,3 +147,13 @@ def test_drawn_pairs_are_inside_the_window_and_unbiased(monkeypatch, with_multip
     assert (error <= 4.5 * np.std(drawn, axis=0) / np.sqrt(len(drawn))).all()
     few = pairs.sample_window(scores, 0.7, multipliers, rng, 0.9, 10)
     assert len(few.weights) == 10
+
+
+def test_whoever_asks_for_all_pairs_gets_them_however_much_is_padding(monkeypatch):
+    # The curvature asks for more until it has all: a draw instead would make it ask for ever.
+    monkeypatch.setattr(dense_pairs, "CELLS_PER_DRAW", 0)
+    weights, offsets = some_pairs(4, [2, 3, 2, 9])
+    pairs, scores = DensePairs(weights, offsets), np.zeros(len(weights))
+    sample = pairs.sample_window(scores, 2.0, None, np.random.default_rng(0), 1.0, 10_000)
+    assert sample.whole
+    assert len(sample.weights) == pairs.n_pairs
