@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from pages.shared import cached, lab_words, link, pins, shell
+from pages.shared import cached, lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
 from pages.shared.frame import offer_files, show_chart, show_figure, theme
 from pages.shared.page_link import choose
@@ -44,8 +44,7 @@ def main() -> None:
     """Lay out the page, show what is quick, then fill in draw by draw."""
     page = shell.enter()
     settings = shell.require_settings(page)
-    with st.container(key="headline"):
-        headline = Slot()
+    headline = lecture.headline()
     with st.container(key="verdict"):
         verdict = Slot()
     first = first_time("lab_was_shown")
@@ -113,6 +112,8 @@ def _train(order: Training, slots: Slots, *, first: int, last: int) -> bool:
         draw, method = cells[done]
         while not order.ready(done, NOTICEABLE):
             if order.leave():
+                if done >= FIRST_CELLS:
+                    _show_so_far(order, slots, done)
                 return False
             slots.below_chart.place().progress(
                 done / len(cells),
@@ -122,10 +123,15 @@ def _train(order: Training, slots: Slots, *, first: int, last: int) -> bool:
         # Two draws give an interval so wide that the axis would jump for a moment.
         worth_showing = method != "naive" and draw != 1
         if done + 1 == last or (worth_showing and time.monotonic() - painted > NOTICEABLE):
-            comparison = cached.comparison(order.corpus, order.settings, cells[: done + 1])
-            _show_rankers(comparison, slots, complete=done + 1 == len(cells))
+            _show_so_far(order, slots, done + 1)
             painted = time.monotonic()
     return True
+
+
+def _show_so_far(order: Training, slots: Slots, done: int) -> None:
+    """The rankers after the first ``done`` cells of the plan."""
+    comparison = cached.comparison(order.corpus, order.settings, order.plan[:done])
+    _show_rankers(comparison, slots, complete=done == len(order.plan))
 
 
 def _check(order: Training, verdict: Slot) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import lesson_plan, lesson_state, lesson_view, page_link, shell
 from ultr_core.export.page_links import LESSON, LESSON_PART
@@ -20,23 +21,29 @@ def main() -> None:
     elif part == "glossary":
         _glossary()
     else:
-        lesson_view.show(corpus, settings, _choose())
+        number, state = _choose()
+        lesson_view.show(corpus, settings, number)
+        # An exercise that was just solved counts at once.
+        state.markdown(_done_words())
 
 
-def _choose() -> int:
-    """The number of the lesson, with a line on what is done."""
+def _choose() -> tuple[int, DeltaGenerator]:
+    """The number of the lesson, and the place of the line on what is done."""
     choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
     with choice:
         number = int(page_link.choose(LESSON, label_visibility="collapsed"))
     with state:
-        done = lesson_state.finished()
-        st.markdown(
-            f":green[:material/check:] Finished: {', '.join(map(str, done))} "
-            f"({len(done)} of {len(LESSONS)})"
-            if done
-            else f"{len(LESSONS)} lessons of about five minutes, in order"
-        )
-    return number
+        place = st.empty()
+        place.markdown(_done_words())
+    return number, place
+
+
+def _done_words() -> str:
+    done = lesson_state.finished()
+    if not done:
+        return f"{len(LESSONS)} lessons of about five minutes, in order"
+    names = ", ".join(map(str, done))
+    return f":green[:material/check:] Finished: {names} ({len(done)} of {len(LESSONS)})"
 
 
 def _glossary() -> None:

@@ -6,12 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import propensity_cached, shell
+from pages.shared import lecture, propensity_cached, shell
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import apply_step
-from pages.shared.slots import Slot
 from ultr_core.errors import InputError
 from ultr_core.experiments.interleaving import (
     SCHEMES,
@@ -41,8 +40,8 @@ STEPS = (
         {"live_scheme": "team-draft"},
     ),
     (
-        "**What do fewer clicks do to the weights?** About the paper's traffic: 9,000 clicks in 21 "
-        "days.",
+        "**What do fewer clicks do to the weights?** The paper had 7,192 in 21 days; the nearest "
+        "step here is 9,000.",
         "Collect 9,000 clicks",
         {"clicks": 9_000},
     ),
@@ -53,7 +52,7 @@ def main() -> None:
     """Lay out the page: reading, design, win shares, stages, sign test, demonstration."""
     page = shell.enter()
     settings = shell.require_settings(page)
-    headline = Slot()
+    headline = lecture.headline()
     design = _design()
     try:
         with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import proofs_cached, proofs_user, proofs_world, shell
+from pages.shared import lecture, proofs_cached, proofs_user, proofs_world, shell
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
 from pages.shared.page_link import choose
@@ -31,7 +31,7 @@ def main() -> None:
     """Lay out the page: verdict, switches and query, lines, then what users do."""
     page = shell.enter()
     settings = shell.require_settings(page)
-    verdict = st.container(key="verdict")
+    verdict = st.container(key=lecture.HEADLINE)
     name, users = _choose()
     broken = _switches()
     lines = st.container(key="lines", gap="small")

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import propensity_cached, propensity_log, shell
+from pages.shared import lecture, propensity_cached, propensity_log, shell
 from pages.shared.context import PageContext
 from pages.shared.controls import in_page_words
 from pages.shared.curve_use import curve_buttons
@@ -46,7 +46,7 @@ def main() -> None:
     page = shell.enter()
     settings = shell.require_settings(page)
     corpus = page.launch.corpus
-    top = Slot()
+    top = lecture.headline()
     values = _design()
     chart = st.container()
     values["swap_bootstrap"] = control("propensities", "swap_bootstrap")

@@ -10,9 +10,9 @@ from pages.shared import (
     data_ranker,
     data_take,
     data_top,
+    lecture,
     shell,
 )
-from pages.shared.slots import Slot
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     page = shell.enter()
     settings = shell.require_settings(page)
     data_top.introduction()
-    top = Slot()
+    top = lecture.headline()
     corpus = data_corpus.step(page, settings)
     log = data_log.step(page, settings, corpus)
     propensities = data_curve.step(page, log)

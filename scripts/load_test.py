@@ -31,6 +31,7 @@ from scripts.visitor import Visitor, different_values
 SLIDERS = ("eta", "assumed_eta", "eps_minus")
 QUICK_CHANGES = 10
 BETWEEN_QUICK_CHANGES = 0.1  # seconds
+KEPT = 1  # seconds that the server started here keeps the session of a closed tab
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,18 @@ async def measure(load: Load, running: Running | str) -> Measured:
     found.errors = [error for visitor in visitors for error in visitor.errors] + first.errors
     for visitor in visitors:
         await visitor.close()
+    await _forget_sessions(address)
+    note_memory("all left")
     return found
+
+
+async def _forget_sessions(address: str) -> None:
+    """Come and go, as the server drops the sessions of closed tabs when somebody else leaves."""
+    for _ in range(2):
+        await asyncio.sleep(2 * KEPT)
+        visitor = Visitor(address, "about")
+        await visitor.open()
+        await visitor.close()
 
 
 async def _timed_open(visitor: Visitor) -> float:
@@ -223,7 +235,8 @@ def main() -> int:
         if given.url:
             found = asyncio.run(bounded(given.url.rstrip("/")))
         else:
-            with running_server(after=after) as running:
+            kept = ("--server.disconnectedSessionTTL", str(KEPT))
+            with running_server(*kept, after=after) as running:
                 found = asyncio.run(bounded(running))
     except TimeoutError:
         print(f"Not finished after {load.limit:g} s.", file=sys.stderr)

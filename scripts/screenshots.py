@@ -11,22 +11,28 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from pages.shared.registry import PAGES
+from scripts.serving import ROOT, server
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).resolve().parent.parent
-SCREENS = {"1280x720": (1280, 720), "1920x1080": (1920, 1080), "390x844": (390, 844)}
-PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+__all__ = ["browser", "find_browser", "server", "take_all", "wait_until_done"]
+
+SCREENS = {
+    "1280x720": (1280, 720),
+    "1920x1080": (1920, 1080),
+    "768x1024": (768, 1024),
+    "390x844": (390, 844),
+}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 180_000  # milliseconds
 DONE = """() => {
@@ -61,41 +67,6 @@ def browser() -> Iterator[Browser]:
             opened.close()
 
 
-@contextmanager
-def server(*options: str, after: tuple[str, ...] = ()) -> Iterator[str]:
-    """A freshly started app; gives its address. ``after`` is what follows ``--``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
-        "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
-    ]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait_until_healthy(address, process)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def _wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            raise SystemExit(f"The app ended with code {process.returncode} instead of starting.")
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("The app did not start within a minute.")
-
-
 def wait_until_done(page: Page) -> None:
     """Wait until the page has stopped computing and its controls and charts are drawn."""
     page.wait_for_selector("[data-testid='stApp'] h1", timeout=PATIENCE)
@@ -112,7 +83,7 @@ def take_all(folder: Path, address: str, opened: Browser) -> None:
                 viewport={"width": width, "height": height}, color_scheme=scheme
             )
             page = context.new_page()
-            for path in PAGES:
+            for path in (info.path for info in PAGES):
                 page.goto(f"{address}/{path}")
                 wait_until_done(page)
                 page.screenshot(path=folder / f"{path}-{screen}-{scheme}.png")

@@ -142,6 +142,8 @@ class Visitor:
                 self._idle.clear()
                 self.texts.clear()
                 self._stop_timers(list(self._timers))
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
         elif kind == "delta":
             self._take_element(message.delta.new_element, tuple(message.metadata.delta_path))
         elif kind == "auto_rerun":

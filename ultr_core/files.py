@@ -162,18 +162,33 @@ def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
     It replaces what stands at the path only once it is complete: a fault or a kill on the way
     leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.
     """
+    zipped = checked_path(path, what).suffix == ".gz"
+    with _replacing(path, what) as raw, _text_into(raw, zipped) as stream:
+        yield stream
+
+
+def write_whole(path: str | Path, content: bytes, what: str) -> Path:
+    """Write bytes as `writing` writes text: the old file or the new one, never half; its path."""
+    with _replacing(path, what) as raw:
+        raw.write(content)
+    return checked_path(path, what)
+
+
+@contextmanager
+def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
+    """A binary stream whose content takes the place of a file once it is complete."""
     file = checked_path(path, what)
     try:
         # Devices and pipes are written to; only files can be replaced.
         if file.exists() and not file.is_file():
-            with file.open("wb") as raw, _text_into(raw, file.suffix == ".gz") as stream:
-                yield stream
+            with file.open("wb") as raw:
+                yield raw
             return
         file = Path(os.path.realpath(file))
         draft = file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
-            with draft.open("xb") as raw, _text_into(raw, file.suffix == ".gz") as stream:
-                yield stream
+            with draft.open("xb") as raw:
+                yield raw
             draft.replace(file)
         finally:
             draft.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 import importlib.metadata
@@ -12,22 +13,33 @@ import streamlit as st
 
 @st.cache_resource(show_spinner=False)
 def boot() -> None:
-    """Import the heavy libraries, draw one chart, limit BLAS to one thread, freeze memory.
+    """Load the heavy libraries, start the workshop, draw a chart, limit BLAS, freeze memory.
 
     Streamlit collects garbage after every run of a page; objects frozen here are left out of
-    that. BLAS threads compete with the threads of other visitors, and the matrices here are too
-    small to gain from them; the limit only works once SciPy's linear algebra is loaded.
+    that.
     """
-    for name in ("scipy.linalg", "ultr_core.experiments", "vl_convert"):
+    for name in ("ultr_core.experiments", "vl_convert"):
         importlib.import_module(name)
-    import threadpoolctl
-
+    from pages.shared.workshop import WORKSHOP
     from ultr_core.figures import warm_up
 
+    WORKSHOP.start()
     warm_up()
-    threadpoolctl.threadpool_limits(limits=1, user_api="blas")
+    one_blas_thread()
     gc.collect()
     gc.freeze()
+
+
+def one_blas_thread() -> None:
+    """Limit BLAS to one thread for good.
+
+    BLAS threads compete with the threads of other visitors, and the matrices here are too small
+    to gain from them; the limit only works once SciPy's linear algebra is loaded.
+    """
+    importlib.import_module("scipy.linalg")
+    import threadpoolctl
+
+    threadpoolctl.threadpool_limits(limits=1, user_api="blas")
 
 
 def blas_threads() -> int:
@@ -38,6 +50,7 @@ def blas_threads() -> int:
     return max((p["num_threads"] for p in pools if p["user_api"] == "blas"), default=1)
 
 
+@functools.cache
 def versions() -> str:
     """Versions that results depend on, for a report."""
     names = ("numpy", "scipy", "streamlit")

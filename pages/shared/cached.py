@@ -34,6 +34,8 @@ from ultr_core.settings import Settings
 
 # One world is built at a time, however many sessions ask for however many worlds.
 _BUILDING = threading.Lock()
+# Pictures too: many at once slow each other down and are all late.
+_PICTURING = threading.Lock()
 _WORLDS: Memory[World] = Memory(3)
 _FAMILIES: Memory[RankerFamily] = Memory(3)
 _LOGS: Memory[Logs] = Memory(40)
@@ -80,9 +82,9 @@ def picture(corpus: str | None, settings: Settings) -> RiskPicture:
     key = stage(settings, WEIGHTED_FIELDS)
 
     def make() -> RiskPicture:
-        return experiments.risk_picture(
-            world(corpus, key), family(corpus, key), key, logs(corpus, key, 0)
-        )
+        built, rankers = world(corpus, key), family(corpus, key)
+        with _PICTURING:
+            return experiments.risk_picture(built, rankers, key, logs(corpus, key, 0))
 
     return _PICTURES.get((corpus, key), make)
 
@@ -122,19 +124,20 @@ def make(wanted: Cell) -> Any:
     return [{**check.as_dict(), "formula": PROOFS[check.name].formula} for check in found]
 
 
-def _result(wanted: Cell) -> Any:
+def make_and_remember(wanted: Cell) -> Any:
+    """What a cell holds, made by whoever asks first."""
     return RESULTS.get(wanted, lambda: make(wanted))
 
 
 def trained(corpus: str | None, settings: Settings, draw: int, method: str) -> TrainedMethod:
     """One method trained on one draw and tested."""
-    found: TrainedMethod = _result(cell(corpus, settings, draw, method))
+    found: TrainedMethod = make_and_remember(cell(corpus, settings, draw, method))
     return found
 
 
 def checks(corpus: str | None, settings: Settings) -> list[dict[str, Any]]:
     """The proof checks as plain values, with their formulas."""
-    found: list[dict[str, Any]] = _result(cell(corpus, settings, 0, CHECKS))
+    found: list[dict[str, Any]] = make_and_remember(cell(corpus, settings, 0, CHECKS))
     return found
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import claims_cached, page_link
+from pages.shared import claims_cached, lecture, page_link
 from pages.shared.registry import PAGES
 from pages.shared.slots import Slot
 from ultr_core.claims import (
@@ -30,13 +30,16 @@ SYMBOLS: dict[Verdict, str] = {
     "does not hold": ":red[:material/cancel:]",
     "not checkable": ":gray[:material/help:]",
 }
+_VERDICT_IN_ONE_LINE = """<style>
+.stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
+</style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
 
 
 def show_ledger(corpus: str | None) -> None:
     """Headline, filters, one table a section, files."""
-    top = Slot()
+    top = lecture.headline()
     section, verdict, checks = _filters()
     lines = _measured_lines(corpus, top)
     verdicts = [line.verdict for line in lines]
@@ -55,6 +58,7 @@ def show_ledger(corpus: str | None) -> None:
         if of_section:
             st.subheader(title)
             _table(of_section, title, checks=checks)
+    st.html(_VERDICT_IN_ONE_LINE)
     if not shown:
         st.markdown("No claim of this section has this verdict.")
     _files(lines, corpus)
@@ -99,11 +103,12 @@ def _exceptions(lines: Sequence[LedgerLine]) -> str:
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
     counts = count_verdicts([line.verdict for line in lines])
     rows = [_row(line, checks=checks) for line in lines]
-    st.table(
-        rows,
-        hide_index=True,
-        alt=f"{title}: {counts['holds']} of {len(lines)} claims hold.",
-    )
+    with st.container(key=f"claims-table-{lines[0].entry.section.replace('.', '-')}"):
+        st.table(
+            rows,
+            hide_index=True,
+            alt=f"{title}: {counts['holds']} of {len(lines)} claims hold.",
+        )
 
 
 def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:

@@ -94,7 +94,7 @@ def _field(name: str, field: CurveField) -> None:
     turn = st.session_state.setdefault(_turn(field), 0)
     st.file_uploader(
         f"{_WHO[name]}: CSV file", type=["csv", "txt"], key=_upload(field, turn),
-        on_change=partial(_take, field, turn), label_visibility="collapsed",
+        on_change=partial(_take, field, turn), label_visibility="collapsed", max_upload_size=5,
     )  # fmt: skip
     fault = st.session_state.get(_fault(field))
     if fault:

@@ -16,11 +16,14 @@ from uuid import uuid4
 
 import streamlit as st
 
+from pages.shared.data_keeper import KEEPER
 from ultr_core.errors import InputError
 
 T = TypeVar("T")
 
-LARGEST_UPLOAD_MB = 25
+GROWTH = 8
+"""Times the largest upload that a packed one may unpack to."""
+
 MOST_BYTES = 1 << 30
 """Uploaded bytes that this server holds for all sessions together."""
 
@@ -49,7 +52,8 @@ class Bench:
 
     ``wanted`` is the training that was asked for and has not ended. ``faults`` are sentences on
     what could not be taken, by kind. ``turns`` number the uploaders, so that each is emptied once
-    its file is taken.
+    its file is taken. ``offers`` make the files to be saved, by key: Streamlit's store, which
+    outlives the session for a while, is only told how to find them here.
     """
 
     def __init__(self) -> None:
@@ -58,13 +62,16 @@ class Bench:
         self.turns: dict[str, int] = {}
         self.wanted: Hashable | None = None
         self.wishes: set[str] = set()
+        self.offers: dict[str, Callable[[], bytes]] = {}
         self._made: dict[str, tuple[Hashable, Any]] = {}
         _BENCHES.add(self)
 
     def bring(self, kind: str, file: Brought) -> None:
         """Take a file in place of the one before."""
         self.faults.pop(kind, None)
-        others = sum(b.held() for b in _BENCHES) - len(self.files.get(kind, file).data)
+        others = sum(bench.held() for bench in _BENCHES)
+        if kind in self.files:
+            others -= len(self.files[kind].data)
         if others + len(file.data) > MOST_BYTES:
             self.faults[kind] = (
                 f"This server holds as many uploads as it can ({MOST_BYTES >> 20} MB); remove some "
@@ -79,6 +86,13 @@ class Bench:
             self.files.pop(kind, None)
             self.faults.pop(kind, None)
         self._made.clear()
+        self.offers.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.wanted = None
+        self.wishes.clear()
+        self.drop(*self.files)
 
     def held(self) -> int:
         """Bytes of uploads."""
@@ -113,12 +127,20 @@ class Bench:
         return result
 
 
+def largest_upload_mb() -> int:
+    """The limit of an upload, as this server is configured."""
+    return int(st.get_option("server.maxUploadSize"))
+
+
 _BENCHES: weakref.WeakSet[Bench] = weakref.WeakSet()
 
 
 def bench() -> Bench:
     """That of this session."""
-    found: Bench = st.session_state.setdefault(_KEY, Bench())
+    found: Bench | None = st.session_state.get(_KEY)
+    if found is None:
+        found = st.session_state[_KEY] = Bench()
+    KEEPER.watch(found)
     return found
 
 

@@ -157,7 +157,10 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
         for notice in found.notices:
             st.markdown(f"- {in_words(notice)}")
     download(
-        "Save curve", curve_text(found.curve.values).encode(), "curve.csv", key="data-save-curve"
+        "Save curve",
+        lambda: curve_text(found.curve.values).encode(),
+        "curve.csv",
+        key="data-save-curve",
     )
     carry_on = _carry_on(log, len(found.curve.values))
     return Propensities(

@@ -22,6 +22,7 @@ from ultr_core.experiments.own_comparison import (
     compare_with_shown,
     truth_sentence,
 )
+from ultr_core.experiments.own_folds import FOLDS
 from ultr_core.figures.own_evidence import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.settings import Settings
@@ -71,8 +72,13 @@ def step(
         return None
     against = _against(joined, ranker, rankers, propensities)
     st.markdown(f"**{plain(against[0].sentence)}**")
-    told = [found.sentence, truth_sentence(found), *(other.sentence for other in against[1:])]
-    st.markdown(in_words(" ".join(text for text in told if text)))
+    told = [
+        *(other.sentence for other in against[1:]),
+        truth_sentence(found),
+        found.sentence,
+        _fairness(ranker),
+    ]
+    st.markdown("\n".join(f"- {in_words(text)}" for text in told if text))
     show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
     _weights(joined, corpus, propensities)
@@ -98,16 +104,33 @@ def _against(
     ]
 
 
+def _fairness(ranker: Ranker) -> str:
+    """On which clicks a ranker trained here is judged."""
+    if ranker.fit is None:
+        return ""
+    if not ranker.fair:
+        return (
+            "It is judged on the clicks that it was trained on, which flatters it: too few queries "
+            "were clicked to hold any out."
+        )
+    return (
+        f"It is judged fairly: {FOLDS} rankers were trained, each without a part of the queries, "
+        "and each query is ranked by one that has not seen its clicks. The file has the ranker "
+        "trained on all."
+    )
+
+
 def judging_clip() -> float:
     """The threshold of the clipped estimate."""
     return float(st.session_state.get(CLIP) or 0.1)
 
 
 def _chosen(rankers: list[Ranker]) -> Ranker:
+    names = [ranker.name for ranker in rankers]  # the session keeps them, and no more
     with st.container(horizontal=True):
         place = st.selectbox(
             "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
-            format_func=lambda number: rankers[number].name if number < len(rankers) else "",
+            format_func=lambda number: names[number] if number < len(names) else "",
         )  # fmt: skip
         st.number_input(
             "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,

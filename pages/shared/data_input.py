@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import weakref
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.context import PageContext
-from pages.shared.data_bench import LARGEST_UPLOAD_MB, Bench, Brought, bench
+from pages.shared.data_bench import GROWTH, Bench, Brought, bench, largest_upload_mb
 from pages.shared.data_words import plain
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.experiments.samples import sample_files
-from ultr_core.files import readable_file
+from ultr_core.files import GZIP, readable_file, unpacked
 
 SAMPLE_NAMES = {
     "corpus": "sample_corpus.txt",
@@ -51,7 +55,7 @@ def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_
     turn = own.turns.setdefault(kind, 0)
     key = f"data-upload-{kind}-{turn}"
     st.file_uploader(
-        label, key=key, help=help_, max_upload_size=LARGEST_UPLOAD_MB,
+        label, key=key, help=help_,
         on_change=partial(_take, kind, key),
     )  # fmt: skip
     if page.launch.paths is not None:
@@ -61,6 +65,14 @@ def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_
             placeholder=page.launch.paths, on_change=_take_path,
             args=(kind, path_key, page.launch.paths),
         )  # fmt: skip
+    if kind in SAMPLE_NAMES:
+        _sample_buttons(kind)
+    st.markdown(text)
+    if fault := own.faults.get(kind):
+        st.error(plain(fault), icon=":material/error:")
+
+
+def _sample_buttons(kind: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Use the sample", key=f"data-sample-{kind}", on_click=use_samples, args=((kind,),),
@@ -70,17 +82,29 @@ def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_
             "Download the sample", partial(_sample_bytes, kind), SAMPLE_NAMES[kind],
             key=f"data-get-{kind}", kind="tertiary",
         )  # fmt: skip
-    st.markdown(text)
-    if fault := own.faults.get(kind):
-        st.error(plain(fault), icon=":material/error:")
 
 
-def download(label: str, data: object, name: str, *, key: str, kind: str = "secondary") -> None:
-    """A button that saves a file without running the page; ``data`` may be a function."""
+def download(
+    label: str,
+    make: Callable[[], bytes],
+    name: str,
+    *,
+    key: str,
+    kind: Literal["secondary", "tertiary"] = "secondary",
+) -> None:
+    """A button that saves what ``make`` gives when it is clicked, without running the page."""
+    own = bench()
+    own.offers[key] = make
     st.download_button(
-        label, data, name, on_click="ignore", key=key, icon=":material/download:",  # type: ignore[arg-type]
-        type=kind, mime="application/octet-stream",  # type: ignore[arg-type]
+        label, partial(_offered, weakref.ref(own), key), name, on_click="ignore", key=key,
+        icon=":material/download:", type=kind, mime="application/octet-stream",
     )  # fmt: skip
+
+
+def _offered(own: weakref.ref[Bench], key: str) -> bytes:
+    found = own()
+    make = None if found is None else found.offers.get(key)
+    return b"" if make is None else make()
 
 
 def use_samples(kinds: tuple[str, ...]) -> None:
@@ -108,14 +132,32 @@ def _take(kind: str, key: str) -> None:
     if upload is None:
         return
     own.turns[kind] += 1
-    if upload.size == 0:
-        own.faults[kind] = f"{named(upload.name)} is empty; choose a file with content."
+    data = upload.getvalue()
+    _forget(upload.file_id)
+    try:
+        if not data:
+            raise InputError(f"{named(upload.name)} is empty; choose a file with content.")
+        require_small(data, upload.name)
+    except InputError as error:
+        own.faults[kind] = str(error)
         return
-    own.bring(kind, Brought(upload.name, upload.getvalue()))
+    own.bring(kind, Brought(upload.name, data))
+
+
+def _forget(file_id: str) -> None:
+    """Take an upload out of Streamlit's store, which would keep it as long as the session."""
     context = get_script_run_ctx()
     manager = None if context is None else context.uploaded_file_mgr
     if context is not None and isinstance(manager, MemoryUploadedFileManager):
-        manager.remove_file(session_id=context.session_id, file_id=upload.file_id)
+        manager.remove_file(session_id=context.session_id, file_id=file_id)
+
+
+def require_small(data: bytes, name: str) -> None:
+    """Raise InputError for a packed upload that is damaged or would fill the memory."""
+    if data.startswith(GZIP):
+        most = GROWTH * largest_upload_mb() << 20
+        for _ in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
+            pass
 
 
 def _take_path(kind: str, key: str, root: str) -> None:

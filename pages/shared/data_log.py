@@ -60,7 +60,7 @@ def step(page: PageContext, settings: Settings, corpus: Corpus | None) -> Presen
         following="Next: say how likely each position is to be examined.",
     )  # fmt: skip
     if file.name == SIMULATED:
-        download("Save this log", file.data, SIMULATED, key="data-save-log")
+        download("Save this log", lambda: file.data, SIMULATED, key="data-save-log")
     return log
 
 
@@ -84,7 +84,7 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
     except InputError as error:
         _refuse_others(file)
         raise error
-    if not any(name in preview.columns for name in ("click", "document", "position")):
+    if preview.missing:
         _refuse_others(file)
     chosen = _chosen(file.token)
     missing = [name for name in preview.missing if name not in chosen]

@@ -21,6 +21,7 @@ from pages.shared.data_words import HELP, LOOKS_LIKE, METHODS, certificate_words
 from ultr_core.corpus import Corpus, parse_scores, read_scores
 from ultr_core.errors import InputError
 from ultr_core.experiments.fitting import OwnFit
+from ultr_core.export.own_work import TRAINED_HERE
 from ultr_core.inspection import (
     JoinedLog,
     inspect_ranker,
@@ -36,14 +37,14 @@ from ultr_core.settings import Settings
 
 METHOD, BY_VALIDATION, COST, CLIP = "data-method", "data-validation", "data-cost", "data-clip"
 WALK = "whole walk"
-TRAINED_HERE = "the ranker trained here"
 
 
 @dataclass(frozen=True, eq=False)
 class Ranker:
     """A ranker to be judged: its name, scores [documents], and how it came about.
 
-    fit: of one trained here. model: of one from a file. file: None for one trained here.
+    fit: of one trained here, fair where its scores come from rankers that have not seen the
+    query's clicks. model: of a linear one. file: None for one trained here.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Ranker:
     fit: OwnFit | None = None
     model: LinearModel | None = None
     file: Brought | None = None
+    fair: bool = True
 
 
 def joined() -> JoinedLog | None:
@@ -154,8 +156,11 @@ def _train(
     st.markdown(certificate_words(certificate.gap, certificate.primal))
     for notice in fit.notices:
         st.markdown(f"- :material/info: {in_words(notice)}")
+    folds = own.peek("fold-scores", token)
+    if folds is not None:
+        return Ranker(TRAINED_HERE, folds, token, fit=fit, model=fit.ranker)
     scores = own.make("fit-scores", token, lambda: fit.ranker.score(corpus))
-    return Ranker(TRAINED_HERE, scores, token, fit=fit, model=fit.ranker)
+    return Ranker(TRAINED_HERE, scores, token, fit=fit, model=fit.ranker, fair=False)
 
 
 def _controls(settings: Settings) -> Plan:

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from pages.shared import take_away
 from pages.shared.data_bench import bench
 from pages.shared.data_curve import ETA, carries_on, source_chosen
 from pages.shared.data_evidence import Judged, judging_clip
@@ -17,6 +18,7 @@ from pages.shared.data_words import in_words
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.score_files import scores_text
 from ultr_core.errors import InputError
+from ultr_core.experiments.fitting import OwnFit
 from ultr_core.experiments.own_data import training_file
 from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
 from ultr_core.learners.model_files import ranker_text, svm_light_text
@@ -32,6 +34,7 @@ def section(
 ) -> None:
     """Files of the trained ranker and of the judged one, and how to do the same elsewhere."""
     work = _work(settings, rankers, judged)
+    st.session_state[take_away.OWN_FILES] = work
     if not command_lines(work):
         return
     st.subheader("Take away")
@@ -66,31 +69,37 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
             "Ranker (JSON)", lambda: ranker_text(fit.ranker, trained).encode(), "ranker.json",
             key="data-json",
         )  # fmt: skip
-        _or_reason("Ranker (svm_light)", lambda: svm_light_text(fit.ranker), "model.dat")
         download(
             "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
             key="data-weights",
         )  # fmt: skip
-        download(
-            "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),
-            "training.txt.gz", key="data-proprank",
-        )  # fmt: skip
+        _for_svm_light(corpus, fit)
     if ranker.fit is not None or ranker.model is not None:
         download(
             "Scores (CSV)" if key == "fit" else f"Scores of {ranker.name} (CSV)",
-            lambda: scores_text(corpus, ranker.scores, table=True).encode(), "scores.csv",
+            partial(_scores, corpus, ranker), "scores.csv",
             key=f"data-scores-{key}",
         )  # fmt: skip
 
 
-def _or_reason(label: str, make: object, name: str) -> None:
-    """A file that some rankers cannot be written as: then the sentence that says why."""
+def _scores(corpus: Corpus, ranker: Ranker) -> bytes:
+    """Scores by the ranker itself, also where it is judged by those of its folds."""
+    scores = ranker.scores if ranker.fit is None else ranker.fit.ranker.score(corpus)
+    return scores_text(corpus, scores, table=True).encode()
+
+
+def _for_svm_light(corpus: Corpus, fit: OwnFit) -> None:
+    """Files for the original programs, or the sentence that says why there are none."""
     try:
-        text = make()  # type: ignore[operator]
+        text = svm_light_text(fit.ranker)
     except InputError as error:
         st.markdown(f":material/info: {in_words(str(error))}")
         return
-    download(label, text.encode(), name, key=f"data-get-{name}")
+    download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
+    download(
+        "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),
+        "training.txt.gz", key="data-proprank",
+    )  # fmt: skip
 
 
 def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> OwnWork:
@@ -117,6 +126,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         relevant_grade=settings.relevant_grade,
         judged=None if file is None else file.name,
         scores=judged is not None and judged.ranker.model is None,
+        folds=all(ranker.fair for ranker in rankers),
         judging_clip=judging_clip(),
         steps=tuple(steps),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.data_bench import LARGEST_UPLOAD_MB, bench
+from pages.shared.data_bench import bench, largest_upload_mb
 from pages.shared.data_curve import SOURCE, Propensities
 from pages.shared.data_evidence import Judged
 from pages.shared.data_input import use_samples
@@ -44,7 +44,7 @@ def introduction() -> None:
                 on_click=own.drop, args=tuple(own.files),
             )  # fmt: skip
         st.markdown(
-            f":material/lock: Up to {LARGEST_UPLOAD_MB} MB a file. Only this session sees it; it "
+            f":material/lock: Up to {largest_upload_mb()} MB a file. Only this session sees it; it "
             "is forgotten when the session ends.",
             width="content",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,6 +15,7 @@ from pages.shared.data_bench import Bench, bench
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.fitting import OwnFit, fit_from_log, fits_of
+from ultr_core.experiments.own_folds import FOLDS, fold_scores
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.learners.problem import Progress
 
@@ -50,16 +52,22 @@ def train(
     """
     st.button("Stop", key="data-stop", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
+    watch = _Watch(place, fits_of(plan.method, plan.cost, plan.clip) + FOLDS)
     found: OwnFit | InputError
     with study_run.turn(place):
         try:
             found = fit_from_log(
                 corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
-                seed=plan.seed, callback=_Watch(place, fits_of(plan.method, plan.cost, plan.clip)),
+                seed=plan.seed, callback=watch,
             )  # fmt: skip
         except InputError as error:
             found = error
+        folds = None
+        if isinstance(found, OwnFit):
+            with suppress(InputError):  # too few clicked queries: it is judged as it is, and told
+                folds = fold_scores(corpus, log, found, seed=plan.seed, callback=watch)
     own.keep("fit", token, found)
+    own.keep("fold-scores", token, folds)
     own.wanted = None
     st.rerun()
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.shared import link
 from pages.shared.registry import PageInfo
+from pages.shared.slots import Slot
 from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.errors import quoted
 from ultr_core.settings import PARAMETERS
@@ -21,13 +22,15 @@ MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 TYPE = 1.25
 """How much larger type is."""
 
+_NARROW = 1_100
 _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
 
-_SHOWN = ("headline", "panel", "given-curves", "lesson")
+HEADLINE = "headline"
+_SHOWN = (HEADLINE, "panel", "lines", "given-curves", "lesson")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
-_HIDDEN = ("save", "verdict", "pins", "step", "try")
+_HIDDEN = ("save", "verdict", "pins", "step", "swap-step", "live-step", "try")
 """Containers and buttons, by the start of their key, that are not shown."""
 
 
@@ -104,26 +107,54 @@ def _address(key: str, text: str | None) -> None:
         st.query_params[key] = text
 
 
-def style() -> None:
+def headline() -> Slot:
+    """The place of a page's headline: what it found, in a sentence."""
+    with st.container(key=HEADLINE):
+        return Slot()
+
+
+def style(page: PageInfo) -> None:
     """Large type, and only what a room should look at.
 
     Words are hidden but for a page's headline and what stands beside a figure; controls, figures
-    and messages stay.
+    and messages stay. A page of words keeps them.
     """
     main = ".stMain .stMainBlockContainer"
     words = ".stMarkdown, .stLatex, .stExpander, .stHeading h2, .stHeading h3, .stTable"
     parts = ", ".join(f'[class*="st-key-{name}"]' for name in _HIDDEN)
     kept = ", ".join(f'[class*="st-key-{name}"]' for name in _SHOWN)
+    hidden = (
+        f"{main} .stElementContainer:has({words}):not(:is({kept}) *, :has(.stAlert))"
+        "{display:none}"
+    )
     st.html(
         f"<style>html{{font-size:{16 * TYPE:g}px}}"
-        f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}}}"
-        f"{main}{{padding-top:3.9rem;padding-bottom:1rem}}"
+        f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}"
+        f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
+        f"{main}{{padding-top:1rem;padding-bottom:1rem}}"
+        ".stAppHeader{background:transparent}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
-        f"{main} h1{{padding:0;font-size:1.25rem}}"
-        f"{main} .stElementContainer:has({words}):not(:is({kept}) *, :has(.stAlert)),"
+        f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
+        # Left of the title is the button of the sidebar.
+        f"@media (max-width:{_NARROW}px){{{main} h1{{padding-left:2.5rem}}}}"
         f"{main} :is({parts}){{display:none}}"
-        f'{main} [class*="st-key-headline"] p{{font-size:1.05rem}}'
+        f'{main} [class*="st-key-{HEADLINE}"] p{{font-size:1.05rem}}'
+        f"{'' if page.of_words else hidden}"
         "</style>"
+    )
+
+
+def _larger_charts(zoom: float) -> str:
+    """Styles that show charts larger in all their parts.
+
+    A chart measures the frame around it, so that this has to stay as small as the chart was.
+    """
+    chart = ".stElementContainer:has(.stVegaLiteChart)"
+    share = f"{100 / zoom:.4g}%"
+    return (
+        f"{chart},{chart} .stVegaLiteChart{{zoom:{zoom:g}}}"
+        f"{chart} [data-testid=stFullScreenFrame]"
+        f"{{zoom:{1 / zoom:.4g};width:{share};height:{share}}}"
     )
 
 

@@ -25,12 +25,16 @@ def show(corpus: str | None, reader: Settings) -> None:
         f"{plan.purpose} The numbers are those of the corpus and the seed at the side; links open "
         "with large type, for a projector."
     )
-    files, waiting = st.container(horizontal=True), Slot()
+    files, bar, waiting = st.container(horizontal=True), Slot(), Slot()
     require_world(corpus, reader)
     source = CachedSource(corpus, waiting)
     rows = []
     for position, step in enumerate(plan.steps):
         lesson = LESSONS[step.lesson - 1]
+        bar.place().progress(
+            position / len(plan.steps),
+            f"Line {position + 1} of {len(plan.steps)} is computed; the files to print come last.",
+        )
         try:
             found = lesson.measure(source, lesson.settings(reader))
             row = plan_row(plan, position, LESSONS, found, reader, _address())
@@ -40,6 +44,7 @@ def show(corpus: str | None, reader: Settings) -> None:
         rows.append(row)
         _show_row(row)
     waiting.place().empty()
+    bar.place().empty()
     with files:
         for label, write, suffix, mime in (
             ("HTML, for printing", plan_html, "html", "text/html"),
@@ -62,6 +67,7 @@ def _show_row(row: PlanRow) -> None:
         with ask:
             st.markdown(f"**Do.** {row.do}")
             st.markdown(f"**Ask.** {row.ask}")
+            st.markdown(f"**Then ask.** {row.then} *A good answer:* {row.reply}")
         with answer:
             st.markdown(f"**Answer.** {row.answer} {row.finding}")
             st.markdown(f"**Exercise.** {row.exercise}")

@@ -14,7 +14,7 @@ from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise, read_num
 LONGEST_ANSWER = 60
 """Characters of an answer that are kept."""
 
-_DONE = "lesson_progress"
+_DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,16 @@ def withdraw(number: int) -> None:
 
 def answer(number: int) -> None:
     """Callback: one more try at the exercise; the same text twice in a row is one try."""
-    text = str(st.session_state.get(answer_key(number)) or "").strip()[:LONGEST_ANSWER]
+    text = str(st.session_state.get(answer_key(number)) or "").strip()[:LONGEST_ANSWER].strip()
     before = progress(number)
+    st.session_state[_BLANK] = number if not text else None
     if text and text != (before.tries[-1] if before.tries else ""):
         _put(number, replace(before, tries=(*before.tries, text)))
+
+
+def is_blank(number: int) -> bool:
+    """Whether the last answer that was checked is one to this lesson, and empty."""
+    return bool(st.session_state.get(_BLANK) == number)
 
 
 def finish(number: int) -> None:

@@ -18,7 +18,7 @@ from ultr_core.figures import Figure, Theme
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson
 from ultr_core.settings import PARAMETERS, Settings
 
-NAMED = ("eta", "assumed_eta", "eps_minus", "clicks")
+NAMED = ("eta", "eps_minus", "clicks")
 """Settings that are said to belong to a lesson."""
 
 GOOD, OTHER = ":green[:material/check_circle:]", ":orange[:material/lightbulb:]"
@@ -136,7 +136,9 @@ def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> 
                     "Check", icon=":material/done:", on_click=lesson_state.answer, args=(number,)
                 )
         tries = lesson_state.progress(number).tries
-        if tries:
+        if lesson_state.is_blank(number):
+            st.markdown(":material/info: There is no answer yet; write a number.")
+        elif tries:
             _verdict(exercise, number, tries, numbers)
 
 
@@ -192,9 +194,11 @@ def _open(door: Door, settings: Settings) -> None:
 
 def _world_words(settings: Settings) -> str:
     fixed = ", ".join(
-        f"{PARAMETERS[name].symbol} = {_plain(getattr(settings, name))}" for name in NAMED
+        f"{PARAMETERS[name].label} = {_plain(getattr(settings, name))}" for name in NAMED
     )
     return (
         f":material/tune: This lesson sets its own world: {fixed}. From the side it takes only "
-        "the corpus and the seed of the users."
+        "the corpus and the seed of the users.\n\n"
+        ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
+        "until you reload or close it; the address keeps only the number of the lesson."
     )

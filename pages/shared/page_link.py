@@ -120,7 +120,7 @@ def choose(
     if kind == "box":
         chosen = st.selectbox(value.label, options, width=width, **common)
     else:
-        chosen = st.segmented_control(value.label, options, required=True, **common)
+        chosen = st.segmented_control(value.label, options, required=True, wrap=True, **common)
     st.session_state[_KEPT + value.key] = chosen
     _write(value, chosen)
     return str(chosen)

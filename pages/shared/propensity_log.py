@@ -34,7 +34,7 @@ def section(page: PageContext, settings: Settings) -> None:
 
 def _log(settings: Settings) -> None:
     upload = st.file_uploader(
-        "Click log (CSV)", type="csv", key="own_log",
+        "Click log (CSV)", type="csv", key="own_log", max_upload_size=5,
         help="Columns query, document, position, click; optionally impressions, swapped_rank "
         "(the landmark itself for a control) and ranker. It is read once and not kept.",
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
 
 def _curve(page: PageContext, settings: Settings) -> None:
     upload = st.file_uploader(
-        "Propensity curve (CSV)", type="csv", key="own_curve",
+        "Propensity curve (CSV)", type="csv", key="own_curve", max_upload_size=5,
         help="Columns rank and propensity, of any scale; beyond the last rank its value holds.",
     )  # fmt: skip
     if upload is None:

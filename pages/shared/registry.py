@@ -11,7 +11,8 @@ class PageInfo:
 
     ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
     works whichever request comes first after a start. ``question`` is its title.
-    ``main_controls`` are the settings shown above the picture instead of in the sidebar.
+    ``main_controls`` are the settings shown above the picture instead of in the sidebar;
+    ``of_words`` says that the page is there to be read, also by a room.
     """
 
     path: str
@@ -20,6 +21,7 @@ class PageInfo:
     question: str
     summary: str
     main_controls: tuple[str, ...] = ()
+    of_words: bool = False
 
     @property
     def file(self) -> str:
@@ -42,6 +44,7 @@ LESSONS = PageInfo(
     icon=":material/school:",
     question="Can you predict what biased clicks do?",
     summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
+    of_words=True,
 )
 
 LEARNING_CURVES = PageInfo(
@@ -90,6 +93,7 @@ YOUR_DATA = PageInfo(
     icon=":material/upload_file:",
     question="What can your own clicks teach a ranker, and what do they prove?",
     summary="Your corpus and click log in; checks, propensities, a ranker and evidence out.",
+    of_words=True,
 )
 
 CLAIMS = PageInfo(
@@ -98,6 +102,7 @@ CLAIMS = PageInfo(
     icon=":material/fact_check:",
     question="Which of the paper's claims hold?",
     summary="Every claim, how it is checked, what was found. Conventions and errata.",
+    of_words=True,
 )
 
 ABOUT = PageInfo(
@@ -106,6 +111,7 @@ ABOUT = PageInfo(
     icon=":material/menu_book:",
     question="What exactly is computed here, and where does it come from?",
     summary="The corpus, your own data, references, this server.",
+    of_words=True,
 )
 
 PAGES = (

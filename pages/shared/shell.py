@@ -23,7 +23,7 @@ def run() -> None:
     lesson = lecture.read()
     st.set_page_config(
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
-        initial_sidebar_state="collapsed" if lesson else "auto",
+        initial_sidebar_state="collapsed" if lesson or st.context.is_embedded else "auto",
     )  # fmt: skip
     st.html(_READABLE)
     page = st.navigation(_menu())
@@ -59,7 +59,7 @@ def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | Inpu
     """The controls of the settings: all of them, or in lecture mode the chosen ones."""
     if lesson is None:
         return controls.controls(info)
-    lecture.style()
+    lecture.style(info)
     lecture.keep(lesson, info)
     return controls.chosen_controls(lesson.shown(info))
 

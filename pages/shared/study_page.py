@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import shell, study_run, study_words
+from pages.shared import lecture, shell, study_run, study_words
 from pages.shared.context import PageContext
 from pages.shared.controls import in_page_words
 from pages.shared.page_link import choose
@@ -53,7 +53,7 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
     settings = shell.require_settings(page)
     corpus = page.launch.corpus
     plan = _quick_plan(name, settings)
-    headline = Slot()
+    headline = lecture.headline()
     loss, view = _choices(name, corpus)
     status, chart = st.container(), Slot()
     running = view == COMPUTED and study_run.is_running(plan)
@@ -114,7 +114,8 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     if study.is_map:
         how = (
             "Numbers: what weighting gains over the naive ranker, in percent of the gap between "
-            "production and skyline; in brackets where the interval holds 0."
+            "production and skyline; in brackets where the interval holds 0. A 0 without brackets "
+            "is exact: there every weight is 1, and both rankers are the same."
         )
     else:
         how = (

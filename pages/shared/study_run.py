@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import cached
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_partial
+from pages.shared.waiting_line import WaitingLine
 from ultr_core.experiments import WORLD_FIELDS, stage
 from ultr_core.experiments.studies import (
     Cell,
@@ -31,10 +31,8 @@ _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
 
 
-@st.cache_resource(show_spinner=False)
-def _slot() -> threading.Semaphore:
-    """The one place for a study that this server has."""
-    return threading.Semaphore(1)
+LINE = WaitingLine()
+"""For the one place for a study that this server has."""
 
 
 def description(corpus: str | None, settings: Settings) -> WorldDescription:
@@ -119,17 +117,20 @@ def _run_cells(
 @contextmanager
 def turn(place: DeltaGenerator) -> Iterator[None]:
     """Wait until no other visitor runs a study, or trains on data of their own, here."""
-    slot = _slot()
     waited = time.monotonic()
-    while not slot.acquire(timeout=0.5):
-        place.markdown(
-            ":material/hourglass_top: Another visitor's work is running on this server; yours "
-            f"begins when it is done ({time.monotonic() - waited:.0f} s so far)."
-        )
-    try:
+    with LINE.turn() as turn:
+        while not turn.comes(0.5):
+            place.markdown(line_sentence(turn.before, time.monotonic() - waited))
         yield
-    finally:
-        slot.release()
+
+
+def line_sentence(before: int, seconds: float) -> str:
+    """How many studies come first and how long the visitor has waited, in words."""
+    others = "One study of another visitor is" if before == 1 else f"{before} other studies are"
+    return (
+        f":material/hourglass_top: {others} served before yours on this server; yours begins by "
+        f"itself ({seconds:.0f} s so far). Stop leaves the line."
+    )
 
 
 def _name(corpus: str | None, plan: Plan) -> str:

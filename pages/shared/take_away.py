@@ -17,6 +17,7 @@ from ultr_core.errors import InputError
 from ultr_core.export import (
     NOTEBOOK_MIME,
     NOTEBOOK_PAGES,
+    OWN_WORK,
     Origin,
     PageState,
     page_notebook,
@@ -25,6 +26,9 @@ from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "share"
 _CONTEXT = "page_context"  # for parts of a page that run again on their own
+OWN_FILES = "own_files_work"
+"""Where the session keeps what was done with a reader's own files."""
+
 FRAME_HEIGHT = 720
 MOST_CONTROLS = 4
 """Controls that stand side by side above a picture in a lecture."""
@@ -119,10 +123,10 @@ def embed_snippet(address: str) -> str:
 def _files(context: PageContext, settings: Settings, address: str) -> None:
     page = context.info.path
     corpus = context.launch.corpus
+    values = page_link.state(page) | {OWN_WORK: st.session_state.get(OWN_FILES)}
     state = PageState(
-        page, settings, page_link.state(page), None if corpus is None else Path(corpus).name,
-        address,
-    )  # fmt: skip
+        page, settings, values, None if corpus is None else Path(corpus).name, address
+    )
     st.markdown("**Files:** the numbers of this page in Python, and its settings.")
     with st.container(horizontal=True):
         if page in NOTEBOOK_PAGES:

@@ -82,7 +82,6 @@ def test_predict_reveal_and_solve(open_app: OpenApp, found: dict[int, Found], nu
     answer(app, number, f"{right:.6g}")
     assert "**Right.**" in words(app)
     assert exercise.solution.format(**numbers) in words(app)
-    app.run()
     assert f"Finished: {number} (1 of" in words(app)
 
 
@@ -146,3 +145,35 @@ def test_plans_show_computed_answers(open_app: OpenApp, found: dict[int, Found],
 def test_glossary_is_listed(open_app: OpenApp) -> None:
     app = open_app(part="glossary")
     assert "Propensity" in app.table[0].value["Term"].tolist()
+
+
+@pytest.mark.parametrize("text", ["∞", "1e999", "-1e999", "9" * 200, "<b>1</b>", "*" * 40, "1/0"])
+def test_odd_answers_get_one_sentence_and_are_no_try(open_app: OpenApp, text: str) -> None:
+    app = open_app(lesson="3")
+    commit(app, 3)
+    for _ in range(3):
+        answer(app, 3, text)
+        answer(app, 3, text + "?")
+    assert "is no number" in words(app)
+    assert "The way to it" not in words(app)
+    assert "Finished" not in words(app)
+
+
+def test_an_empty_answer_is_met_with_a_sentence(open_app: OpenApp) -> None:
+    app = open_app(lesson="3")
+    commit(app, 3)
+    answer(app, 3, "  ")
+    assert "There is no answer yet" in words(app)
+    answer(app, 3, "15")
+    assert "There is no answer yet" not in words(app)
+    assert "**Right.**" in words(app)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-45", "inf", "é" * 300])
+def test_a_hostile_plan_shows_the_first_one(open_app: OpenApp, text: str) -> None:
+    app = open_app(part="lecturers", plan=text)
+    assert app.get_by_key("plan").value == "45"
+
+
+def test_what_a_reload_loses_is_said(open_app: OpenApp) -> None:
+    assert "until you reload" in words(open_app(lesson="2"))

@@ -114,15 +114,25 @@ def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
 
 def test_a_visitor_waits_while_another_study_runs(open_app: OpenApp, small_corpus: Path) -> None:
     app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500", seed="77")
-    slot = study_run._slot()
-    assert slot.acquire(timeout=1)
+    inside, other = threading.Event(), threading.Event()
+    leave = threading.Timer(1.5, other.set)
+
+    def other_study() -> None:
+        with study_run.LINE.turn() as turn:
+            assert turn.comes(1)
+            inside.set()
+            other.wait(30)
+
+    visitor = threading.Thread(target=other_study)
+    visitor.start()
+    assert inside.wait(5)
     began = time.monotonic()
-    threading.Timer(1.5, slot.release).start()
+    leave.start()
     app.button(key="run-bias").click().run(timeout=120)
     assert time.monotonic() - began > 1.5
     assert not app.exception
-    assert slot.acquire(timeout=1)
-    slot.release()
+    visitor.join()
+    assert len(study_run.LINE) == 0
 
 
 def test_a_mark_leads_into_its_world(built_in: OpenApp) -> None:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import random
-import re
 import sys
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.proofs_words import number
-from ultr_core.export import PAGE_VALUES, PageState, page_notebook, read_page_query
-from ultr_core.proofs import DERIVATIONS
+from ultr_core.export import PAGE_VALUES, read_page_query
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,13 +38,6 @@ def shared(app: AppTest) -> str:
     app.button(key="share").click().run()
     assert not app.exception
     return urlsplit(app.code[0].value).query
-
-
-def notebook_output(state: PageState) -> str:
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(page_notebook(state).source, "notebook", "exec"), {})
-    return output.getvalue()
 
 
 LINKS = {
@@ -93,61 +80,6 @@ def test_hostile_values_never_raise_and_are_said(
         )  # fmt: skip
         assert not app.exception, text
         assert "The link asks for" in words(app)
-
-
-def test_lab_notebook_gives_the_numbers_of_the_page(
-    open_app: OpenApp, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_app(**FAST, eta="0.5")
-    printed = notebook_output(PageState.of_query("lab", shared(app)).at(small_corpus))
-    shown = words(app)
-    assert printed.splitlines()[5] in shown
-    for row in app.table[0].value.to_dict("records"):
-        assert f"{row['Ranker']:28} {row['Risk']}" in printed
-    for method in ("naive   ", "weighted"):
-        (number,) = re.findall(rf"{method} τ = (\d\.\d\d)", printed)
-        assert f"τ = **{number}**" in shown
-    assert printed.splitlines()[-1] in shown
-
-
-@pytest.mark.parametrize("name", ["ips-unbiased", "affine-law", "variance"])
-def test_proof_notebook_has_every_line_of_the_page(
-    name: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_page(
-        monkeypatch, small_corpus, "proofs", proof=name, break_trust="true", users="50", seed="3"
-    )
-    state = PageState.of_query("proofs", shared(app))
-    printed = notebook_output(state)
-    values = re.findall(r"^   value (\S+), (holds|FAILS)", printed, flags=re.MULTILINE)
-    assert DERIVATIONS[name].statement in printed
-    shown = [text for text in words(app).splitlines() if "**Line " in text and "formula" in text]
-    assert len(shown) == len(values)
-    for line, (value, verdict) in zip(shown, values, strict=True):
-        assert ("FAILS" in line) == (verdict == "FAILS")
-        assert number(Fraction(value)) in line
-
-
-def test_propensity_notebook_gives_the_headline(
-    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_page(monkeypatch, small_corpus, "propensities", **FAST, swap_landmark="2")
-    printed = notebook_output(PageState.of_query("propensities", shared(app)).at(small_corpus))
-    headline = next(text for text in words(app).splitlines() if text.startswith("**Swaps put"))
-    rank, value, low, high, truth = re.findall(
-        r"rank (\d+) at (\S+) of .* interval (\S+) to (\S+); the truth is ([\d.]+)\)", headline
-    )[0]
-    assert f"rank {int(rank):2}: {value} ({low} to {high}), truth {truth}" in printed
-    covered = re.findall(r"(\d+ of \d+) intervals hold", headline)[0]
-    assert f"{covered} intervals hold the truth" in printed
-
-
-def test_live_notebook_gives_the_headline(
-    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_page(monkeypatch, small_corpus, "live", clicks="2000", live_queries="218")
-    printed = notebook_output(PageState.of_query("live", shared(app)).at(small_corpus))
-    assert f"**{printed.splitlines()[0]}**" in words(app)
 
 
 def test_lecture_mode_shows_the_chosen_controls_and_keeps_the_rest(open_app: OpenApp) -> None:

@@ -24,19 +24,19 @@ def opened(open_page: OpenPage, url: str, **options: object) -> Page:
 
 
 def verdict(page: Page) -> str:
-    return page.locator(".st-key-verdict").inner_text()
+    return page.locator(".st-key-headline").inner_text()
 
 
 def test_edit_break_see_and_restore_from_the_link(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, f"{address}/proofs")
-    expect(page.locator(".st-key-verdict")).to_contain_text("all 5 lines hold exactly")
+    expect(page.locator(".st-key-headline")).to_contain_text("all 5 lines hold exactly")
     expect(page.locator(".st-key-line-5")).to_contain_text("formula 8")
 
     # F is no longer relevant, so the lowest relevant document is E, at rank 1 of the new ranking.
     page.locator(".st-key-relevant").get_by_role("button", name="F", exact=True).click()
     expect(page.locator(".st-key-line-5")).to_contain_text("formula 6")
     page.get_by_text(BREAK).click()
-    expect(page.locator(".st-key-verdict")).to_contain_text("Line 4 fails by +1")
+    expect(page.locator(".st-key-headline")).to_contain_text("Line 4 fails by +1")
     broken_line = page.locator(".st-key-line-4")
     expect(broken_line).to_contain_text("FAILS by +1")
     expect(broken_line).to_contain_text("exactly the predicted +1")
@@ -45,7 +45,7 @@ def test_edit_break_see_and_restore_from_the_link(open_page: OpenPage, address: 
     expect(page).to_have_url(re.compile("break_zero_relevant=true"))
 
     other = opened(open_page, page.url)
-    expect(other.locator(".st-key-verdict")).to_contain_text("Line 4 fails by +1")
+    expect(other.locator(".st-key-headline")).to_contain_text("Line 4 fails by +1")
     assert verdict(other) == verdict(page)
     for line in range(1, 6):
         place = f".st-key-line-{line}"
@@ -59,10 +59,10 @@ def test_the_keyboard_alone_breaks_and_mends(open_page: OpenPage, address: str) 
     ).first  # fmt: skip
     switch.focus()
     page.keyboard.press("Space")
-    expect(page.locator(".st-key-verdict")).to_contain_text("Line 4 fails by +2")
+    expect(page.locator(".st-key-headline")).to_contain_text("Line 4 fails by +2")
     page.get_by_role("button", name="Mend everything").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".st-key-verdict")).to_contain_text("all 5 lines hold exactly")
+    expect(page.locator(".st-key-headline")).to_contain_text("all 5 lines hold exactly")
     page.get_by_role("textbox", name="New ranker S₁").focus()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("FEDCBA")

@@ -1,4 +1,4 @@
-"""``convert``: a corpus, weights, scores or a ranker from one format into another."""
+"""``convert``: a corpus, weights, scores, a ranker or a curve from one format into another."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from ultr_core.learners.svm_light_model import FIRST_LINE
 from ultr_core.propensity import (
     Weights,
     full_information_weights,
+    read_curve,
     read_proprank,
     read_weights,
+    write_curve,
     write_proprank,
     write_weights,
 )
 from ultr_core.propensity.weight_files import is_weights_table
 
 NAME = "convert"
-SUMMARY = "Convert a corpus, weights, scores or a ranker from one format into another."
+SUMMARY = "Convert a corpus, weights, scores, a ranker or a curve from one format into another."
 
 FORMATS: Mapping[str, str] = {
     "letor": "corpus, one document a line: grade qid:ID id:value ...",
@@ -44,6 +46,7 @@ FORMATS: Mapping[str, str] = {
     "svmlight": "ranker as model text of svm_light, for svm_rank_classify",
     "scores": "one score a line, in the order of the corpus' rows",
     "score-table": "table of scores (CSV)",
+    "curve": "propensity curve (CSV), made relative to rank 1",
 }
 """Names on the command line and what they stand for."""
 
@@ -55,8 +58,9 @@ _TARGETS: Mapping[str, tuple[str, ...]] = {
     "svmlight": ("json", "svmlight"),
     "scores": ("score-table", "scores"),
     "score-table": ("scores", "score-table"),
+    "curve": ("curve",),
 }
-_KINDS = {"corpus": "letor", "training": "proprank"}
+_KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -156,8 +160,8 @@ def _detect(path: str) -> str:
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
         raise InputError(
-            f"{named(path)} is a {kind}, which has one format only; corpora, training files, "
-            "weights, scores and rankers can be converted."
+            f"{named(path)} cannot be converted, it is of the kind {quoted(kind)}; corpora, "
+            "training files, weights, scores, rankers and curves can be."
         )
     return _KINDS[kind]
 
@@ -175,6 +179,8 @@ def _target(source: str, options: argparse.Namespace) -> str:
         return "weights" if name.endswith(".csv") else "letor"
     if source == "weights":
         return "weights" if name.endswith(".csv") else "proprank"
+    if source == "curve":
+        return "curve"
     if source in ("json", "svmlight"):
         return "json" if name.endswith(".json") else "svmlight"
     return "score-table" if name.endswith(".csv") else "scores"
@@ -188,7 +194,9 @@ class _Job:
     progress: Progress | None
 
     def corpus_of(self, path: str) -> Corpus:
-        return load_corpus(path, groups=self.options.groups, progress=self.progress)
+        corpus = load_corpus(path, groups=self.options.groups, progress=self.progress)
+        print_notes(corpus.notices)
+        return corpus
 
     def own_corpus(self, what: str) -> Corpus:
         """The corpus that weights or scores are of."""
@@ -231,6 +239,7 @@ def _write_training(job: _Job, corpus: Corpus, weights: Weights) -> str:
 
 def _from_proprank(job: _Job, target: str) -> str:
     corpus, weights = read_proprank(job.options.input, progress=job.progress)
+    print_notes(corpus.notices)
     if target == "letor":
         write_letor(corpus, job.options.output)
         return f"{_counted(corpus)}; the grades are 1 for documents with a training example"
@@ -272,6 +281,12 @@ def _from_scores(job: _Job, target: str) -> str:
     return f"{len(scores):,} scores"
 
 
+def _from_curve(job: _Job, target: str) -> str:
+    curve = read_curve(job.options.input)
+    write_curve(job.options.output, curve.values)
+    return curve.describe()
+
+
 def _counted(corpus: Corpus) -> str:
     return (
         f"{corpus.n_queries:,} queries, {corpus.n_documents:,} documents, "
@@ -287,4 +302,5 @@ _READERS: Mapping[str, Callable[[_Job, str], str]] = {
     "svmlight": _from_ranker,
     "scores": _from_scores,
     "score-table": _from_scores,
+    "curve": _from_curve,
 }

@@ -29,7 +29,7 @@ NAME = "evaluate"
 SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
 
 _NOTES = (
-    "Naive, IPS, clipped and SNIPS, each with a 95 %% interval, and the true risk and NDCG where "
+    "Naive, IPS, clipped and SNIPS, each with a 95 % interval, and the true risk and NDCG where "
     "the corpus has grades. --json prints ranker, clicks, query_draws, clip, tied_documents, "
     "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
     "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "

@@ -27,6 +27,7 @@ from ultr_core.commands.shared import (
 from ultr_core.corpus import Corpus, write_scores
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
+from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.inspection import Inspection, inspect_together, join_log
 from ultr_core.learners.limits import LARGEST_COST
@@ -50,6 +51,8 @@ _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
     "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
     "scores_out": "write the score of each document; a name in .csv gives a table",
+    "fold_scores_out": "write scores of each query by a ranker trained without its fold, which "
+    "evaluate can judge on the same clicks without flattery",
     "weights_out": "write the weight of each clicked document as CSV",
     "proprank_out": "write an svm_proprank training file, for the original program",
 }
@@ -130,6 +133,9 @@ def run(options: argparse.Namespace) -> int:
         joined, own.corpus, None if options.method == "naive" else curve, clip=fit.clip
     )
     _write(options, own.corpus, fit)
+    if options.fold_scores_out is not None:
+        scores = fold_scores(own.corpus, joined.clicks, fit, seed=seed)
+        write_scores(options.fold_scores_out, own.corpus, scores)
     if options.json:
         overlap = joined.overlap.as_dict()
         print_json({**fit.as_dict(), "overlap": overlap, "checks": checks.as_dict()})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from ultr_core.commands.shared import (
@@ -18,7 +17,7 @@ from ultr_core.commands.shared import (
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook, read_page_query
-from ultr_core.export.study_files import write_whole
+from ultr_core.files import write_whole
 from ultr_core.settings import PARAMETERS, Settings
 
 NAME = "notebook"
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is None:
         sys.stdout.write(content.decode())
     else:
-        write_whole(Path(options.out), content)
+        write_whole(options.out, content, "The notebook")
     return OK
 
 

@@ -95,7 +95,9 @@ def own_corpus(options: argparse.Namespace) -> OwnCorpus:
     path = checked_path(options.corpus, "The corpus")
     progress = share_line("reading the corpus")
     if not path.is_dir():
-        return OwnCorpus(load_corpus(path, progress=progress), named(path.name), None)
+        whole = load_corpus(path, progress=progress)
+        print_notes(whole.notices)
+        return OwnCorpus(whole, named(path.name), None)
     splits = load_directory(path, progress=progress)
     print_notes(splits.notices)
     corpus: Corpus = getattr(splits, options.part)

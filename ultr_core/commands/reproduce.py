@@ -45,6 +45,7 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
+from ultr_core.files import write_whole
 from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
 
@@ -87,7 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run what is missing, then write everything."""
     # Charts take a second to load, which no other command and no worker should wait for.
-    from ultr_core.export.study_files import write_study, write_whole
+    from ultr_core.export.study_files import write_study
     from ultr_core.export.study_report import RunFacts, report_html
 
     started = time.monotonic()
@@ -120,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
     for result in results:
         write_study(result, folder)
         _print_result(result)
-    write_whole(folder / REPORT, report_html(results, facts).encode())
+    write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     print(f"Report: {folder / REPORT}")
     return OK
 

@@ -55,10 +55,8 @@ def as_dict(test: SignTest) -> dict[str, object]:
 
 def _whole(options: argparse.Namespace, name: str) -> int:
     text = getattr(options, name)
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
+    plain = text.isascii() and text.isdigit() and len(text) <= 10
+    value = int(text) if plain else -1
     if not 0 <= value <= 10**9:
         raise InputError(
             f"{name.upper()} is {quoted(text)}; it must be a whole number from 0 to 10⁹."

@@ -47,7 +47,8 @@ def load_corpus(
 
     Rows of one query need not follow each other: they are brought together in the order in which
     the queries first occur (``Corpus.source_rows`` remembers where they were). Features are the
-    ids that occur anywhere in the file; missing ones are 0. Document ids are taken from comments
+    ids that occur anywhere in the file; missing ones are 0, and so are values marked as missing
+    as in Istella's files, which ``Corpus.notices`` tells. Document ids are taken from comments
     ``# docid = X`` where each row has one.
 
     Args:
@@ -165,6 +166,7 @@ def _with_columns(corpus: Corpus, ids: NDArray[np.int64], dense: bool) -> Corpus
         document_ids=corpus.document_ids,
         feature_ids=ids,
         source_rows=corpus.source_rows,
+        notices=corpus.notices,
     )
 
 
@@ -205,17 +207,25 @@ def _listing(directory: Path) -> str:
 
 
 def _notices(train: Corpus, validation: Corpus, test: Corpus) -> tuple[str, ...]:
-    """Say where two parts are the same documents, so that a comparison would mislead."""
+    """What each reader said, and where two parts are the same documents, which would mislead."""
     pairs = (
         ("training", train, "validation", validation),
         ("training", train, "test", test),
         ("validation", validation, "test", test),
     )
-    return tuple(
-        f"The {one} and {other} files hold the same documents and grades; "
-        "results on them are not independent."
-        for one, first, other, second in pairs
-        if _same_documents(first, second)
+    own = [
+        f"The {part} file: {text}"
+        for part, corpus in (("training", train), ("validation", validation), ("test", test))
+        for text in corpus.notices
+    ]
+    return (
+        *own,
+        *(
+            f"The {one} and {other} files hold the same documents and grades; "
+            "results on them are not independent."
+            for one, first, other, second in pairs
+            if _same_documents(first, second)
+        ),
     )
 
 

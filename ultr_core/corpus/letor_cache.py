@@ -36,7 +36,7 @@ SMALLEST_FILE_BYTES = 1 << 22
 SWITCH = "ULTR_CACHE"
 
 # To be raised whenever the reader reads something else from the same bytes.
-_READER_VERSION = 1
+_READER_VERSION = 2
 
 # A file changed again within its clock's step looks unchanged; only older times are trusted.
 _SETTLED_SECONDS = 2.0
@@ -185,6 +185,7 @@ def _write_entry(folder: Path, corpus: Corpus) -> None:
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
     content = {
         "shape": list(corpus.features.shape),
+        "notices": list(corpus.notices),
         "arrays": {name: _print_of(array) for name, array in arrays.items()},
     }
     (folder / _META).write_text(json.dumps(content), encoding="utf-8")
@@ -220,6 +221,7 @@ def _read_entry(folder: Path) -> Corpus:
         query_offsets=arrays["query_offsets"],
         feature_ids=arrays["feature_ids"],
         source_rows=arrays.get("source_rows"),
+        notices=tuple(content["notices"]),
     )
 
 

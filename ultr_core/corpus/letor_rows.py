@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_missing import LARGEST_DOUBLE, Missing, take_out
 from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
 from ultr_core.errors import InputError, quoted
 
@@ -45,6 +46,7 @@ class Rows:
         ids: int64 or int32 [entries] feature ids, rising within a row.
         values: float32 [entries].
         lines: int64 [rows] number of the line of each row, the block's first being 0.
+        missing: values marked as missing, which are 0 here; its line counts as ``lines`` do.
 
     """
 
@@ -55,6 +57,7 @@ class Rows:
     ids: NDArray[np.integer]
     values: NDArray[np.float32]
     lines: NDArray[np.int64]
+    missing: Missing
 
 
 def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
@@ -103,14 +106,16 @@ def _read_fast(block: bytes) -> Rows | None:
     if len(colons) != len(starts) or not (starts < colons).all() or not (colons < ends - 1).all():
         return None
     ids = _fast_ids(text, starts, colons)
-    values = _fast_values(text, colons + 1, ends)
-    if ids is None or values is None:
+    numbers = _fast_numbers(text, colons + 1, ends)
+    if ids is None or numbers is None:
         return None
     lengths = tokens - (1 if queries is None else 2)
-    ordered = _in_rising_order(ids, values, lengths)
+    missing = take_out(numbers, ids, lengths, lines)
+    values = _within_float32(numbers)
+    ordered = None if values is None else _in_rising_order(ids, values, lengths)
     if ordered is None:
         return None
-    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered, lines)
+    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered, lines, missing)
 
 
 def _fast_grades(
@@ -183,10 +188,10 @@ def _fast_ids(
     return ids
 
 
-def _fast_values(
+def _fast_numbers(
     text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.float32] | None:
-    """Read the numbers between starts and ends; None if one is none, or not within float32."""
+) -> NDArray[np.float64] | None:
+    """Read the numbers between starts and ends; None if one is none."""
     change = np.zeros(len(text), np.int8)
     change[starts] = 1
     change[ends] = -1
@@ -197,9 +202,16 @@ def _fast_values(
         len(starts), pa.py_buffer(offsets), pa.py_buffer(characters)
     )
     try:
-        numbers = strings.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        numbers: NDArray[np.float64] = strings.cast(pa.float64()).to_numpy(
+            zero_copy_only=False, writable=True
+        )
     except pa.ArrowInvalid:
         return None
+    return numbers
+
+
+def _within_float32(numbers: NDArray[np.float64]) -> NDArray[np.float32] | None:
+    """Bring numbers to float32; None if one does not fit."""
     # A number beyond float32 becomes infinite here.
     with np.errstate(over="ignore"):
         values: NDArray[np.float32] = numbers.astype(np.float32)
@@ -255,6 +267,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
     ids: list[int] = []
     values: list[float] = []
     lines: list[int] = []
+    missing = Missing()
     for number, line in enumerate(block.split(b"\n")[:-1]):
         content, _, comment = line.partition(b"#")
         text = content.decode("utf-8", errors="replace")
@@ -273,7 +286,8 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         rest = [second] if second is not None and not has_query else []
         if has_query and second is not None:
             queries.append(second[0].removeprefix("qid:"))
-        entries = _careful_entries(place, chain(rest, tokens))
+        entries, marked = _careful_entries(place, chain(rest, tokens))
+        missing += marked.moved(number)
         documents.append(_document_id(comment))
         lengths.append(len(entries))
         ids.extend(entries)
@@ -287,6 +301,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         np.array(ids, np.int64),
         np.array(values, np.float32),
         np.array(lines, np.int64),
+        missing,
     )
 
 
@@ -326,9 +341,12 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
         )
 
 
-def _careful_entries(place: str, tokens: Iterable[re.Match[str]]) -> dict[int, float]:
-    """Read feature tokens; return values by rising feature id."""
+def _careful_entries(
+    place: str, tokens: Iterable[re.Match[str]]
+) -> tuple[dict[int, float], Missing]:
+    """Read feature tokens; return values by rising feature id, and which are missing."""
     entries: dict[int, float] = {}
+    missing = Missing()
     for token in tokens:
         at = f"{place}, column {token.start() + 1}"
         name, colon, number = token[0].partition(":")
@@ -348,11 +366,14 @@ def _careful_entries(place: str, tokens: Iterable[re.Match[str]]) -> dict[int, f
                 f"{at}: feature {feature} occurs twice in this row; give each id once."
             )
         entries[feature] = _careful_value(at, feature, number)
-    return dict(sorted(entries.items()))
+        if abs(entries[feature]) == LARGEST_DOUBLE:
+            entries[feature] = 0.0
+            missing += Missing(1, 0, feature)
+    return dict(sorted(entries.items())), missing
 
 
 def _careful_value(at: str, feature: int, number: str) -> float:
-    """Read the value of a feature, a finite number within float32."""
+    """Read the value of a feature, a finite number within float32 or the mark of a missing one."""
     if not _NUMBER.fullmatch(number):
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}; "
@@ -360,7 +381,7 @@ def _careful_value(at: str, feature: int, number: str) -> float:
         )
     value = float(number)
     with np.errstate(over="ignore"):
-        in_range = np.isfinite(np.float32(value))
+        in_range = np.isfinite(np.float32(value)) or abs(value) == LARGEST_DOUBLE
     if not in_range:
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}, beyond "

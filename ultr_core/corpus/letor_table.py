@@ -11,6 +11,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
+from ultr_core.corpus.letor_missing import Missing
 from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus, FeatureMatrix
 from ultr_core.errors import InputError, named, quoted
@@ -38,8 +39,9 @@ class Table:
     """A file as it was read: rows in file order, query of each row.
 
     name: of the file, for messages. feature_ids: those that occur, rising. lines: int64 [rows],
-    the line of each row. costs: float64 [rows] of a training file, NaN where a row gives none;
-    comments: what follows ``#`` in each of its rows. Both are None for other files.
+    the line of each row. missing: values marked so, read as 0. costs: float64 [rows] of a training
+    file, NaN where a row gives none; comments: what follows ``#`` in each of its rows. Both are
+    None for other files.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Table:
     document_ids: tuple[str, ...] | None
     feature_ids: NDArray[np.int64]
     lines: NDArray[np.int64]
+    missing: Missing
     costs: NDArray[np.float64] | None = None
     comments: list[str] | None = None
 
@@ -72,6 +75,7 @@ class _Gathered:
         self.with_queries: bool | None = None
         self.costs: list[NDArray[np.float64]] = []
         self.comments: list[str] = []
+        self.missing = Missing()
 
     def add(self, first_line: int, rows: Rows) -> None:
         self.with_queries = rows.queries is not None
@@ -83,6 +87,7 @@ class _Gathered:
         )
         self.grades.append(rows.grades)
         self.lines.append(rows.lines + first_line)
+        self.missing += rows.missing.moved(first_line)
         if self.documents is not None:
             given = [name for name in rows.documents if name is not None]
             self.documents += given
@@ -152,6 +157,7 @@ def read_table(
         document_ids=None if found.documents is None else tuple(found.documents),
         feature_ids=feature_ids,
         lines=np.concatenate(found.lines),
+        missing=found.missing,
         costs=np.concatenate(found.costs) if with_costs else None,
         comments=found.comments if with_costs else None,
     )
@@ -265,6 +271,7 @@ def table_corpus(table: Table) -> Corpus:
         document_ids=documents,
         feature_ids=table.feature_ids,
         source_rows=order,
+        notices=table.missing.notices(),
     )
 
 

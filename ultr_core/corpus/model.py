@@ -38,6 +38,7 @@ class Corpus:
         feature_ids: int64 [features], rising; numbered from 1 when not given.
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
             where that file had the rows of a query apart; None when the order is the file's own.
+        notices: sentences of the reader that whoever uses the corpus should see.
 
     Raises:
         InputError: arrays of different lengths or of something else than real numbers, offsets
@@ -53,6 +54,7 @@ class Corpus:
     document_ids: tuple[str, ...] | None = None
     feature_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     source_rows: NDArray[np.int64] | None = None
+    notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Bring every field to its type, check it, and make the arrays read-only."""
@@ -90,6 +92,7 @@ class Corpus:
             self.document_ids,
             self.feature_ids,
             self.source_rows,
+            self.notices,
         )
 
     @property

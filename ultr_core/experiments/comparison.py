@@ -198,6 +198,7 @@ def _read_excess(comparison: Comparison) -> str:
         return f"Naive and propensity-weighted are the same ranker {numbers}."
     if excess.low > 0:
         return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
+    numbers = f"(test risk {naive:.2f} against {weighted:.2f})"
     if excess.high < 0:
         return f"The naive ranker beats propensity weighting by {margin} {numbers}."
     return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."

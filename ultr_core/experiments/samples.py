@@ -42,7 +42,7 @@ class SampleFile:
 def sample_corpus() -> Corpus:
     """A small corpus with grades 0 to 4 and document ids; the same one every time."""
     train = synthetic_splits(
-        _CORPUS_SEED, train_queries=200, validation_queries=2, test_queries=2, features=12,
+        _CORPUS_SEED, train_queries=300, validation_queries=2, test_queries=2, features=8,
         mean_candidates=10.0, relevant_share=0.15,
     ).train  # fmt: skip
     query = query_of_document(train.query_offsets)

@@ -4,12 +4,13 @@ from ultr_core.export.figure_files import FILE_FORMATS, FileFormat
 from ultr_core.export.notebook import NOTEBOOK_MIME, Notebook
 from ultr_core.export.origin import Origin, settings_words
 from ultr_core.export.page_links import PAGE_VALUES, page_query, read_page_query
-from ultr_core.export.page_notebooks import NOTEBOOK_PAGES, PageState, page_notebook
+from ultr_core.export.page_notebooks import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
 
 __all__ = [
     "FILE_FORMATS",
     "NOTEBOOK_MIME",
     "NOTEBOOK_PAGES",
+    "OWN_WORK",
     "PAGE_VALUES",
     "FileFormat",
     "Notebook",

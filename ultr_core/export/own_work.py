@@ -13,6 +13,8 @@ Propensities = Literal["power", "file", "estimated", "log"]
 
 ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
+TRAINED_HERE = "the ranker trained here"
+FOLD_SCORES = "fold_scores.csv"
 # Names of the command ``propensities`` for the methods that work on a log.
 _COMMAND_METHODS = {"all-pairs": "harvest", "pivot": "harvest-pivot", "chain": "harvest-chain"}
 
@@ -25,8 +27,9 @@ class OwnWork:
     where names had to be mapped. propensities: a power law with ``eta``, the file ``curve``,
     estimated from the log by ``estimator``, or the log's own column. method, cost, clip: of
     training, None chooses by validation. judged: file of the ranker that was evaluated, None for
-    the trained one; scores: whether that file holds scores. judging_clip: the threshold tau of the
-    clipped estimate. steps: which of "propensities", "fit" and "evaluate" were done.
+    the trained one; scores: whether that file holds scores. folds: whether the trained one was
+    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
+    of "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
@@ -44,6 +47,7 @@ class OwnWork:
     relevant_grade: int = 3
     judged: str | None = None
     scores: bool = False
+    folds: bool = True
     judging_clip: float = 0.1
     steps: tuple[str, ...] = ()
 
@@ -60,7 +64,8 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
              ESTIMATED_CURVE]
         )  # fmt: skip
     if "fit" in work.steps:
-        lines.append(["fit", *_shared(work), *_training(work), "--out", TRAINED_RANKER])
+        out = ["--out", TRAINED_RANKER, *["--fold-scores-out", FOLD_SCORES] * work.folds]
+        lines.append(["fit", *_shared(work), *_training(work), *out])
     if "evaluate" in work.steps:
         lines.append(["evaluate", *_shared(work), *_judging(work)])
     return tuple(f"python -m ultr_core {shlex.join(line)}" for line in lines)
@@ -92,7 +97,9 @@ def _training(work: OwnWork) -> list[str]:
 
 
 def _judging(work: OwnWork) -> list[str]:
-    ranker = ["--scores" if work.scores else "--model", work.judged or TRAINED_RANKER]
+    trained = FOLD_SCORES if work.folds else TRAINED_RANKER
+    by_scores = work.scores if work.judged is not None else work.folds
+    ranker = ["--scores" if by_scores else "--model", work.judged or trained]
     rest = ["--clip", f"{work.judging_clip:g}", "--relevant-grade", str(work.relevant_grade)]
     return [*ranker, *rest]
 
@@ -170,22 +177,30 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield code(
             f"""
             from ultr_core.experiments.evaluation import evaluate_ranker
+            from ultr_core.experiments.own_comparison import compare_with_shown
 
+            name = {work.judged or TRAINED_HERE!r}
             found = evaluate_ranker(
                 corpus, joined.clicks, scores, curve, clip={work.judging_clip},
-                relevant_grade={work.relevant_grade},
+                relevant_grade={work.relevant_grade}, name=name,
             )
             print(found.sentence)
             for report in found.reports.values():
                 print(report.label, report.estimate or report.words)
             print(found.true)
+            print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
             """
         )
 
 
 def _ranker_code(work: OwnWork) -> str:
     if work.judged is None:
-        return "scores = fit.ranker.score(corpus)"
+        if not work.folds:
+            return "scores = fit.ranker.score(corpus)"
+        return (
+            "from ultr_core.experiments.own_folds import fold_scores\n\n"
+            f"scores = fold_scores(corpus, joined.clicks, fit, seed={work.seed})"
+        )
     if work.scores:
         return (
             "from ultr_core.corpus import read_scores\n\n"

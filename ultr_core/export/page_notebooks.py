@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies import STUDIES
+from ultr_core.export.claims_notebook import claims_cells
+from ultr_core.export.lesson_notebook import lesson_cells
 from ultr_core.export.notebook import Cell, Notebook, code, notebook, words
 from ultr_core.export.origin import settings_code, settings_words
+from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
 from ultr_core.export.page_links import read_page_query
 from ultr_core.export.proof_notebook import proof_cells
 from ultr_core.export.propensity_notebook import propensity_cells
@@ -209,13 +212,43 @@ def _propensities(state: PageState) -> list[Cell]:
     return propensity_cells(state.settings, state.values)
 
 
+def _lessons(state: PageState) -> list[Cell]:
+    return lesson_cells(state.values)
+
+
+def _claims(state: PageState) -> list[Cell]:
+    return claims_cells(state.values)
+
+
+OWN_WORK = "work"
+"""Key of the work on a reader's files among the values of the page on their own data."""
+
+_OWN_FILES = OwnWork("corpus.txt", "clicks.csv", steps=("propensities", "fit", "evaluate"))
+"""The whole way, with names to be replaced."""
+
+
+def _your_data(state: PageState) -> list[Cell]:
+    work = state.values.get(OWN_WORK)
+    if work is None or not command_lines(work):  # nothing is done yet
+        work = replace(
+            _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade
+        )
+    return list(own_notebook(work).cells)
+
+
 @dataclass(frozen=True)
 class _Page:
-    """A page's question, its cells, and whether they need the world of the settings."""
+    """A page's question and its cells.
+
+    ``begins`` is what comes before them: the ``world`` of the settings, the settings and the
+    ``splits`` of the corpus, the ``settings`` alone, or nothing at all. ``fixed``: the page
+    has the paper's settings, whatever the controls say.
+    """
 
     question: str
     cells: Callable[[PageState], list[Cell]]
-    world: bool = True
+    begins: Literal["world", "splits", "settings", "nothing"] = "world"
+    fixed: bool = False
 
 
 NOTEBOOK_PAGES: Mapping[str, _Page] = MappingProxyType(
@@ -227,11 +260,18 @@ NOTEBOOK_PAGES: Mapping[str, _Page] = MappingProxyType(
         "robustness": _Page(
             "How much bias, noise and wrong guessing does weighting survive?", _robustness
         ),
-        "proofs": _Page("Why does weighting work, and when does it not?", _proofs, world=False),
+        "proofs": _Page("Why does weighting work, and when does it not?", _proofs, "settings"),
         "propensities": _Page(
             "Where do propensities come from, and what do they cost?", _propensities
         ),
         "live": _Page("Would users prefer the weighted ranker?", _live),
+        "lessons": _Page("Can you predict what biased clicks do?", _lessons, "splits"),
+        "your_data": _Page(
+            "What can your own clicks teach a ranker, and what do they prove?",
+            _your_data,
+            "nothing",
+        ),
+        "claims": _Page("Which of the paper's claims hold?", _claims, "splits", fixed=True),
     }
 )
 """The pages that have a notebook, by address."""
@@ -248,15 +288,13 @@ def page_notebook(state: PageState) -> Notebook:
             f"{', '.join(NOTEBOOK_PAGES)}."
         )
     page = NOTEBOOK_PAGES[state.page]
-    needs_world = page.world and not _is_shipped(state)
-    return notebook(
-        f"ultr-{state.page.replace('_', '-')}",
-        [
-            _opening(state, page.question),
-            *_setting_up(state, world=needs_world),
-            *page.cells(state),
-        ],
-    )
+    if page.fixed:
+        state = replace(state, settings=Settings())
+    begins = "settings" if _is_shipped(state) else page.begins
+    opening = [] if begins == "nothing" else [
+        _opening(state, page.question), _setting_up(state, begins)
+    ]  # fmt: skip
+    return notebook(f"ultr-{state.page.replace('_', '-')}", [*opening, *page.cells(state)])
 
 
 def _opening(state: PageState, question: str) -> Cell:
@@ -273,22 +311,21 @@ Settings: {settings_words(state.settings)}.
     )
 
 
-def _setting_up(state: PageState, *, world: bool) -> list[Cell]:
+def _setting_up(state: PageState, begins: str) -> Cell:
+    imports = ["from threadpoolctl import threadpool_limits", ""]
+    imports.append("from ultr_core.settings import Settings")
     lines = [
-        "from threadpoolctl import threadpool_limits",
-        "from ultr_core.settings import Settings",
-        "",
         "threadpool_limits(1)  # as in the lab: the same sums to the last digit",
         f"settings = {settings_code(state.settings)}",
     ]
-    if world:
-        lines.insert(1, "from ultr_core.experiments import build_world")
-        if state.corpus is None:
-            lines.append("world = build_world(settings)")
-        else:
-            lines.insert(1, "from ultr_core.corpus import load_directory")
-            lines += [
-                f"DIRECTORY = {state.corpus!r}  # where your copy of this corpus is",
-                "world = build_world(settings, load_directory(DIRECTORY))",
-            ]
-    return [code("\n".join(lines))]
+    if begins in ("world", "splits"):
+        splits = "None"
+        if state.corpus is not None:
+            imports.insert(2, "from ultr_core.corpus import load_directory")
+            lines.append(f"DIRECTORY = {state.corpus!r}  # where your copy of this corpus is")
+            splits = "load_directory(DIRECTORY)"
+        lines.append(f"splits = {splits}")
+    if begins == "world":
+        imports.insert(-1, "from ultr_core.experiments import build_world")
+        lines.append("world = build_world(settings, splits)")
+    return code("\n".join([*imports, "", *lines]))

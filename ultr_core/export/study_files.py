@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ultr_core.errors import InputError
 from ultr_core.experiments.studies import GRID_VERSION, StudyResult, judge, read_study
 from ultr_core.export.figure_files import to_png, to_svg, to_vega_lite
 from ultr_core.figures.study import study_figure
+from ultr_core.files import write_whole
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "altair", "vl-convert-python")
 
@@ -87,19 +87,4 @@ def write_study(result: StudyResult, folder: Path) -> list[Path]:
         f"{name}.vl.json": to_vega_lite(figure),
         f"{name}.json": settings.encode() + b"\n",
     }
-    return [write_whole(folder / file, content) for file, content in contents.items()]
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file so that a kill leaves the old one or the new one, never half of it.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    draft = path.with_name(path.name + ".part")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    return path
+    return [write_whole(folder / file, data, "The study") for file, data in contents.items()]

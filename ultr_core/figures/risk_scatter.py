@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
@@ -36,27 +37,28 @@ def risk_scatter(
     slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
     dashed. ``method`` chooses colour and shape.
     """
-    points = rankers.loc[:, list(COLUMNS)].assign(part="ranker")
-    points["name"] = points["kind"].where(points["kind"].isin(NAMED))
-    x_range = stable_range(points["true_risk"].to_numpy())
-    line = pd.DataFrame()
+    # One frame from plain columns: a class that moves its sliders pays for each step in pandas.
+    columns = {name: rankers[name].to_numpy() for name in COLUMNS}
+    x_range = stable_range(columns["true_risk"])
+    heights = [columns[name] for name in ("estimate", "low", "high", "expected")]
+    names = [kind if kind in NAMED else None for kind in columns["kind"]]
+    part = ["ranker"] * len(rankers)
+    ends: list[float] = []
     if law is not None:
         slope, intercept = law
-        line = pd.DataFrame(
-            {
-                "true_risk": x_range,
-                "law": [slope * x + intercept for x in x_range],
-                "name": [None, "expected if p is right"],
-                "part": "law",
-            }
-        )
-    bottom, top = stable_range(
-        points[["estimate", "low", "high", "expected"]].to_numpy(),
-        include=[] if law is None else list(line["law"]),
-    )
+        ends = [slope * x + intercept for x in x_range]
+        nothing = {"label": [None, None], "kind": [None, None], "true_risk": x_range}
+        columns = {
+            name: np.concatenate([values, nothing.get(name, (np.nan, np.nan))])
+            for name, values in columns.items()
+        }
+        columns["law"] = np.concatenate([np.full(len(rankers), np.nan), ends])
+        names += [None, "expected if p is right"]
+        part += ["law", "law"]
+    bottom, top = stable_range(heights, include=ends)
     room = ROOM_FOR_NAMES * (top - bottom)
     spec = with_domains(_template(method, theme), x=x_range, y=(bottom - room, top))
-    rows = pd.concat([points, line], ignore_index=True)
+    rows = pd.DataFrame({**columns, "part": part, "name": pd.Series(names, dtype=object)})
     return Figure(f"risk-{method}", title, alt_text, rows, spec, height=285)
 
 

@@ -37,6 +37,7 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
 """Names beside the curves, where there is little room."""
 
 _ROOM_FOR_NAMES = 128  # pixels, right of the axis
+_LAST_WHERE_NARROW: Any = {"expr": "width > 500 || datum.last ? 1 : 0"}
 
 
 def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> Figure:
@@ -84,6 +85,7 @@ def _parts(
     beyond["y"] = [low if value < low else high for value in beyond["value"]]
     texts = beyond["value"].map("{:.3g}".format).groupby(beyond["x"])
     beyond["text"] = texts.transform(lambda values: " / ".join(dict.fromkeys(values)))
+    beyond["last"] = beyond["x"] == beyond["x"].max()
     shown = moving[seen].copy()
     for name in ("value", "low", "high"):
         shown[f"{name}_y"] = shown[name].clip(low, high)
@@ -139,7 +141,9 @@ def _names(
             (row["method"], f"{arrow} {SHORT_NAMES[row['method']]} {row['value']:.2g}", edge)
         )
     per_pixel = (high - low) / HEIGHT
-    places = spread([y for _, _, y in names], low, high, NAME_DISTANCE * per_pixel)
+    # The values of marks beyond the picture stand above it, close to the names.
+    room = NAME_DISTANCE * per_pixel / 2
+    places = spread([y for _, _, y in names], low, high - room, NAME_DISTANCE * per_pixel)
     return pd.DataFrame(
         [
             {"method": method, "text": text, "x": last_x, "y": place}
@@ -259,7 +263,7 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
         beyond.mark_point(shape="triangle-up", size=90, filled=True, opacity=1).encode(
             x=x, y=y, color=color, tooltip=tooltip
         ),
-        beyond.mark_text(dy=-14).encode(x=x, y=y, text="text:N"),
+        beyond.mark_text(dy=-14, opacity=_LAST_WHERE_NARROW).encode(x=x, y=y, text="text:N"),
         rows_of("name").mark_text(align="left", dx=14, baseline="middle").encode(
             x=x, y=y, text="text:N"
         ),

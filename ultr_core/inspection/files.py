@@ -11,7 +11,7 @@ from ultr_core.corpus import Corpus, load_corpus, load_directory, parse_corpus
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.corpus.score_files import SCORE_COLUMNS, parse_scores
 from ultr_core.errors import InputError, checked_path, named, quoted
-from ultr_core.files import BYTE_ORDER_MARK, GZIP, text_of, unpacked
+from ultr_core.files import text_of
 from ultr_core.inspection.findings import Finding, Inspection, Kind
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
 from ultr_core.inspection.of_curve import inspect_curve
@@ -26,7 +26,6 @@ from ultr_core.propensity.proprank_files import parse_proprank
 
 Progress = Callable[[float], object]
 
-_ENOUGH = 1 << 16
 _ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
 _GROUP_NAMES = (".query", ".group")
@@ -94,7 +93,7 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
     """What a file is, by its content; raises InputError if it is nothing that is known here."""
     if is_parquet(source):
         return "log"
-    lines = [line for line in _start(source).splitlines() if line.strip()]
+    lines = [line for line in source.beginning().splitlines() if line.strip()]
     first = next((line for line in lines if not line.lstrip().startswith("#")), "")
     if first.lstrip().startswith("{") or first.startswith("SVM-light"):
         return "ranker"
@@ -124,19 +123,6 @@ def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> 
     if set(plain) & set(SCORE_COLUMNS):
         return "scores"
     return "log" if any(meaning in found for meaning in REQUIRED) else None
-
-
-def _start(source: Source) -> str:
-    """The beginning of a text, unpacked."""
-    try:
-        with source.open() as raw:
-            start = raw.read(_ENOUGH)
-            if start.startswith(GZIP):
-                raw.seek(0)
-                start = next(unpacked(raw, source.size, source.name, _ENOUGH), b"")
-    except OSError as error:
-        raise InputError(f"{source.name} cannot be read ({error.strerror or error}).") from None
-    return start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
 
 
 def _inspect(given: _Given) -> Inspection:
@@ -216,7 +202,9 @@ def _training(given: _Given) -> Inspection:
         "documents": corpus.n_documents,
         "features": corpus.n_features,
     }
-    return Inspection("training", given.name, "svm_proprank training file", (finding,), counts)
+    notes = (Finding("notice", "Note of the reader", None, "look", text) for text in corpus.notices)
+    findings = (finding, *notes)
+    return Inspection("training", given.name, "svm_proprank training file", findings, counts)
 
 
 _INSPECTORS: Mapping[str, Callable[[_Given], Inspection]] = {

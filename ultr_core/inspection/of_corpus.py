@@ -54,7 +54,10 @@ def inspect_corpus(
         *_repeats(corpus),
         _document_ids(corpus),
     ]
-    findings += [Finding("notice", "Note of the reader", None, "look", text) for text in notices]
+    findings += [
+        Finding("notice", "Note of the reader", None, "look", text)
+        for text in (*corpus.notices, *notices)
+    ]
     counts = {
         "queries": corpus.n_queries,
         "documents": corpus.n_documents,

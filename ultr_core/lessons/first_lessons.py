@@ -36,14 +36,14 @@ WHY_CLICKS_LIE = Lesson(
         "clicks at face value learns to repeat the order that was shown."
     ),
     shows=Door(
-        "The same world in the Lab. The grey curve says how far down users look.",
+        "The same world in the Lab. The grey curve says how often users look at each rank.",
         "Open this world in the Lab",
         "lab",
     ),
     steps=(
         Door(
-            "**Nobody stops reading.** With η = 0 every rank is looked at. What happens to the "
-            "orange points on the left?",
+            "**Nobody stops reading.** The number η says how fast users stop; with η = 0 every "
+            "rank is looked at. What happens to the orange points on the left?",
             "Set η = 0",
             "lab",
             {"eta": 0.0, "assumed_eta": 0.0},
@@ -94,7 +94,8 @@ PROPENSITY = Lesson(
     idea=(
         "The probability that users look at rank r is called its **examination propensity** p. "
         "In this world p = 1/r: rank 1 is always looked at, rank 2 by every second user, rank "
-        "{rank:.0f} by one in {rank:.0f}. Users click each relevant document that they look at.\n\n"
+        "{rank:.0f} by one in {rank:.0f}. (In general p = (1/r)^η; the *bias severity* η is 1 "
+        "here.) Users click each relevant document that they look at.\n\n"
         "We cannot see the relevant documents that nobody looked at. But we can work out how many "
         "there must be."
     ),
@@ -102,7 +103,7 @@ PROPENSITY = Lesson(
     changes={"eps_minus": 0.0},
     prediction=Guess(
         "Think of all relevant documents that were shown at rank {rank:.0f}. For each one that "
-        "was looked at and clicked, how many were **not** looked at?",
+        "was looked at and clicked, how many were **not** looked at, on average?",
         low=0,
         high=20,
         step=1,
@@ -121,7 +122,7 @@ PROPENSITY = Lesson(
         "times, and the clicks add up to what was really there."
     ),
     shows=Door(
-        "The Lab draws p, and on a click the weight 1/p, for users and learner.",
+        "The same world in the Lab, with a slider for η.",
         "Open this world in the Lab",
         "lab",
     ),
@@ -134,8 +135,8 @@ PROPENSITY = Lesson(
             {"eta": 2.0, "assumed_eta": 2.0},
         ),
         Door(
-            "**A real search engine.** The paper measured a milder curve, about η = 0.7. How "
-            "much is left to repair?",
+            "**A real search engine.** There the paper measured p ≈ 0.12 at rank 21, as with "
+            "η = 0.7. How much is left to repair?",
             "Set η = 0.7",
             "lab",
             {"eta": 0.7, "assumed_eta": 0.7},
@@ -143,9 +144,9 @@ PROPENSITY = Lesson(
     ),
     exercise=Exercise(
         question=(
-            "On the paper's live search engine the bias is milder: p = (1/r)^{milder:g}. What "
-            "does a click at **rank 10** weigh there? (Use a calculator, or the slider "
-            "under the picture.)"
+            "On the paper's live search engine users looked further down: p was about 0.12 at "
+            "rank 21, as with p = (1/r)^{milder:g}. What does a click at **rank 10** weigh by "
+            "this formula? (Use a calculator, or the slider under the picture.)"
         ),
         answer="answer",
         unit="weight",
@@ -252,14 +253,15 @@ LEARNING = Lesson(
     title="What does a ranker learn from weighted clicks?",
     idea=(
         "Now clicks train a ranker. Two learners get the same click log and use the same method, a "
-        "ranking SVM. They differ in one number a click: the **naive** one counts each click once, "
+        "ranking SVM. They differ only in what a click counts: the **naive** one counts each "
+        "click once, "
         "the **weighted** one 1/p times.\n\n"
-        "Two levels to compare with, both measured on new test queries (small is good): the "
-        "ranker that is *in production* has risk **{production:.2f}**. A ranker trained on all "
-        "true labels, *full information*, reaches **{skyline:.2f}**. Users have η = 1 and "
-        "make no mistakes, as before."
+        "A ranker's **risk** is its sum of ranks of the relevant documents, averaged over new test "
+        "queries (small is good). The ranker that is *in production* has risk "
+        "**{production:.2f}**. One trained on all true labels, *full information*, reaches "
+        "**{skyline:.2f}**. Users have p = 1/r and make no mistakes, as before."
     ),
-    terms=("naive", "ips", "production", "skyline", "risk", "svm"),
+    terms=("naive", "ips", "production", "skyline", "risk", "svm", "interval"),
     changes={"eps_minus": 0.0, "clicks": 45_000, "draws": 3},
     prediction=Guess(
         "Call production 0 % and full information 100 %. How far does the **weighted** ranker "
@@ -275,8 +277,9 @@ LEARNING = Lesson(
     figure=pictures.trained,
     meaning=(
         "Nothing about the learner has changed, only what a click counts. More clicks bring the "
-        "weighted ranker ever closer to full information. The naive ranker stays where it is: its "
-        "error is bias, and bias does not shrink with data."
+        "weighted ranker closer to full information. The naive ranker soon stays where it is: its "
+        "error is bias, and bias does not shrink with data. (± is a 95 % interval over "
+        "{draws:.0f} click logs.)"
     ),
     shows=Door(
         "The same world in the Lab, with the clipped ranker beside both.",
@@ -327,11 +330,11 @@ VARIANCE = Lesson(
     key="variance",
     title="What does weighting cost?",
     idea=(
-        "On average the weights are right. A single log is not the average: one click at rank 50 "
-        "counts 50 times, whether it happens once or, by luck, twice. That is **variance**.\n\n"
-        "Same world as before, but only **250 clicks** instead of 45,000."
+        "On average the weights are right. A single log is not the average: one click at rank 20 "
+        "counts 20 times, whether it happens once or, by luck, twice. That is **variance**.\n\n"
+        "Same world as before, but only about **250 clicks** instead of 45,000."
     ),
-    terms=("bias", "variance", "ess", "clipping"),
+    terms=("bias", "variance", "interval", "ess", "clipping"),
     changes={"eps_minus": 0.0, "clicks": 250},
     prediction=Choice(
         "Which ranker does better on test queries after 250 clicks? (Mean over five such logs.)",
@@ -362,11 +365,12 @@ VARIANCE = Lesson(
             {"clicks": 1_000},
         ),
         Door(
-            "**The race in exact numbers.** From how many users on does weighting lead?",
+            "**The race in exact numbers.** Scroll to “What to see”. From how many users on does "
+            "weighting lead?",
             "Naive against weighted",
             "proofs",
             {},
-            {"view": "race"},
+            {"proof": "overtaking", "view": "race"},
         ),
     ),
     exercise=Exercise(

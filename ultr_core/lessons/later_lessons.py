@@ -12,9 +12,10 @@ NOISE = Lesson(
     idea=(
         "So far nobody clicked by mistake. Now three irrelevant documents in ten that are looked "
         "at get a click (ε₋ = 0.3). There are many more irrelevant documents than relevant ones, "
-        "so that **{share:.0f} of 100 clicks are on irrelevant documents**.\n\n"
+        "so **{share:.0f} of 100 clicks are on irrelevant documents**.\n\n"
         "Take sixty rankers from very good to upside down. Estimate the risk of each from these "
-        "clicks, weighted by 1/p, and sort them by the estimate."
+        "clicks, weighted by 1/p, and sort them by the estimate. *Kendall's τ* compares this order "
+        "with the true one: 1 is the same order, 0 unrelated, −1 upside down."
     ),
     terms=("noise", "risk", "kendall", "ips"),
     changes={"eps_minus": 0.3},
@@ -31,11 +32,12 @@ NOISE = Lesson(
     figure=pictures.risks,
     meaning=(
         "Each mark is one ranker, the dashed line is what theory expects.\n\n"
-        "Why? Noise clicks every irrelevant document with the same chance, and the ranks of *all* "
-        "documents of a list always add up to the same number. So noise adds **the same constant "
-        "for every ranker** and shrinks the rest: E[estimate] = (ε₊ − ε₋) · risk + constant. Here "
-        "that is {slope:.1f} · risk + {intercept:.1f}. A straight line keeps the order. It costs "
-        "size: differences shrink, so that more clicks are needed to see them."
+        "Why? Weighted by 1/p, noise counts every irrelevant document ε₋ times on average, at "
+        "whatever rank it was shown. And the ranks of *all* documents of a list always add up to "
+        "the same number. So noise adds **the same constant for every ranker** and shrinks the "
+        "rest: on average the estimate is (ε₊ − ε₋) · risk + constant, here {slope:.1f} · risk + "
+        "{intercept:.1f}. A straight line keeps the order. The price: differences shrink, so more "
+        "clicks are needed to see them."
     ),
     shows=Door(
         "The same world in the Lab: both estimates side by side, the straight line dashed.",
@@ -44,7 +46,7 @@ NOISE = Lesson(
     ),
     steps=(
         Door(
-            "**More noise, more data?** Figure 3 of the paper, with intervals.",
+            "**Does more data help against noise?** Figure 3 of the paper, with intervals.",
             "Open the study on noise",
             "robustness",
             {},
@@ -56,13 +58,15 @@ NOISE = Lesson(
             "Switch on trust bias",
             "proofs",
             {"eps_minus": 0.1},
-            {"break_trust": True},
+            {"proof": "affine-law", "break_trust": True},
         ),
     ),
     exercise=Exercise(
         question=(
-            "The true risks are {true_production:.2f} for production and {true_skyline:.2f} for "
-            "full information, a difference of {true_gap:.2f}. By how much do their *expected "
+            "On the queries that were clicked the true risks are {true_production:.2f} for "
+            "production and {true_skyline:.2f} for full information, a difference of "
+            "{true_gap:.2f}. (Test queries, as in lesson 4, give other numbers.) By how much do "
+            "their *expected "
             "estimates* differ? (ε₊ = 1, ε₋ = {eps:g})"
         ),
         answer="answer",
@@ -85,9 +89,9 @@ WRONG_PROPENSITY = Lesson(
     key="wrong-propensity",
     title="What if the propensity is wrong?",
     idea=(
-        "Nobody tells the learner how users look. Users have η = 1, so p = 1/r, and click one in "
-        "ten of the irrelevant documents that they look at. Suppose the learner believes in "
-        "another bias, η′:\n\n"
+        "Nobody tells the learner how far down users look. Here p = (1/r)^η with η = 1, and users "
+        "also click one in ten of the irrelevant documents that they look at. Suppose the learner "
+        "believes in another exponent, η′:\n\n"
         "- η′ = 0.5: it plays the bias **down**. A click at rank 9 counts 3 times instead of 9.\n"
         "- η′ = 1.5: it **exaggerates**. A click at rank 9 counts 27 times."
     ),
@@ -107,8 +111,8 @@ WRONG_PROPENSITY = Lesson(
         "Weights that are too small leave some of the old bias; naive is the extreme, η′ = 0. "
         "Weights that are too large turn the list over: clicks far down count too much, and there "
         "noise is most of what is left; and the variance is larger, too. The paper found the "
-        "same: **too little correction is the safer mistake.** (One click log: a tenth of risk "
-        "comes and goes with the seed, such large differences do not.)"
+        "same: **too little correction is the safer mistake.** (All from one click log: small "
+        "differences may be chance. The study below has ten logs.)"
     ),
     shows=Door(
         "The exaggerating learner in the Lab. See which proof checks fail, and why.",
@@ -117,7 +121,7 @@ WRONG_PROPENSITY = Lesson(
     ),
     steps=(
         Door(
-            "**All beliefs from 0 to 2.** Figure 4 of the paper, at paper scale.",
+            "**All beliefs from 0 to 2.** Figure 4 of the paper, with intervals.",
             "Open the study",
             "robustness",
             {},
@@ -157,7 +161,7 @@ SWAPS = Lesson(
     idea=(
         "So p must be measured. A first idea: compare how often rank {rank:.0f} and rank 1 are "
         "clicked. In this world rank {rank:.0f} is truly looked at **{real:.2f}** times as often "
-        "as rank 1.\n\n"
+        "as rank 1; this is the ratio to find.\n\n"
         "A second idea, the paper's: for a small part of the traffic, **swap** the document at "
         "rank 1 with one at a random rank before the list is shown. The same documents are then "
         "seen at both ranks."
@@ -178,12 +182,12 @@ SWAPS = Lesson(
     figure=pictures.swap_curves,
     meaning=(
         "Plain click rates mix two things: how often users look, and how relevant the documents "
-        "are. A ranker puts relevant documents on top, so that rates fall faster than attention. "
+        "are. A ranker puts relevant documents on top, so rates fall faster than attention. "
         "After a swap the **same documents** stand at both ranks; relevance cancels, attention is "
         "left. The price: some lists were shown in a worse order."
     ),
     shows=Door(
-        "The experiment with all its controls, its price, and eight rivals.",
+        "The experiment with all its controls, its price, and eight other ways to measure p.",
         "Open the experiment",
         "propensities",
         {},
@@ -278,8 +282,8 @@ LIVE = Lesson(
             {"live_queries": 218},
         ),
         Door(
-            "**As few clicks as the paper had.** About 9,000 clicks in 21 days. Does the weighted "
-            "ranker still win?",
+            "**Nearly as few clicks as the paper had.** It had 7,192 in 21 days; the nearest step "
+            "here is 9,000. Does the weighted ranker still win?",
             "Collect 9,000 clicks",
             "live",
             {"clicks": 9_000},
@@ -309,8 +313,9 @@ LIVE = Lesson(
         hint="Set the ties aside. Count the outcomes with 9 or 10 heads: 10 + 1. Double them for "
         "the other side and divide by {outcomes:,.0f}.",
         solution=(
-            "2 × {as_uneven:.0f} / {outcomes:,.0f} = **{answer:.4f}**. Below 0.05, but only just "
-            "enough to speak of a difference; it says nothing about how large."
+            "2 × {as_uneven:.0f} / {outcomes:,.0f} = **{answer:.4f}**. That is below 0.05, which "
+            "many "
+            "take as enough to speak of a difference. It does not say how large the difference is."
         ),
     ),
 )

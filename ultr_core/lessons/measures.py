@@ -19,6 +19,7 @@ from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics
+from ultr_core.propensity.chosen import assumed_curve, true_curve
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
 
@@ -67,14 +68,14 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
     chance = user_model(settings).click_probability(
         world.train.relevance[here], world.train.presented_ranks[here]
     )
-    seen = float(PowerLaw(settings.eta).at(middle))
+    seen = float(true_curve(settings).at(middle))
     share = _relevant_share(world, middle)
     numbers |= {
         "top_rate": top_rate,
         "deep_rate": deep_rate,
         "truth": top_rate / deep_rate,
         "attention": top_rate / deep_rate / numbers["relevance_ratio"],
-        "examined": 1 / float(PowerLaw(settings.eta).at(deep)),
+        "examined": 1 / float(true_curve(settings).at(deep)),
         "middle": middle,
         "middle_share": share,
         "middle_seen": seen,
@@ -85,8 +86,8 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
     }
     sentence = (
         "Rank 1 is clicked {truth:.0f} times as often as rank {deep:.0f}, but it is relevant only "
-        "{relevance_ratio:.1f} times as often. The other factor, about {attention:.0f}, is no "
-        "relevance at all: rank {deep:.0f} is looked at {examined:.0f} times less."
+        "{relevance_ratio:.1f} times as often. The other factor, about {attention:.0f}, is not "
+        "relevance: rank 1 is looked at {examined:.0f} times as often as rank {deep:.0f}."
     )
     return Found(numbers, sentence.format(**numbers))
 
@@ -106,7 +107,7 @@ def unseen_relevant(source: Source, settings: Settings) -> Found:
         raise InputError(
             f"No relevant document at rank {rank} was clicked; choose a corpus with longer lists."
         )
-    p = float(PowerLaw(settings.eta).at(rank))
+    p = float(true_curve(settings).at(rank))
     milder = float(PowerLaw(MILDER_ETA).at(10))
     numbers = {
         "rank": rank, "shown": shown, "clicked": clicked, "missed": shown - clicked,
@@ -152,8 +153,10 @@ def one_query(source: Source, settings: Settings) -> Found:
         d = LETTERS.index(letter)
         numbers |= {f"{letter}_new": query.new[d], f"{letter}_weight": float(world.inverse[d])}
     sentence = (
-        "There are {patterns:.0f} different visits. Their weighted sums run from {lowest:g} to "
-        "{highest:g}, but averaged with their probabilities they give exactly {weighted:g}, the "
+        "Each relevant document is clicked or not, which makes {patterns:.0f} kinds of visit. "
+        "Their "
+        "weighted sums run from {lowest:g} to {highest:g}, but averaged with their probabilities "
+        "they give exactly {weighted:g}, the "
         "true sum of ranks. Without weights the average is {naive:.2f}."
     )
     return Found(numbers, sentence.format(**numbers))
@@ -255,7 +258,7 @@ def noisy_order(source: Source, settings: Settings) -> Found:
     }
     sentence = (
         "{share:.0f} clicks in 100 are on irrelevant documents, and still the weighted estimate "
-        "orders the sixty rankers with Kendall's τ = {tau:.2f} (1 is the true order). Unweighted "
+        "orders the sixty rankers with Kendall's τ = {tau:.2f}. Unweighted "
         "counts reach τ = {naive_tau:.2f}."
     )
     return Found(numbers, sentence.format(**numbers))
@@ -266,6 +269,7 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
     risks = belief_risks(source, settings)
     low, right, high = (risks[belief] for belief in BELIEFS)
     naive = source.trained(settings, 0, "naive").test.risk
+    believed = assumed_curve(settings.with_values(assumed_eta=BELIEFS[2]))
     ratio = 9 ** (BELIEFS[2] - settings.eta)
     harm_low, harm_high = max(low - right, 0.0), max(high - right, 0.0)
     alike = max(harm_low, harm_high) <= MUCH_WORSE * min(harm_low, harm_high)
@@ -275,9 +279,7 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
         "truth": 2 if alike else 1 if harm_high > harm_low else 0,
         "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
         "inverse": 1 / ratio,
-        "answer": float(
-            PowerLaw(settings.eta).at(9) / PowerLaw(BELIEFS[2]).at(9)
-        ),
+        "answer": float(true_curve(settings).at(9) / believed.at(9)),
     }  # fmt: skip
     better = {True: "still better than not weighting at all", False: "worse than not weighting"}
     sentence = (
@@ -321,7 +323,7 @@ def swapped(source: Source, settings: Settings) -> Found:
     assert last.value and last.low and last.high and task.value
     # The ratio of all that was shown; the estimate compares lists of the same lengths.
     rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
-    naive, truth = plain[last.rank] or 0.0, float(PowerLaw(settings.eta).at(last.rank))
+    naive, truth = plain[last.rank] or 0.0, float(true_curve(settings).at(last.rank))
     numbers = {
         "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
         "real": truth, "plain": naive, "sessions": design.sessions,

@@ -8,7 +8,6 @@ import numpy as np
 
 from ultr_core.experiments.live import LiveDesign
 from ultr_core.experiments.propensity_study import SwapDesign, true_ratios
-from ultr_core.feedback import PowerLaw
 from ultr_core.figures import (
     Figure,
     Theme,
@@ -23,6 +22,7 @@ from ultr_core.lessons.measures import BELIEFS, belief_risks, click_rate, small_
 from ultr_core.lessons.source import Source, comparison_of
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
+from ultr_core.propensity.chosen import true_curve
 from ultr_core.settings import Settings
 
 USERS = 1_000
@@ -83,7 +83,7 @@ def beliefs(source: Source, settings: Settings, theme: Theme) -> Figure:
 def swap_curves(source: Source, settings: Settings, theme: Theme) -> Figure:
     """The curve from swaps beside plain click rates and the truth."""
     design = SwapDesign()
-    truth = true_ratios(PowerLaw(settings.eta), design)
+    truth = true_ratios(true_curve(settings), design)
     return curve_figure(
         source.swaps(settings, design, "swap"),
         truth.tolist(),

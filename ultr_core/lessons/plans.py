@@ -13,13 +13,14 @@ from ultr_core.settings import Settings
 class PlanStep:
     """Minutes for one lesson: what to do, and what to ask the room besides its prediction.
 
-    ``lesson`` counts from 1.
+    ``lesson`` counts from 1, ``reply`` is what a good answer to ``ask`` says.
     """
 
     minutes: int
     lesson: int
     do: str
     ask: str
+    reply: str
 
 
 @dataclass(frozen=True)
@@ -43,38 +44,55 @@ PLANS = (
         "45 minutes",
         "One idea: a click counts 1/p times. For a room that has seen a lecture on ranking.",
         (
-            PlanStep(6, 1, VOTE, "Who has ever clicked on the second page of a search result?"),
+            PlanStep(
+                6,
+                1,
+                VOTE,
+                "Who has ever clicked on the second page of a search result?",
+                "Hardly anybody: what is far down is not seen.",
+            ),
             PlanStep(
                 6,
                 2,
                 VOTE + " Do the exercise together.",
                 "If one user in eight looks, how many relevant documents does one click stand for?",
+                "Eight: itself and about seven that were missed.",
             ),
             PlanStep(
                 9,
                 3,
                 VOTE + " Then write p × 1/p on the board and open the proof.",
-                "Which document could break this? (One that nobody ever looks at.)",
+                "Which document could break this?",
+                "A relevant one that nobody ever looks at: no weight repairs p = 0.",
             ),
             PlanStep(
                 8,
                 4,
                 VOTE + " Show both rankers in the Lab, then five times as many clicks.",
                 "Which of the two gets better with more data, and why not the other?",
+                "The weighted one. The other's error is bias, and bias does not shrink with data.",
             ),
             PlanStep(
                 6,
                 5,
                 VOTE,
                 "Would you rather be a little wrong every time, or right on average?",
+                "With few clicks a little wrong; with many right on average.",
             ),
             PlanStep(
                 6,
                 7,
                 VOTE + " Drag η′ in the Lab.",
                 "You do not know the bias. Would you guess too low or too high?",
+                "Too low: a little bias is left, but no click is blown up.",
             ),
-            PlanStep(4, 9, VOTE, "Is a small p-value the same as a large difference?"),
+            PlanStep(
+                4,
+                9,
+                VOTE,
+                "Is a small p-value the same as a large difference?",
+                "No. With enough queries a tiny difference has a small p-value.",
+            ),
         ),
     ),
     Plan(
@@ -86,12 +104,14 @@ PLANS = (
                 1,
                 VOTE + " Exercise in pairs, two minutes.",
                 "Name another place where people only react to what they are shown.",
+                "Video suggestions, shop shelves, front pages: no reaction may mean not seen.",
             ),
             PlanStep(
                 8,
                 2,
                 VOTE + " Exercise in pairs.",
                 "What would the weight be at a rank that nobody looks at?",
+                "1/0, which is no number: such a document never gets a click to weigh.",
             ),
             PlanStep(
                 14,
@@ -99,42 +119,50 @@ PLANS = (
                 VOTE + " Walk through the five lines of the proof, then break one "
                 "assumption and let the room find the line.",
                 "Where exactly did we use that p depends on the rank alone?",
+                "Where p × 1/p cancels: p must be the true chance of looking, and known from what "
+                "was shown.",
             ),
             PlanStep(
                 12,
                 4,
                 VOTE + " Exercise in pairs. Open the learning curves.",
                 "At how many clicks would you switch from naive to weighted?",
+                "Where the curves cross; read the number off the chart.",
             ),
             PlanStep(
                 10,
                 5,
                 VOTE + " Exercise, then 5,000 clicks in the Lab.",
                 "What does clipping give up, and what does it get for it?",
+                "It gives up being right on average, and gets less variance.",
             ),
             PlanStep(
                 10,
                 6,
                 VOTE + " Derive the straight line: the ranks of a list always add up to m(m+1)/2.",
                 "What if users make more mistakes at the top than further down?",
+                "The constant then depends on the ranker, and the order may change.",
             ),
             PlanStep(
                 10,
                 7,
                 VOTE + " Exercise, then the study with all beliefs.",
                 "Why is guessing too low the safer mistake?",
+                "Too low stays between naive and right; too high blows up noise far down.",
             ),
             PlanStep(
                 10,
                 8,
                 VOTE + " Exercise with the real counts.",
                 "What does the experiment cost the users? What else could move documents?",
+                "Worse lists for some of them. Two rankers in turn also move documents.",
             ),
             PlanStep(
                 8,
                 9,
                 VOTE + " Exercise. Then collect what the paper leaves open.",
                 "What would convince you that this works on your own search engine?",
+                "An interleaving test there, with enough queries and measured propensities.",
             ),
         ),
     ),
@@ -153,6 +181,8 @@ class PlanRow:
     ask: str
     answer: str
     finding: str
+    then: str
+    reply: str
     exercise: str
     lesson_link: str
     page_link: str
@@ -185,13 +215,19 @@ def plan_row(
         number=step.lesson,
         title=lesson.title,
         do=step.do,
-        ask=f"{question} {step.ask}",
-        answer=f"{prediction.answer(numbers)}.",
+        ask=question,
+        then=step.ask,
+        reply=step.reply,
+        answer=f"{_upper(prediction.answer(numbers))}.",
         finding=found.sentence,
         exercise=lesson.exercise.solution.format(**numbers),
         lesson_link=f"{address}/lessons?{own}",
         page_link=f"{address}/{lesson.shows.address(settings, lecture=True)}",
     )
+
+
+def _upper(text: str) -> str:
+    return text if text.startswith("η") else text[:1].upper() + text[1:]
 
 
 def _shared_query(reader: Settings) -> str:
@@ -210,6 +246,7 @@ def plan_markdown(plan: Plan, rows: list[PlanRow]) -> str:
             f"- **Do.** {row.do}",
             f"- **Ask.** {row.ask}",
             f"- **Answer.** {row.answer} {row.finding}",
+            f"- **Then ask.** {row.then} *A good answer:* {row.reply}",
             f"- **Exercise.** {row.exercise}",
             f"- **Project.** [The lesson]({row.lesson_link}), [the page]({row.page_link})",
             "",
@@ -246,6 +283,8 @@ def plan_html(plan: Plan, rows: list[PlanRow]) -> str:
             "Do": html.escape(row.do),
             "Ask": html.escape(row.ask),
             "Answer": _bold(f"{row.answer} {row.finding}"),
+            "Then ask": html.escape(row.then),
+            "Reply": html.escape(row.reply),
             "Exercise": _bold(row.exercise),
             "Project": links,
         }

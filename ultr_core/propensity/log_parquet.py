@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError, quoted
 from ultr_core.files import GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO
 from ultr_core.propensity.log_blocks import Progress
-from ultr_core.propensity.log_rows import CellBlock, encoded
+from ultr_core.propensity.log_rows import WHOLE, CellBlock, IntArray, encoded
 
 _ROWS_AT_ONCE = 1 << 18
 _BYTES_PER_CELL = 4
@@ -72,19 +73,37 @@ def parquet_blocks(
     done = 0
     wanted = [header[place] for place in columns.values()]
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=wanted, use_threads=False):
-        cells = {
-            meaning: _as_text(batch.column(batch.schema.names.index(column)), column, name)
-            for meaning, column in zip(columns, wanted, strict=True)
-        }
+        cells, whole = {}, {}
+        for meaning, title in zip(columns, wanted, strict=True):
+            column = batch.column(batch.schema.names.index(title))
+            numbers = _numbers(column) if meaning in WHOLE else None
+            if numbers is None:
+                cells[meaning] = _as_text(column, title, name)
+            else:
+                whole[meaning] = numbers
         rows = batch.num_rows
         yield CellBlock(
             cells,
             np.arange(done + 1, done + rows + 1, dtype=np.int64),
             np.zeros(rows, dtype=bool),
+            whole,
         )
         done += rows
         if progress is not None:
             progress(done / total)
+
+
+def _numbers(column: Any) -> IntArray | None:
+    """Whole numbers or truths of a column, int64 [rows]; None if any is something else."""
+    kind = column.type
+    if column.null_count or not len(column):
+        return None
+    if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        return None
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    # Beyond this, whole numbers are told by their text.
+    plain = values.dtype == np.bool_ or (values.min() >= 0 and values.max() < 2**53)
+    return values.astype(np.int64) if plain else None
 
 
 def parquet_rows(file: Any, rows: int) -> list[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ IntArray = NDArray[np.int64]
 NAMES = ("query", "document", "ranker", "page")
 """Meanings whose cells are names; those of the others are numbers."""
 
+WHOLE = ("position", "click", "impressions", "swap")
+"""Meanings whose cells are whole numbers."""
+
 UNUSED = ("session",)
 """Meanings that are recognised and told, but that nothing is made from."""
 
@@ -32,6 +35,7 @@ _VALUES = {
     "swap": "a swapped rank",
 }
 CLICK_WITHOUT_POSITION = "a click without a position"
+_MOST_DIGITS = 9  # so that a number fits int32
 _NO_NUMBER, _NOT_WHOLE = "that is no number", "that is no whole number of 0 or more"
 
 
@@ -39,13 +43,16 @@ _NO_NUMBER, _NOT_WHOLE = "that is no number", "that is no whole number of 0 or m
 class CellBlock:
     """Cells of the wanted columns: by meaning, trimmed text as arrow dictionary arrays [rows].
 
-    lines: int64 [rows], the line or row of the file that each stands in.
+    whole: by meaning, int64 [rows], the columns that hold nothing but whole numbers of 0 or more,
+    which are not among ``cells``. lines: int64 [rows], the line or row of the file that each
+    stands in.
     short: bool [rows], whether a row ends before one of the wanted columns.
     """
 
     cells: Mapping[str, Any]
     lines: IntArray
     short: NDArray[np.bool_]
+    whole: Mapping[str, IntArray] = field(default_factory=dict)
 
 
 def cells_of(
@@ -72,7 +79,9 @@ def _by_arrow(
             read_options=arrow_csv.ReadOptions(
                 column_names=names, use_threads=False, block_size=len(block.data) + 1
             ),
-            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=b'"' in block.data
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=wanted, include_columns=list(wanted), strings_can_be_null=False
             ),
@@ -82,25 +91,54 @@ def _by_arrow(
     rows = table.num_rows
     if rows != block.lines:
         return None
-    cells = {
-        meaning: encoded(table.column(names[place]).combine_chunks())
-        for meaning, place in columns.items()
-    }
+    cells, whole = {}, {}
+    for meaning, place in columns.items():
+        texts = table.column(names[place]).combine_chunks()
+        numbers = digits_of(texts) if meaning in WHOLE else None
+        if numbers is None:
+            cells[meaning] = encoded(texts)
+        else:
+            whole[meaning] = numbers
     # Rows of blanks alone are no rows, but only the careful reader sees the other columns.
     if _all_empty(cells).any():
         return None
     lines = np.arange(block.first_line, block.first_line + rows, dtype=np.int64)
-    return CellBlock(cells, lines, np.zeros(rows, dtype=bool))
+    return CellBlock(cells, lines, np.zeros(rows, dtype=bool), whole)
+
+
+def digits_of(texts: Any) -> IntArray | None:
+    """Numbers of an arrow text array [rows], int64; None unless each cell is 1 to 9 digits."""
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+    lengths = np.diff(offsets)
+    if not lengths.size or texts.null_count or lengths.min() < 1 or lengths.max() > _MOST_DIGITS:
+        return None
+    characters = np.frombuffer(texts.buffers()[2], np.uint8)
+    values = np.zeros(lengths.size, dtype=np.int32)
+    for place in range(int(lengths.max())):
+        # Before the first digit of a cell others stand, or nothing; they count 0.
+        digit = characters[np.maximum(offsets[1:] - (1 + place), 0)] - np.uint8(ord("0"))
+        digit[lengths <= place] = 0
+        if (digit > 9).any():
+            return None
+        values += digit * np.int32(10**place)
+    return values.astype(np.int64)
 
 
 def _all_empty(cells: Mapping[str, Any]) -> NDArray[np.bool_]:
-    wanted = [cells[m] for m in ("click", "position", "document") if m in cells]
+    if not {"click", "position", "document"} <= set(cells):
+        # A column of numbers alone has no empty cell.
+        return np.zeros(1, dtype=bool)
+    wanted = [cells[m] for m in ("click", "position", "document")]
     empty: NDArray[np.bool_] = np.logical_and.reduce([_empty(column) for column in wanted])
     return empty
 
 
 def _empty(column: Any) -> NDArray[np.bool_]:
-    flags: NDArray[np.bool_] = column.indices.to_numpy() == column.dictionary.index("").as_py()
+    # Codes are looked at only where some cell is empty.
+    blank = np.flatnonzero(pc.binary_length(column.dictionary).to_numpy() == 0)
+    if not blank.size:
+        return np.zeros(len(column), dtype=bool)
+    flags: NDArray[np.bool_] = column.indices.to_numpy() == blank[0]
     return flags
 
 
@@ -240,7 +278,7 @@ def _whole(
 ) -> tuple[Any, NDArray[np.int8]]:
     """Whole numbers of a column, int64 [rows], 0 for a fault, and which fault; None without it."""
     if meaning not in block.cells:
-        return None, np.zeros(block.lines.size, dtype=np.int8)
+        return block.whole.get(meaning), np.zeros(block.lines.size, dtype=np.int8)
     column = block.cells[meaning]
     texts = column.dictionary.to_pylist()
     values = np.zeros(len(texts), dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.propensity.log_rows import (
     CLICK_WITHOUT_POSITION,
     CellBlock,
@@ -129,6 +129,11 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
         yield "Positions are counted from 1; position 1 is the reference."
     if "query" not in log.columns:
         yield "There is no column query, so all rows are taken as one query."
+    if "session" in log.columns:
+        yield (
+            f"The column {quoted(log.columns['session'])} (session) is not used: intervals take "
+            "query draws as independent, so they are too narrow where one user repeats searches."
+        )
     if log.page is not None:
         yield from _repeats(log)
     yield (

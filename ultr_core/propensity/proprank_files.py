@@ -169,6 +169,7 @@ def _read(source: Source, progress: Progress | None) -> tuple[Corpus, Weights]:
         query_ids=corpus.query_ids,
         document_ids=corpus.document_ids,
         feature_ids=corpus.feature_ids,
+        notices=corpus.notices,
     )
     return plain, Weights(values, examples)
 
@@ -270,6 +271,7 @@ def _merged(
         query_ids=tuple(first),
         document_ids=None if ids is None else tuple(ids[row] for row in kept),
         feature_ids=corpus.feature_ids,
+        notices=corpus.notices,
     )
     return whole, Weights(summed, examples)
 

@@ -108,7 +108,8 @@ def test_scores(folder: Path) -> None:
         (["s.txt", "x"], "belong to a corpus; name its file with --corpus"),
         (["c.txt", "x", "--to", "proprank", "--relevant-grade", "0"], "--relevant-grade is '0'"),
         (["no.txt", "x"], "no.txt does not exist"),
-        (["curve.csv", "x"], "is a curve, which has one format only"),
+        (["log.csv", "x"], "it is of the kind 'log'"),
+        (["zero.csv", "x"], "The propensity of rank 1 is 0"),
         (["c.txt", "no/x"], "cannot be written to"),
     ],
 )
@@ -116,7 +117,8 @@ def test_what_is_not_done(
     folder: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "link.txt").symlink_to(folder / "c.txt")
-    (folder / "curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n")
+    (folder / "log.csv").write_text("query,document,position,click\nq,a,1,1\n")
+    (folder / "zero.csv").write_text("rank,propensity\n1,0\n2,0.5\n")
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     places = [x if x.startswith("-") or ("." not in x and "/" not in x and x != "x") else
               f"{folder}/{x}" for x in arguments]  # fmt: skip
@@ -126,9 +128,35 @@ def test_what_is_not_done(
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
+def test_a_curve_is_checked_sorted_and_made_relative_to_rank_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ctr.csv").write_text("pos,p\n3,0.1\n1,0.4\n2,0.2\n")
+    assert main(["convert", "ctr.csv", "curve.csv"]) == 0
+    assert Path("curve.csv").read_text() == "rank,propensity\n1,1.0\n2,0.5\n3,0.25\n"
+
+
 def test_help_lists_formats_and_conversions(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["convert", "--help"])
     out = capsys.readouterr().out
     for line in ("svmlight     ranker as model text", "proprank     to letor, proprank, weights"):
         assert line in out
+
+
+def test_missing_values_are_told_whatever_is_converted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mark = "1.79769313486231570000e+308"
+    Path("c.txt").write_text(f"3 qid:1 1:4 2:{mark}\n0 qid:1 1:1 2:2\n")
+    Path("t.dat").write_text(f"1 qid:1 cost:1 1:4 2:{mark}\n0 qid:1 1:1 2:2\n")
+    for given, made in (("c.txt", "tidy.txt"), ("t.dat", "weights.csv"), ("t.dat", "rows.txt")):
+        assert main(["convert", given, made]) == 0
+        assert "read as 0; it stands in line 1, feature 2." in capsys.readouterr().err
+    assert Path("tidy.txt").read_text().startswith("3 qid:1 1:4")
+    assert mark not in Path("tidy.txt").read_text()
+    for given in ("c.txt", "t.dat"):
+        assert main(["check", given]) == 0
+        assert "read as 0" in capsys.readouterr().out

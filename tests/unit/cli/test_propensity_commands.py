@@ -92,6 +92,9 @@ def test_bad_input_of_propensities_is_one_sentence_and_code_2(
         (["8", "x"], "LOSSES is 'x'"),
         (["-3", "4"], "WINS is '-3'"),
         (["8.5", "1"], "WINS is '8.5'"),
+        (["1_000", "1"], "WINS is '1_000'"),
+        (["\u0663", "1"], "WINS is"),
+        (["8", "1", "-0"], "TIES is '-0'"),
     ],
 )
 def test_bad_input_of_sign_test(

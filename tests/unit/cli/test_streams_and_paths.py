@@ -102,7 +102,7 @@ LONG = "x" * 5_000
         (["propensities", "a\0b"], "zero byte"),
         (["propensities", "LOG", "--out", "a\0b"], "zero byte"),
         (["compare", "--corpus", "a\nb"], r"a\nb does not exist"),
-        (["propensities", "a\nb"], r"a\nb cannot be read"),
+        (["propensities", "a\nb"], r"a\nb does not exist"),
         (["compare", "foo\nbar"], r"foo\nbar"),
         (["foo\u2028bar\r"], r"foo\u2028bar\r"),
         (["compare", LONG], "Unrecognized arguments: 'xxx"),

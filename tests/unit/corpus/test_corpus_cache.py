@@ -43,7 +43,10 @@ def entries(cache: Path) -> list[Path]:
     return [entry for entry in cache.iterdir() if entry.is_dir()] if cache.exists() else []
 
 
-@pytest.mark.parametrize("rows", [ROWS, "2 qid:1 5:1 9:2\n1 qid:1 5:3 9:-4\n"])
+@pytest.mark.parametrize(
+    "rows",
+    [ROWS, "2 qid:1 5:1 9:2\n1 qid:1 5:3 9:-4\n", "1 qid:1 1:2 2:1.7976931348623157e308\n"],
+)
 def test_the_second_read_is_equal_and_reads_nothing(
     tmp_path: Path, cache: Path, parsed: list[str], rows: str
 ) -> None:
@@ -55,6 +58,8 @@ def test_the_second_read_is_equal_and_reads_nothing(
     assert_equal_corpora(again, first)
     assert again.is_sparse == first.is_sparse
     assert np.array_equal(again.source_rows, first.source_rows)
+    assert again.notices == first.notices
+    assert len(first.notices) == ("e308" in rows)
     assert len(parsed) == 1
     assert shares == [1.0, 1.0]
     os.rename(path, tmp_path / "moved.txt")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.inputs import fuzz
@@ -21,7 +25,9 @@ from ultr_core.learners import (
 )
 from ultr_core.propensity import (
     Weights,
+    preview_log,
     read_curve,
+    read_log,
     read_proprank,
     read_weights,
     write_proprank,
@@ -51,6 +57,10 @@ IN_TABLES = re.compile(
 IN_MODELS = re.compile(
     WHOLE.pattern + "|holds JSON that|JSON but no ranker|has version|feature_ids|coefficients|"
     ": C is|certificate|vectors add up|has no feature in any"
+)
+IN_LOGS = re.compile(
+    WHOLE.pattern + "|has no usable row|has no column|is no UTF-8 text with a line|Parquet|"
+    "^The column .* holds"
 )
 TRAINING = re.compile(WHOLE.pattern + "|has no row with label 1")
 
@@ -99,16 +109,49 @@ def case(
         rankings = b"1 qid:1 cost:2.0 1:1 2:1 # 1A\n0 qid:1 3:1\n1 qid:2 1:1\n0 qid:2 3:1\n"
         seed = written(folder, lambda p: write_proprank(p, CORPUS, weights))
         return read_proprank, (seed, rankings), TRAINING
+    if kind == "click logs":
+        return _read_whole_log, _click_logs(), IN_LOGS
     return read_curve, (b"rank,propensity\n1,1\n2,0.61\n3,0.4\n", b"pos,p\n2,.5\n1,1"), IN_TABLES
 
 
-KINDS = ("corpora", "group sizes", "scores", "weights", "rankers", "training files", "curves")
+def _read_whole_log(path: Path) -> None:
+    preview_log(path)
+    log = read_log(path)
+    assert (log.clicks >= 0).all()
+    assert (log.clicks <= log.impressions).all()
+    assert log.position.min() >= 1
+    assert log.document.max() < len(log.query_names) * len(log.document_names)
+
+
+def _click_logs() -> tuple[bytes, ...]:
+    """Every column, plain and packed; quotes, other delimiters; Parquet of texts and of numbers."""
+    head = b"query,document,position,click,impressions,swapped_rank,ranker,page,propensity\n"
+    full = head + b"q1,a,1,1,3,1,A,p1,1\nq1,b,2,0,3,,A,p1,.5\nq2,a,1,0,1,2,B,p2,1\n"
+    quoted = b'qid;doc;pos;click;views\r\nq;"a;b";0;1;3\r\nq;"c\nd";1;0;2\r\n'
+    table = pa.table(
+        {
+            "qid": ["q1", "q1", "q2"], "doc": ["a", "b", "a"], "rank": [1.0, 2.0, None],
+            "click": [True, False, False], "views": [3, 2**40, 1],
+        }
+    )  # fmt: skip
+    columns = []
+    for compression in ("none", "snappy"):
+        packed = io.BytesIO()
+        pq.write_table(table, packed, compression=compression)
+        columns.append(packed.getvalue())
+    return full, gzip.compress(full, mtime=0), quoted, *columns
+
+
+KINDS = (
+    "corpora", "group sizes", "scores", "weights", "rankers", "training files", "curves",
+    "click logs",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_thousand_damaged_files(kind: str, tmp_path: Path) -> None:
     read, seeds, whole = case(kind, tmp_path)
-    count = 500 if kind == "corpora" else 250
+    count = {"corpora": 500, "click logs": 2_000}.get(kind, 250)
     taken = fuzz(read, tmp_path / "damaged", seeds, count, whole)
     assert 0 < taken < count
 
@@ -117,5 +160,5 @@ def test_two_thousand_damaged_files(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_hundred_thousand_damaged_files(kind: str, tmp_path: Path) -> None:
     read, seeds, whole = case(kind, tmp_path)
-    count = 34_000 if kind == "corpora" else 11_000
+    count = {"corpora": 34_000, "click logs": 100_000}.get(kind, 11_000)
     assert fuzz(read, tmp_path / "damaged", seeds, count, whole, seed=1) > 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ultr_core import files
-from ultr_core.corpus import Corpus, letor_lines, load_corpus
+from ultr_core.corpus import Corpus, letor_lines, load_corpus, load_directory
 from ultr_core.errors import InputError
 
 
@@ -268,6 +268,46 @@ def test_largest_float32_is_kept_and_tiny_values_do_not_fail(tmp_path: Path) -> 
     assert np.isfinite(corpus.features).all()
     assert corpus.features[0, 0] == np.finfo(np.float32).max
     assert corpus.features[0, 3] > 0
+
+
+MISSING = "1.79769313486231570000e+308"
+
+
+@pytest.mark.parametrize("unusual", ["", "0 qid:1 1:1 # \x0c\n"], ids=["fast", "careful"])
+def test_the_mark_of_a_missing_value_is_read_as_0_and_told(tmp_path: Path, unusual: str) -> None:
+    rows = f"# head\n1 qid:1 1:4 2:5 3:6\n0 qid:1 3:{MISSING} 2:-{MISSING} 1:7\n"
+    corpus = read(tmp_path, rows + unusual + f"0 qid:1 1:{MISSING} 2:8 3:9\n")
+    features = dense(corpus)
+    assert [*features[:2], features[-1]] == [[4, 5, 6], [7, 0, 0], [0, 8, 9]]
+    (notice,) = corpus.notices
+    assert notice.startswith("3 values are ±1.797693e+308")
+    assert "the first stands in line 3, feature 3" in notice
+    assert read(tmp_path, "1 qid:1 1:4 2:5\n").notices == ()
+    assert "1 value is" in read(tmp_path, f"1 qid:1 1:4 2:{MISSING}\n").notices[0]
+
+
+@pytest.mark.parametrize("value", ["1.7976931348623155e308", "1.8e308", "-3.5e38", "1e309"])
+def test_only_the_mark_itself_is_a_missing_value(tmp_path: Path, value: str) -> None:
+    message = refusal(tmp_path, f"1 qid:1 1:{MISSING}\n0 qid:1 1:2 7:{value}\n")
+    assert "line 2, column 13: the value of feature 7 is" in message
+    assert "beyond ±3.4e+38" in message
+
+
+def test_missing_values_are_counted_over_blocks_and_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 64)
+    rows = ["1 qid:1 1:0.5 2:1\n"] * 300
+    for line in (150, 200, 290):
+        rows[line - 1] = f"1 qid:1 1:0.5 2:{MISSING}\n"
+    corpus = read(tmp_path, "".join(rows))
+    assert corpus.notices[0].startswith("3 values are")
+    assert "line 150, feature 2" in corpus.notices[0]
+    for name in ("train.txt", "vali.txt", "test.txt"):
+        (tmp_path / name).write_text("".join(rows if name == "vali.txt" else rows[:100]))
+    notices = load_directory(tmp_path).notices
+    assert sum("The validation file: 3 values are" in notice for notice in notices) == 1
+    assert not any("The training file" in notice for notice in notices)
 
 
 def test_files_that_are_no_letor_files(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.errors import InputError
-from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook
+from ultr_core.export import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
 from ultr_core.export.origin import settings_code
+from ultr_core.export.own_work import OwnWork
 from ultr_core.settings import PRESETS, Settings
 
 QUERIES = {
@@ -25,6 +26,9 @@ QUERIES = {
     "proofs": "proof=affine-law&break_trust=true&relevant=-&eta=0.7",
     "propensities": "swap_users=trust&swap_at=powers&swap_bootstrap=true",
     "live": "live_scheme=team-draft&live_queries=218",
+    "lessons": "lesson=3&seed=5",
+    "your_data": "seed=4",
+    "claims": "claim_section=5.3&claim_verdict=holds",
 }
 
 
@@ -61,6 +65,30 @@ def test_own_corpus_is_read_from_a_directory_that_the_reader_sets() -> None:
 def test_page_without_a_notebook_is_refused_in_a_sentence() -> None:
     with pytest.raises(InputError, match="'about' is no page with a notebook; choose from lab"):
         page_notebook(PageState("about"))
+
+
+def test_parts_of_a_page_have_their_own_cells() -> None:
+    plan = page_notebook(PageState.of_query("lessons", "part=lecturers&plan=90")).source
+    assert "plan.minutes == 90" in plan
+    for query in ("part=glossary", "lesson=9"):
+        ast.parse(page_notebook(PageState.of_query("lessons", query)).source)
+    readings = page_notebook(PageState.of_query("claims", "part=readings&reading_place=E5"))
+    assert "compare('E5', small_corpus())" in readings.source
+
+
+def test_claims_are_measured_with_the_papers_settings() -> None:
+    assert "settings = Settings()" in page_notebook(PageState.of_query("claims", "eta=2")).source
+
+
+def test_own_files_have_their_names_or_names_to_be_replaced() -> None:
+    assert "load_corpus('corpus.txt')" in page_notebook(PageState("your_data")).source
+    work = OwnWork("mine.txt", "log.csv", steps=("fit",))
+    made = page_notebook(PageState("your_data", values={OWN_WORK: work}))
+    assert "load_corpus('mine.txt')" in made.source
+    assert (
+        "load_corpus('corpus.txt')"
+        in page_notebook(PageState("your_data", values={OWN_WORK: OwnWork()})).source
+    )
 
 
 def test_unusable_small_query_is_refused_in_a_sentence() -> None:

@@ -177,7 +177,7 @@ def test_the_logs_own_curve() -> None:
     ("data", "kind"),
     [
         (ROWS, "corpus"),
-        (gzip.compress(ROWS), "corpus"),
+        (gzip.compress(ROWS, mtime=0), "corpus"),
         (b"# note\n\n" + ROWS, "corpus"),
         (HEADER.encode() + b"q,a,1,1\n", "log"),
         (b"rank,propensity\n1,1\n2,0.5\n", "curve"),

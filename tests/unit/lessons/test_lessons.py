@@ -21,6 +21,7 @@ from ultr_core.lessons import (
     plan_markdown,
     plan_row,
 )
+from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.settings import Settings
 
@@ -201,6 +202,8 @@ def test_plans_fill_their_time_and_print_every_number(
     text, page = plan_markdown(chosen, rows), plan_html(chosen, rows)
     for row in rows:
         assert row.finding in text
+        assert f"{row.then} *A good answer:* {row.reply}" in text
+        assert row.reply.endswith(".")
         assert f"seed=3&lesson={row.number}&mode=lecture" in row.lesson_link
         assert row.page_link in text
         assert row.page_link.replace("&", "&amp;") in page
@@ -208,6 +211,17 @@ def test_plans_fill_their_time_and_print_every_number(
     assert "<script" not in page
     assert "{" not in text
     assert "**" not in page
+
+
+def test_the_door_on_trust_bias_opens_a_proof_that_it_breaks() -> None:
+    lesson = BY_KEY["noise"]
+    door = next(door for door in lesson.steps if door.state.get("break_trust"))
+    settings = door.settings(lesson.settings(READER))
+    world = SmallWorld.under(settings, {})
+    derive = DERIVATIONS[door.state["proof"]].derive
+    assert derive is not None
+    assert derive(Ways(world)).holds
+    assert not derive(Ways(world.breaking("trust"))).holds
 
 
 def test_glossary_terms_are_complete_and_used() -> None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from ultr_core.propensity import (
     preview_log,
     read_log,
 )
+from ultr_core.propensity.log_rows import digits_of
 
 HEADER = "query,document,position,click\n"
 ROWS = "q1,a,1,1\nq1,b,2,0\nq2,a,1,0\n"
@@ -52,7 +54,7 @@ PLAIN = [("q1", "a", 1, 1, 1), ("q1", "b", 2, 1, 0), ("q2", "a", 1, 1, 0)]
         ((HEADER + ROWS).replace(",", "\t").encode(), "tab"),
         ((HEADER + ROWS).replace("\n", "\r\n").encode("utf-8-sig"), "comma"),
         ((HEADER + ROWS).replace("\n", "\r").encode(), "comma"),
-        (gzip.compress((HEADER + ROWS).encode()), "gzip"),
+        (gzip.compress((HEADER + ROWS).encode(), mtime=0), "gzip"),
         (("\n" + HEADER + "\n" + ROWS + ",,,\n\n").encode(), "comma"),
         ((HEADER + ROWS.replace("a,", '"a",')).encode(), "comma"),
         ((HEADER + ROWS.replace("\n", ",x,y\n")).encode(), "comma"),
@@ -124,7 +126,7 @@ def test_mappings_that_cannot_be_used(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (gzip.compress((HEADER + ROWS).encode())[:-9], "gzip"),
+        (gzip.compress((HEADER + ROWS).encode(), mtime=0)[:-9], "gzip"),
         (b"PK\x03\x04rest", "zip"),
         ((HEADER + ROWS).encode("utf-16"), "UTF-16"),
         (b"PAR1" + bytes(40) + b"PAR1", "damaged Parquet"),
@@ -193,6 +195,39 @@ def test_what_is_written_is_read(
         assert as_rows(parse_log(out.getvalue())) == [tuple(row) for row in rows]
     finally:
         log_blocks.BLOCK_BYTES = before
+
+
+CELLS = st.one_of(
+    st.integers(0, 10**12).map(str), st.integers(0, 99).map("{:03d}".format),
+    st.sampled_from(["", " 1", "+1", "-1", "0x1", "1.0", "1e2", "1_0", "\u0661", "2147483648"]),
+)  # fmt: skip
+
+
+@given(st.lists(CELLS, min_size=1, max_size=6), st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_columns_of_digits_alone_are_read_at_once(cells: list[str], start: int) -> None:
+    texts = pa.array(["7x"] * start + cells, pa.string())[start:]
+    found = digits_of(texts)
+    usual = all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells)
+    assert (found is not None) == usual
+    if found is not None:
+        assert found.tolist() == [int(cell) for cell in cells]
+
+
+def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "doc": ["a", "b", "c", "d", "e"], "rank": pa.array([1, 2, 3, 4, 5], pa.uint8()),
+            "click": pa.array([1, 0, -1, 2**60, 3]), "views": pa.array([3, 2, 1, 1, 4], pa.int16()),
+        }
+    )  # fmt: skip
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet")
+    assert [(f.kind, f.first) for f in log.faults] == [
+        ("a click that is no whole number of 0 or more", 3)
+    ]
+    assert log.clicks.tolist() == [1, 0, 3]
+    assert log.impressions.tolist() == [3, 2, 4]
 
 
 def test_mutated_logs_are_read_or_refused_in_one_sentence() -> None:

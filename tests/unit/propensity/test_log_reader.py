@@ -64,6 +64,8 @@ def test_a_click_without_a_position_is_reported_and_left_out() -> None:
     log = parse_log(text)
     assert log.counts()["rows"] == 2
     assert "1 click without a position (line 4) left out; the other rows are used." in log.notices
+    assert any("'session_id' (session) is not used" in notice for notice in log.notices)
+    assert not any("session" in notice for notice in parse_log(swap_log()).notices)
 
 
 def test_positions_from_zero_are_recognised_and_told() -> None:

@@ -1,0 +1,70 @@
+"""One lesson as a reader without a mouse does it, and the lessons on a phone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import Page, expect
+
+from scripts.screenshots import wait_until_done
+
+OpenPage = Callable[..., Page]
+MOST_TABS = 60
+
+
+def opened(open_page: OpenPage, address: str, query: str, **options: object) -> Page:
+    page = open_page(f"{address}/lessons?{query}", **options)
+    wait_until_done(page)
+    return page
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the focus is on something that the selector names."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => !!document.activeElement?.closest(s)", selector):
+            return
+    pytest.fail(f"{selector} is not reached by Tab")
+
+
+def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address, "lesson=3")
+    tab_to(page, ".st-key-lesson-guess-3 [role=radiogroup]")
+    page.keyboard.press("ArrowDown")
+    button = page.locator(".st-key-lesson-commit button")
+    expect(button).to_be_enabled()
+    wait_until_done(page)
+    tab_to(page, ".st-key-lesson-commit button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You predicted")).to_be_visible()
+    wait_until_done(page)
+    tab_to(page, ".st-key-lesson-answer-3 input")
+    page.keyboard.type("15")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Right.", exact=True)).to_be_visible()
+    expect(page.get_by_text("Finished: 3")).to_be_visible()
+
+
+def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address, "lesson=3", width=390, height=844)
+    buttons = page.locator(".st-key-lesson button")
+    expect(buttons).to_have_count(9)
+    boxes = [box for box in (button.bounding_box() for button in buttons.all()) if box]
+    assert len(boxes) == 9
+    assert max(box["x"] + box["width"] for box in boxes) <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_fast_clicks_end_at_the_last_lesson_chosen(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address, "lesson=1")
+    for number in (7, 3, 9, 2, 5):
+        page.locator(".st-key-lesson").get_by_role("radio", name=str(number)).click()
+    expect(page.get_by_text("Lesson 5:")).to_be_visible()
+    wait_until_done(page)
+    expect(page).to_have_url(f"{address}/lessons?lesson=5")

@@ -1,0 +1,116 @@
+"""Share, undo, save and compare as a reader does it, by hand and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from scripts.screenshots import wait_until_done
+
+OpenPage = Callable[..., Page]
+LINK = "/lab?clicks=500&draws=2"
+
+
+def opened(open_page: OpenPage, url: str, **options: object) -> Page:
+    page = open_page(url, **options)
+    wait_until_done(page)
+    return page
+
+
+def slider(page: Page, label: str) -> Locator:
+    return page.get_by_role("slider", name=re.compile(label)).first
+
+
+def test_link_of_the_dialog_opens_the_same_state_elsewhere(
+    open_page: OpenPage, address: str, chromium: Browser
+) -> None:
+    page = opened(open_page, f"{address}{LINK}&eta=0.5&examination=weight")
+    page.get_by_role("button", name="Share and take away").focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("img", name="QR code of this link")).to_be_visible()
+    link = dialog.locator("code").first.inner_text()
+    assert link == f"{address}/lab?eta=0.5&clicks=500&draws=2&examination=weight"
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    elsewhere = chromium.new_context()
+    other = elsewhere.new_page()
+    other.goto(link)
+    wait_until_done(other)
+    expect(slider(other, "Bias severity")).to_have_value("0.5")
+    headline = ".st-key-headline"
+    expect(other.locator(headline)).to_have_text(page.locator(headline).inner_text())
+    elsewhere.close()
+
+
+def test_undo_by_keyboard_restores_the_slider(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + LINK)
+    handle = slider(page, "Click noise")
+    before = handle.input_value()
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("eps_minus="))
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    wait_until_done(page)
+    page.keyboard.press("Alt+z")
+    expect(slider(page, "Click noise")).to_have_value(before)
+    expect(page).not_to_have_url(re.compile("eps_minus="))
+
+
+def test_notebook_is_downloaded_whole(open_page: OpenPage, address: str, tmp_path: Path) -> None:
+    page = opened(open_page, address + LINK)
+    page.get_by_role("button", name="Share and take away").click()
+    with page.expect_download() as download:
+        page.get_by_role("dialog").get_by_role("button", name="Notebook").click()
+    assert download.value.suggested_filename == "ultr-lab.ipynb"
+    target = tmp_path / "lab.ipynb"
+    download.value.save_as(target)
+    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
+    assert any("Settings(clicks=500, draws=2" in "".join(cell["source"]) for cell in cells)
+
+
+def test_pinned_run_stays_beside_the_next_one(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address + LINK)
+    page.get_by_role("button", name="Pin this run").click()
+    expect(page.locator(".st-key-pinned-1")).to_contain_text("Pin 1 is this run")
+    slider(page, "Bias severity").focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".st-key-pinned-1")).to_contain_text("η from 1 to 0")
+    expect(page.locator(".st-key-pins table")).to_contain_text("Now")
+
+
+@pytest.mark.parametrize("path", ["lab", "robustness", "proofs", "propensities", "claims"])
+def test_lecture_mode_shows_title_and_headline_on_the_first_screen(
+    open_page: OpenPage, address: str, path: str
+) -> None:
+    page = opened(open_page, f"{address}/{path}?clicks=500&draws=2&mode=lecture")
+    title = page.get_by_role("heading", level=1).bounding_box()
+    headline = page.locator(".st-key-headline p").first.bounding_box()
+    assert title is not None and headline is not None
+    assert title["y"] >= 0
+    assert headline["y"] >= title["y"] + 30  # the title's type is 25 pixels high
+    assert headline["y"] + headline["height"] < 300
+
+
+def test_charts_fill_a_large_projector_and_overlap_nothing(
+    open_page: OpenPage, address: str
+) -> None:
+    page = opened(open_page, f"{address}/lab{LINK[4:]}&mode=lecture", width=1920, height=1080)
+    page.wait_for_timeout(800)
+    for name in ("risk-naive", "trained-rankers"):
+        figure = page.locator(f".st-key-figure-{name}")
+        frame = figure.locator(".stElementContainer").first.bounding_box()
+        picture = figure.locator("svg.marks").bounding_box()
+        assert frame is not None and picture is not None
+        assert abs(frame["width"] - picture["width"]) < 6
+        assert abs(frame["height"] - picture["height"]) < 6

@@ -1,0 +1,130 @@
+"""The page on a reader's own data as its reader meets it: files chosen, refused, removed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import Locator, Page, expect
+
+from scripts.screenshots import wait_until_done
+from ultr_core.experiments.samples import sample_files
+
+OpenPage = Callable[..., Page]
+
+
+def opened(open_page: OpenPage, address: str, **options: object) -> Page:
+    page = open_page(f"{address}/your_data", **options)
+    wait_until_done(page)
+    return page
+
+
+def settled(page: Page) -> None:
+    page.wait_for_timeout(500)
+    wait_until_done(page)
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+
+
+def bring(page: Page, kind: str, path: Path) -> None:
+    page.locator(f".st-key-data-bring-{kind} input[type=file]").set_input_files(path)
+    settled(page)
+
+
+def samples(page: Page) -> Locator:
+    return page.get_by_role("button", name="Use the samples")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for sample in sample_files().values():
+        (tmp_path / sample.name).write_bytes(sample.data)
+    return tmp_path
+
+
+def test_files_are_brought_trained_on_and_taken_away(
+    open_page: OpenPage, address: str, folder: Path
+) -> None:
+    page = opened(open_page, address)
+    bring(page, "corpus", folder / "sample_corpus.txt")
+    packed = folder / "sample_log.csv.gz"
+    packed.write_bytes(gzip.compress((folder / "sample_log.csv").read_bytes()))
+    bring(page, "log", packed)
+    expect(page.locator(".st-key-data-bring-log")).to_contain_text("sample_log.csv.gz")
+    page.get_by_role("radio", name="Estimated from the log").click()
+    settled(page)
+    expect(page.get_by_text("Assumes that users follow the position model")).to_be_visible()
+    page.get_by_role("radio", name="A curve of mine (CSV)").click()
+    settled(page)
+    bring(page, "curve", folder / "sample_curve.csv")
+    page.get_by_role("button", name="Train the ranker").click()
+    expect(page.get_by_text("Trained.")).to_be_visible()
+    settled(page)
+    verdict = page.get_by_text("The ranker trained here is better than what users saw")
+    expect(verdict.first).to_be_visible()
+    with page.expect_download() as download:
+        page.locator(".st-key-data-json button").click()
+    assert Path(download.value.path()).read_text().startswith('{\n "format"')
+    expect(page.locator("code").filter(has_text="ultr_core fit")).to_contain_text("sample_log")
+    page.get_by_role("button", name="Remove everything").click()
+    settled(page)
+    expect(page.locator(".st-key-data-bring-corpus input[type=file]")).to_be_attached()
+
+
+BAD = (
+    ("corpus", "picture.txt", b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "picture.txt"),
+    ("corpus", "bomb.gz", gzip.compress(b"0 qid:1 1:0\n" * 8_000_000, 9), "unpacks to more"),
+    ("log", "empty.csv", b"", "is empty"),
+    ("log", "columns.csv", b"a,b,c\n1,2,3\n", "Say above which column"),
+)
+
+
+def test_bad_files_are_sentences(open_page: OpenPage, address: str, tmp_path: Path) -> None:
+    page = opened(open_page, address)
+    alert = page.locator("[data-testid='stAlert']")
+    for kind, name, content, told in BAD:
+        path = tmp_path / name
+        path.write_bytes(content)
+        bring(page, kind, path)
+        expect(alert.filter(has_text=told)).to_have_count(1)
+        expect(page.get_by_role("heading", name="5 · Evidence")).to_be_visible()
+        remove = page.locator(f".st-key-data-remove-{kind}").get_by_role("button")
+        if remove.count():
+            remove.click()
+            settled(page)
+
+
+def test_two_sessions_and_no_shared_file(open_page: OpenPage, address: str, folder: Path) -> None:
+    first, second = opened(open_page, address), opened(open_page, address)
+    bring(first, "log", folder / "sample_log.csv")
+    second.get_by_role("button", name="Use the samples").hover()
+    expect(second.locator(".st-key-data-bring-log input[type=file]")).to_be_attached()
+    expect(second.get_by_text("sample_log.csv")).to_have_count(0)
+
+
+def test_keyboard_alone_runs_the_samples_to_the_picture(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address)
+    samples(page).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
+    settled(page)
+    chart = page.get_by_label(re.compile("Estimated risk, lower is better")).first
+    expect(chart).to_be_visible()
+
+
+def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, address, width=390, height=844, dark=True)
+    samples(page).click()
+    expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
+    settled(page)
+    wide = page.evaluate(
+        "document.querySelector(\"[data-testid='stMain']\").scrollWidth - window.innerWidth"
+    )
+    assert wide <= 0
