@@ -34,16 +34,17 @@ _KEPT = "choice_of_"
 
 
 def tidy(page: str) -> None:
-    """On a session's first run: correct what the link says of this page, and say so.
+    """On a page's first run in a session: correct what the link says of it, and say so.
 
     Streamlit's controls drop what they cannot use without a word, and a number field fails on an
     infinite number in the address.
     """
     st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
-    if _READ in st.session_state:
+    read = st.session_state.setdefault(_READ, set())
+    if page in read:
         return
-    st.session_state[_READ] = True
+    read.add(page)
     bound = [value for value in values_of(page) if value.key in st.query_params]
     found, notices = read_values(bound, _asked(bound))
     link.add_notices(notices)

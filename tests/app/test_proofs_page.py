@@ -99,7 +99,7 @@ def test_a_wrong_assumed_curve_names_both_exponents(open_proofs: OpenProofs) -> 
         ("list", "ABCDEE", "must name each of the letters"),
         ("new", "ABC", "The new ranking"),
         ("list", "A", "it must have 2 to 16"),
-        ("curve", "1 2 3", "at rank 2"),
+        ("curve", "0 1", "above 0"),
         ("curve", "<b>", "must be a number"),
         ("assumed", "1 0", "users look there"),
         ("clip", "7", "from 0 to 1"),
