@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 from scripts.load_test import SLIDERS, Load, Measured, measure, percentiles, report
 from scripts.serving import Running, running_server
 from scripts.visitor import Visitor, different_values
+
+T = TypeVar("T")
 
 LIMIT = 120.0  # seconds; how fast the answers come is for scripts/load_test.py to say
 
@@ -25,9 +29,15 @@ def running(small_corpus: Path) -> Iterator[Running]:
         yield started
 
 
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives, in time; in a thread of its own, for browser tests keep a loop here."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asyncio.wait_for(work, LIMIT)).result()
+
+
 def test_a_class_that_moves_sliders_gets_all_its_answers(running: Running) -> None:
     load = Load(8, 0.5, "lab", settle=60.0, limit=LIMIT, memory_limit=2_000.0)
-    found = asyncio.run(asyncio.wait_for(measure(load, running), LIMIT))
+    found = finished(measure(load, running))
     assert found.errors == []
     assert len(found.waited) == len(found.answered) == len(found.settled) == load.sessions
     assert all(
@@ -58,7 +68,7 @@ def test_every_visitor_sees_numbers_of_their_own(running: Running) -> None:
             assert visitor.errors == []
         return shown
 
-    *first, again = asyncio.run(asyncio.wait_for(visit(), LIMIT))
+    *first, again = finished(visit())
     lines = [next(line for line in text.splitlines() if "Kendall" in line) for text in first]
     assert len(set(lines)) > 1
     assert lines[0] in again
@@ -88,9 +98,9 @@ def test_threads_of_closed_tabs_end(running: Running) -> None:
         for visitor in visitors:
             await visitor.close()
 
-    asyncio.run(asyncio.wait_for(come_and_go(), LIMIT))
+    finished(come_and_go())
     before = len(list(tasks.iterdir()))
     for _ in range(3):
-        asyncio.run(asyncio.wait_for(come_and_go(), LIMIT))
+        finished(come_and_go())
     threading.Event().wait(1.0)
     assert len(list(tasks.iterdir())) <= before + 3
