@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared.memory import Memory
+from pages.shared.workshop import WORKSHOP
 from ultr_core import experiments
 from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.experiments import (
@@ -124,20 +125,28 @@ def make(wanted: Cell) -> Any:
     return [{**check.as_dict(), "formula": PROOFS[check.name].formula} for check in found]
 
 
-def make_and_remember(wanted: Cell) -> Any:
+def make_apart(wanted: Cell) -> Any:
+    """The same as ``make``, in the process that trains for all pages.
+
+    A corpus of the reader's own may be large and is not held in memory twice: it is used here.
+    """
+    return make(wanted) if wanted.corpus is not None else WORKSHOP.make(wanted, make)
+
+
+def result(wanted: Cell) -> Any:
     """What a cell holds, made by whoever asks first."""
-    return RESULTS.get(wanted, lambda: make(wanted))
+    return RESULTS.get(wanted, lambda: make_apart(wanted))
 
 
 def trained(corpus: str | None, settings: Settings, draw: int, method: str) -> TrainedMethod:
     """One method trained on one draw and tested."""
-    found: TrainedMethod = make_and_remember(cell(corpus, settings, draw, method))
+    found: TrainedMethod = result(cell(corpus, settings, draw, method))
     return found
 
 
 def checks(corpus: str | None, settings: Settings) -> list[dict[str, Any]]:
     """The proof checks as plain values, with their formulas."""
-    found: list[dict[str, Any]] = make_and_remember(cell(corpus, settings, 0, CHECKS))
+    found: list[dict[str, Any]] = result(cell(corpus, settings, 0, CHECKS))
     return found
 
 

@@ -9,7 +9,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import cached
 from pages.shared.desk import Desk
-from pages.shared.workshop import WORKSHOP
 from ultr_core.experiments import training_plan
 from ultr_core.settings import Settings
 
@@ -19,7 +18,7 @@ COME_BACK = 1.0  # seconds between two looks whether they are there
 COME_BACK_LATER = 3.0  # the same behind many others
 MANY = 10
 
-_DESK: Desk[cached.Cell] = Desk(cached.RESULTS, WORKSHOP.make)
+_DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make_apart)
 
 
 class Training:

@@ -2,8 +2,8 @@
 
 Training and page runs are both Python and cannot run at the same time in one process: with thirty
 visitors every page waited for whatever was being trained for somebody else. The process here makes
-cells of the built-in corpora, one at a time and with lower priority, and has a world of its own.
-Corpora of a reader's own may be large and are not held in memory twice: they are used in place.
+one cell at a time, with lower priority, and has a world of its own. ``cached`` sends it what is
+slow, whichever page asks.
 
 It runs ``python -m pages.shared.workshop``, is asked through its standard input and ends with it.
 """
@@ -17,13 +17,15 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pages.shared import cached
 from pages.shared.boot import one_blas_thread
 from ultr_core.errors import InputError
+
+CellT = TypeVar("CellT")
 
 SWITCH = "ULTR_WORKSHOP"
 """Environment variable that, set to ``off``, keeps all work in the server's own process."""
@@ -45,14 +47,13 @@ class Workshop:
         with self._lock, suppress(OSError):
             self._running()
 
-    def make(self, cell: cached.Cell) -> Any:
-        """What ``cached.make`` gives for the cell; raises what it raises.
+    def make(self, cell: CellT, here: Callable[[CellT], Any]) -> Any:
+        """What ``here`` gives for the cell, made there; raises what it raises.
 
-        Made here, in this process, for a corpus of the reader's own and where no process can be
-        had.
+        Made here where the process is switched off, or cannot be had.
         """
-        if cell.corpus is not None or os.environ.get(SWITCH) == "off":
-            return cached.make(cell)
+        if os.environ.get(SWITCH) == "off":
+            return here(cell)
         with self._lock:
             for _ in range(_TRIES):
                 try:
@@ -63,14 +64,14 @@ class Workshop:
                 if error is not None:
                     raise error
                 return value
-        return cached.make(cell)
+        return here(cell)
 
     def stop(self) -> None:
         """End the process."""
         with self._lock:
             self._end()
 
-    def _ask(self, cell: cached.Cell) -> tuple[Any, Exception | None]:
+    def _ask(self, cell: Any) -> tuple[Any, Exception | None]:
         process = self._running()
         assert process.stdin is not None and process.stdout is not None
         pickle.dump(cell, process.stdin)
@@ -87,7 +88,7 @@ class Workshop:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": path, SWITCH: "off"},
                 cwd=_ROOT,
             )
         return self._process
@@ -111,6 +112,8 @@ atexit.register(WORKSHOP.stop)
 
 def _serve() -> None:
     """Make cells until standard input ends."""
+    from pages.shared import cached  # which needs this module in the server
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when this ends
     with suppress(OSError, AttributeError):
         os.nice(_LOWER_PRIORITY)
@@ -122,13 +125,13 @@ def _serve() -> None:
             cell = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(_answer(cell), answers)
+        pickle.dump(_answer(cached.result, cell), answers)
         answers.flush()
 
 
-def _answer(cell: cached.Cell) -> tuple[Any, Exception | None]:
+def _answer(make: Callable[[CellT], Any], cell: CellT) -> tuple[Any, Exception | None]:
     try:
-        return cached.make_and_remember(cell), None
+        return make(cell), None
     except InputError as error:
         return None, error
     except Exception as error:

@@ -33,7 +33,7 @@ def process_of(workshop: Workshop) -> int:
 
 
 def test_a_ranker_from_there_is_the_one_made_here(workshop: Workshop) -> None:
-    there: TrainedMethod = workshop.make(CELL)
+    there: TrainedMethod = workshop.make(CELL, cached.make)
     here: TrainedMethod = cached.make(CELL)
     assert process_of(workshop) != os.getpid()
     assert there.coefficients.tobytes() == here.coefficients.tobytes()
@@ -41,34 +41,41 @@ def test_a_ranker_from_there_is_the_one_made_here(workshop: Workshop) -> None:
 
 
 def test_after_a_kill_it_is_started_again(workshop: Workshop) -> None:
-    before = workshop.make(CELL).coefficients.tobytes()
+    before = workshop.make(CELL, cached.make).coefficients.tobytes()
     killed = process_of(workshop)
     os.kill(killed, signal.SIGKILL)
-    assert workshop.make(CELL).coefficients.tobytes() == before
+    assert workshop.make(CELL, cached.make).coefficients.tobytes() == before
     assert process_of(workshop) != killed
 
 
 def test_what_cannot_be_trained_is_said_as_everywhere(workshop: Workshop) -> None:
     with pytest.raises(InputError, match="does not learn from clicks"):
-        workshop.make(cached.cell(None, SETTINGS, 0, "skyline"))
-    workshop.make(CELL)
+        workshop.make(cached.cell(None, SETTINGS, 0, "skyline"), cached.make)
+    workshop.make(CELL, cached.make)
 
 
-def test_a_corpus_of_the_readers_own_is_not_held_twice(small_corpus: Path) -> None:
-    unused = Workshop()
-    unused.make(cached.cell(str(small_corpus), SETTINGS, 0, "naive"))
-    assert unused._process is None
+def refuse(cell: cached.Cell, here: object) -> None:
+    raise AssertionError(cell)
+
+
+def test_a_corpus_of_the_readers_own_is_not_held_twice(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached.WORKSHOP, "make", refuse)
+    cached.make_apart(cached.cell(str(small_corpus), SETTINGS, 0, "naive"))
+    with pytest.raises(AssertionError):
+        cached.make_apart(CELL)
 
 
 def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, "off")
     unused = Workshop()
-    unused.make(CELL)
+    unused.make(CELL, cached.make)
     assert unused._process is None
 
 
 def test_it_ends_with_the_server(workshop: Workshop) -> None:
-    workshop.make(CELL)
+    workshop.make(CELL, cached.make)
     process = workshop._process
     assert process is not None and process.stdin is not None
     process.stdin.close()
