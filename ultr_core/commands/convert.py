@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ultr_core.commands.shared import OK, print_notes, progress_line
+from ultr_core.commands.shared import OK, print_notes, progress_line, whole_number
 from ultr_core.corpus import (
     Corpus,
     load_corpus,
@@ -17,7 +17,9 @@ from ultr_core.corpus import (
     write_letor,
 )
 from ultr_core.corpus.letor_lines import Progress, Source
+from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.corpus.score_files import write_scores
+from ultr_core.corpus.splits import PAPER_THRESHOLD
 from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.inspection.files import kind_of
 from ultr_core.learners import LinearModel, read_ranker, write_ranker, write_svm_light_model
@@ -217,14 +219,10 @@ def _weights(job: _Job, corpus: Corpus) -> Weights:
     """The weights to train with: those given, or 1 for each relevant document."""
     if job.options.weights is not None:
         return read_weights(job.options.weights, corpus)
-    text = job.options.relevant_grade
-    grade = 3
-    if text is not None:
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 32_767):
-            raise InputError(
-                f"--relevant-grade is {quoted(text)}; a whole number from 1 to 32767 is needed."
-            )
-        grade = int(text)
+    asked = job.options.relevant_grade
+    grade = PAPER_THRESHOLD
+    if asked is not None:
+        grade = whole_number(asked, "--relevant-grade", 1, LARGEST_GRADE)
     grade, notice = propose_relevance_threshold((corpus,), grade)
     print_notes(() if notice is None else (notice,))
     print_notes((f"no --weights given, so each document of grade {grade} or more weighs 1.",))

@@ -10,6 +10,7 @@ from ultr_core.commands.shared import (
     add_curve_options,
     add_json_option,
     add_setting_options,
+    plain_number,
     print_json,
     print_notes,
     progress_line,
@@ -86,18 +87,18 @@ def _design(options: argparse.Namespace) -> LiveDesign:
     given: dict[str, int | float | str] = {"scheme": options.scheme}
     for name in _WHOLE:
         if getattr(options, name) is not None:
-            given[name] = _number(getattr(options, name), _option(name), whole=True)
+            given[name] = _whole(getattr(options, name), _option(name))
     if options.smoothing is not None:
-        given["smoothing"] = _number(options.smoothing, "--smoothing", whole=False)
+        given["smoothing"] = plain_number(options.smoothing, "--smoothing")
     return LiveDesign(**given)  # type: ignore[arg-type]
 
 
-def _number(text: str, option: str, *, whole: bool) -> int | float:
+def _whole(text: str, option: str) -> int:
+    """A whole number of any sign; the design knows its bounds."""
     try:
-        return int(text) if whole else float(text)
+        return int(text)
     except ValueError:
-        kind = "a whole number" if whole else "a number"
-        raise InputError(f"{option} is {quoted(text)}; it must be {kind}.") from None
+        raise InputError(f"{option} is {quoted(text)}; it must be a whole number.") from None
 
 
 def _print(result: LiveResult) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 
 from ultr_core.commands.own_files import add_columns_option, own_columns
-from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
+from ultr_core.commands.shared import (
+    OK,
+    add_json_option,
+    plain_number,
+    print_json,
+    print_notes,
+    whole_number,
+)
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import (
     FITS,
@@ -17,6 +24,7 @@ from ultr_core.propensity import (
 from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
 
 NAME = "propensities"
+RANKS = (1, 10_000)  # the first and the last that can be asked for
 SUMMARY = "Estimate examination by rank from a click log (CSV), with intervals."
 
 METHODS = {
@@ -71,12 +79,12 @@ def run(options: argparse.Namespace) -> int:
             f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."
         )
     curve = CurveOptions(
-        smoothing=_number(options.smoothing, "--smoothing"),
+        smoothing=plain_number(options.smoothing, "--smoothing"),
         ranks=() if options.at is None else _ranks(options.at),
         fit=options.fit,
     )
-    landmark = _whole(options.landmark, "--landmark")
-    last_rank = None if options.ranks is None else _whole(options.ranks, "--ranks")
+    landmark = whole_number(options.landmark, "--landmark", *RANKS)
+    last_rank = None if options.ranks is None else whole_number(options.ranks, "--ranks", *RANKS)
     result = estimate_from_log(
         read_log(options.log, columns=own_columns(options)),
         method=None if options.method is None else METHODS[options.method],
@@ -94,25 +102,8 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _number(text: str, option: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{option} is {quoted(text)}; it must be a number.") from None
-
-
-def _whole(text: str, option: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not 1 <= value <= 10_000:
-        raise InputError(f"{option} is {quoted(text)}; it must be a whole number from 1 to 10,000.")
-    return value
-
-
 def _ranks(text: str) -> tuple[int, ...]:
-    return tuple(_whole(part.strip(), "--at") for part in text.split(","))
+    return tuple(whole_number(part.strip(), "--at", *RANKS) for part in text.split(","))
 
 
 def _print(result: LogEstimate) -> None:

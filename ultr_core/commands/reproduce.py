@@ -18,9 +18,10 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
     settings_from,
+    whole_number,
 )
 from ultr_core.curve_values import CURVES
-from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.errors import InputError, checked_path, named
 from ultr_core.experiments.studies import (
     DEFAULT_LOSS,
     FIGURES,
@@ -50,6 +51,7 @@ from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
 
 NAME = "reproduce"
+MOST_JOBS = 256
 SUMMARY = "Run the paper's figures and write results, pictures and a report; resumes after a kill."
 
 _GROUPS = {"all": FIGURES, "maps": MAPS}
@@ -99,7 +101,9 @@ def run(options: argparse.Namespace) -> int:
     ]
     _say_unused_curves(plans)
     cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
-    source, jobs, folder = _source(options, settings), _jobs(options), _folder(options.out)
+    source = _source(options, settings)
+    jobs = whole_number(options.jobs, "--jobs", 1, MOST_JOBS)
+    folder = _folder(options.out)
     with open_runner(source, jobs=jobs, dask=options.dask) as runner:
         world = runner.describe()
         print_notes((*world.notices, *curve_notices(settings)))
@@ -143,18 +147,6 @@ def _source(options: argparse.Namespace, settings: Settings) -> WorldSource:
     if options.corpus is not None and options.size is not None:
         raise InputError("--size is for the synthetic corpus; leave it out with --corpus.")
     return WorldSource.of(settings, options.corpus, options.size or "default")
-
-
-def _jobs(options: argparse.Namespace) -> int:
-    try:
-        jobs = int(options.jobs)
-    except ValueError:
-        jobs = 0
-    if not 1 <= jobs <= 256:
-        raise InputError(
-            f"--jobs is {quoted(options.jobs)}; it must be a whole number from 1 to 256."
-        )
-    return jobs
 
 
 def _folder(path: str) -> Path:

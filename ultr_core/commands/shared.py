@@ -10,12 +10,14 @@ from typing import Any
 
 from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.curve_values import CURVES
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import read_curve_values
 from ultr_core.settings import PARAMETERS, Settings
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
+
+_MOST_DIGITS = 20  # of a whole number; Python refuses to read very many
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -115,3 +117,24 @@ def progress_line() -> Callable[[str], None] | None:
     if not sys.stderr.isatty():
         return None
     return lambda text: print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def plain_number(text: str, option: str) -> float:
+    """The number that the text of an option means; raises InputError if it means none."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{option} is {quoted(text)}; it must be a number.") from None
+
+
+def whole_number(text: str, option: str, low: int, high: int) -> int:
+    """The whole number from ``low`` >= 0 to ``high`` that the digits of an option mean.
+
+    Raises InputError for anything else, digits of other scripts and signs included.
+    """
+    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    if not (plain and low <= int(text) <= high):
+        raise InputError(
+            f"{option} is {quoted(text)}; it must be a whole number from {low:,} to {high:,}."
+        )
+    return int(text)

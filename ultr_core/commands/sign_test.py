@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from ultr_core.commands.shared import OK, add_json_option, print_json
-from ultr_core.errors import InputError, quoted
+from ultr_core.commands.shared import OK, add_json_option, print_json, whole_number
 from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test
 
 NAME = "sign-test"
+MOST = 10**9  # comparisons
 SUMMARY = "Exact two-tailed sign test of wins against losses, ties dropped (section 7.6)."
 
 
@@ -24,7 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Test and print."""
-    test = sign_test(*(_whole(options, name) for name in ("wins", "losses", "ties")))
+    test = sign_test(
+        *(
+            whole_number(getattr(options, name), name.upper(), 0, MOST)
+            for name in ("wins", "losses", "ties")
+        )
+    )
     needed = comparisons_needed(test.win_share)
     if options.json:
         print_json({**as_dict(test), "comparisons_needed": needed})
@@ -51,14 +56,3 @@ def as_dict(test: SignTest) -> dict[str, object]:
         "significant": test.significant,
         "sentence": test.sentence,
     }
-
-
-def _whole(options: argparse.Namespace, name: str) -> int:
-    text = getattr(options, name)
-    plain = text.isascii() and text.isdigit() and len(text) <= 10
-    value = int(text) if plain else -1
-    if not 0 <= value <= 10**9:
-        raise InputError(
-            f"{name.upper()} is {quoted(text)}; it must be a whole number from 0 to 10⁹."
-        )
-    return value

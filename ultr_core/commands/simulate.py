@@ -19,9 +19,10 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
     settings_from,
+    whole_number,
 )
 from ultr_core.corpus import synthetic_splits, write_letor
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, named
 from ultr_core.experiments.own_clicks import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.files import writing
 from ultr_core.settings import Settings
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         {"--out": options.out, "--corpus-out": options.corpus_out},
         {"--corpus": options.corpus, "--curve": options.curve},
     )
-    rankers = _rankers(options.rankers)
+    rankers = whole_number(options.rankers, "--rankers", 1, MOST_RANKERS)
     if options.corpus is not None and options.corpus_out is not None:
         raise InputError("--corpus-out writes the built-in corpus; leave it or --corpus out.")
     settings = settings_from(options)
@@ -95,14 +96,6 @@ def run(options: argparse.Namespace) -> int:
     print_notes(clicks.notices)
     _told(options, own, settings, clicks)
     return OK
-
-
-def _rankers(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_RANKERS):
-        raise InputError(
-            f"--rankers is {quoted(text)}; it must be a whole number from 1 to {MOST_RANKERS}."
-        )
-    return int(text)
 
 
 def _corpus(options: argparse.Namespace, settings: Settings) -> OwnCorpus:
