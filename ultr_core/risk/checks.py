@@ -32,13 +32,7 @@ def checked_places(ranks: ArrayLike, documents: int) -> NDArray[Any]:
 def checked_probabilities(click_probability: ArrayLike) -> FloatArray:
     """Probabilities of a click [documents] as float64; raises InputError outside [0, 1]."""
     pi = _list_of_documents(click_probability, "Click probabilities")
-    inside = (pi >= 0) & (pi <= 1)
-    if not inside.all():
-        document = int(np.argmin(inside))
-        raise InputError(
-            f"The click probability of document {document} (counted from 0) is {pi[document]}; "
-            f"it must lie in [0, 1]."
-        )
+    _require((pi >= 0) & (pi <= 1), pi, "click probability", "lie in [0, 1]")
     return pi
 
 
@@ -47,13 +41,7 @@ def checked_propensities(propensities: ArrayLike, documents: int) -> FloatArray:
     q = _list_of_documents(propensities, "Propensities")
     if q.size != documents:
         raise InputError(f"There are {q.size} propensities for {documents} documents.")
-    usable = (q >= 0) & (q < np.inf)
-    if not usable.all():
-        document = int(np.argmin(usable))
-        raise InputError(
-            f"The propensity of document {document} (counted from 0) is {q[document]}; "
-            f"it must be a finite number of 0 or more."
-        )
+    _require((q >= 0) & (q < np.inf), q, "propensity", "be a finite number of 0 or more")
     return q
 
 
@@ -61,13 +49,19 @@ def checked_relevance(relevance: ArrayLike) -> NDArray[Any]:
     """Relevance [documents], of the number type given; raises InputError if NaN or negative."""
     relevant = real_numbers(relevance, "Relevance")
     require_finite(relevant, "relevance")
-    if relevant.dtype.kind not in "bu" and relevant.size and relevant.min() < 0:
-        document = int(np.argmin(relevant))
-        raise InputError(
-            f"The relevance of document {document} (counted from 0) is {relevant.flat[document]}; "
-            f"it must be 0 or more."
-        )
+    if relevant.dtype.kind not in "bu":
+        _require(relevant >= 0, relevant, "relevance", "be 0 or more")
     return relevant
+
+
+def _require(holds: NDArray[np.bool_], values: NDArray[Any], what: str, wanted: str) -> None:
+    """Raise InputError naming the first document for which ``holds`` is false."""
+    if not holds.all():
+        document = int(np.argmin(holds))
+        raise InputError(
+            f"The {what} of document {document} (counted from 0) is {values.flat[document]}; "
+            f"it must {wanted}."
+        )
 
 
 def _list_of_documents(values: ArrayLike, what: str) -> FloatArray:
