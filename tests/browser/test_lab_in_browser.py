@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,10 @@ if not os.environ.get("CI"):
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from scripts.screenshots import server, wait_until_done
+from tests.browser.pages import OpenPage, opened
 
-OpenPage = Callable[..., Page]
 PATIENCE = 60_000  # milliseconds
 LINK = "/lab?clicks=500&draws=2"
-
-
-def opened(open_page: OpenPage, url: str, **options: object) -> Page:
-    page = open_page(url, **options)
-    wait_until_done(page)
-    return page
 
 
 def figure(page: Page, name: str) -> Locator:

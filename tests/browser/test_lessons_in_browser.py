@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 import pytest
 
@@ -13,15 +12,13 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Page, expect
 
 from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
 
-OpenPage = Callable[..., Page]
 MOST_TABS = 60
 
 
-def opened(open_page: OpenPage, address: str, query: str, **options: object) -> Page:
-    page = open_page(f"{address}/lessons?{query}", **options)
-    wait_until_done(page)
-    return page
+def lesson_opened(open_page: OpenPage, address: str, query: str, **options: object) -> Page:
+    return opened(open_page, f"{address}/lessons?{query}", **options)
 
 
 def tab_to(page: Page, selector: str) -> None:
@@ -34,7 +31,7 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address, "lesson=3")
+    page = lesson_opened(open_page, address, "lesson=3")
     tab_to(page, ".st-key-lesson-guess-3 [role=radiogroup]")
     page.keyboard.press("ArrowDown")
     button = page.locator(".st-key-lesson-commit button")
@@ -52,7 +49,7 @@ def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None
 
 
 def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address, "lesson=3", width=390, height=844)
+    page = lesson_opened(open_page, address, "lesson=3", width=390, height=844)
     buttons = page.locator(".st-key-lesson button")
     expect(buttons).to_have_count(9)
     boxes = [box for box in (button.bounding_box() for button in buttons.all()) if box]
@@ -62,7 +59,7 @@ def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -
 
 
 def test_fast_clicks_end_at_the_last_lesson_chosen(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address, "lesson=1")
+    page = lesson_opened(open_page, address, "lesson=1")
     for number in (7, 3, 9, 2, 5):
         page.locator(".st-key-lesson").get_by_role("radio", name=str(number)).click()
     expect(page.get_by_text("Lesson 5:")).to_be_visible()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -11,16 +10,9 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 from playwright.sync_api import Page, expect
 
-from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
 
-OpenPage = Callable[..., Page]
 BREAK = "A relevant one is never seen"
-
-
-def opened(open_page: OpenPage, url: str, **options: object) -> Page:
-    page = open_page(url, **options)
-    wait_until_done(page)
-    return page
 
 
 def verdict(page: Page) -> str:

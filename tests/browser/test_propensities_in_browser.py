@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,24 +13,11 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
-from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened, settled
 
-OpenPage = Callable[..., Page]
 SMALL = "draws=1&clicks=500"
 PROPENSITIES = f"/propensities?{SMALL}&swap_traffic=5,000&swap_ranks=10"
 LIVE = f"/live?{SMALL}&live_queries=100"
-
-
-def opened(open_page: OpenPage, url: str, **options: object) -> Page:
-    page = open_page(url, **options)
-    wait_until_done(page)
-    return page
-
-
-def settled(page: Page) -> None:
-    page.wait_for_timeout(500)
-    wait_until_done(page)
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
 def slider(page: Page, label: str) -> Locator:

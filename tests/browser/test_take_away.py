@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,9 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
 
-OpenPage = Callable[..., Page]
 LINK = "/lab?clicks=500&draws=2"
-
-
-def opened(open_page: OpenPage, url: str, **options: object) -> Page:
-    page = open_page(url, **options)
-    wait_until_done(page)
-    return page
 
 
 def slider(page: Page, label: str) -> Locator:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,22 +14,12 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
-from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened, settled
 from ultr_core.experiments.samples import sample_files
 
-OpenPage = Callable[..., Page]
 
-
-def opened(open_page: OpenPage, address: str, **options: object) -> Page:
-    page = open_page(f"{address}/your_data", **options)
-    wait_until_done(page)
-    return page
-
-
-def settled(page: Page) -> None:
-    page.wait_for_timeout(500)
-    wait_until_done(page)
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+def page_opened(open_page: OpenPage, address: str, **options: object) -> Page:
+    return opened(open_page, f"{address}/your_data", **options)
 
 
 def bring(page: Page, kind: str, path: Path) -> None:
@@ -52,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 def test_files_are_brought_trained_on_and_taken_away(
     open_page: OpenPage, address: str, folder: Path
 ) -> None:
-    page = opened(open_page, address)
+    page = page_opened(open_page, address)
     bring(page, "corpus", folder / "sample_corpus.txt")
     packed = folder / "sample_log.csv.gz"
     packed.write_bytes(gzip.compress((folder / "sample_log.csv").read_bytes()))
@@ -87,7 +76,7 @@ BAD = (
 
 
 def test_bad_files_are_sentences(open_page: OpenPage, address: str, tmp_path: Path) -> None:
-    page = opened(open_page, address)
+    page = page_opened(open_page, address)
     alert = page.locator("[data-testid='stAlert']")
     for kind, name, content, told in BAD:
         path = tmp_path / name
@@ -102,7 +91,7 @@ def test_bad_files_are_sentences(open_page: OpenPage, address: str, tmp_path: Pa
 
 
 def test_two_sessions_and_no_shared_file(open_page: OpenPage, address: str, folder: Path) -> None:
-    first, second = opened(open_page, address), opened(open_page, address)
+    first, second = page_opened(open_page, address), page_opened(open_page, address)
     bring(first, "log", folder / "sample_log.csv")
     second.get_by_role("button", name="Use the samples").hover()
     expect(second.locator(".st-key-data-bring-log input[type=file]")).to_be_attached()
@@ -110,7 +99,7 @@ def test_two_sessions_and_no_shared_file(open_page: OpenPage, address: str, fold
 
 
 def test_keyboard_alone_runs_the_samples_to_the_picture(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address)
+    page = page_opened(open_page, address)
     samples(page).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
@@ -120,7 +109,7 @@ def test_keyboard_alone_runs_the_samples_to_the_picture(open_page: OpenPage, add
 
 
 def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address, width=390, height=844, dark=True)
+    page = page_opened(open_page, address, width=390, height=844, dark=True)
     samples(page).click()
     expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
     settled(page)
