@@ -38,6 +38,7 @@ from ultr_core.propensity import (
     swap_cost,
     swap_limit,
 )
+from ultr_core.ranking import query_sums
 from ultr_core.risk import interval_over_draws, true_risk
 
 COST = 10.0
@@ -272,9 +273,7 @@ def _graded(bench: Bench) -> Measured:
     offsets = bench.shown[2]
     grades = bench.world.train.corpus.grades / 4
     revealed = bench.propensity * grades
-    expected = np.add.reduceat(
-        bench.skyline_ranks * (revealed / bench.propensity), offsets[:-1]
-    ).mean()
+    expected = query_sums(bench.skyline_ranks * (revealed / bench.propensity), offsets).mean()
     truth = true_risk(bench.skyline_ranks, grades, offsets)
     return Measured(
         f"Grades in place of clicks: expectation {expected:.4f}, graded loss {truth:.4f}.",

@@ -16,7 +16,7 @@ from ultr_core.feedback import PositionModel, simulate_sessions
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
-from ultr_core.ranking import order_from_ranks, rank_documents
+from ultr_core.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.risk import expected_risk, kendall_tau
 
 ROUNDING = 1e-9
@@ -199,7 +199,7 @@ def _ranks_invert(bench: Bench) -> Measured:
     """Sum of ranks of every query, and order against ranks, over all training queries."""
     _, presented, offsets = bench.shown
     sizes = np.diff(offsets)
-    sums = np.add.reduceat(presented.astype(np.int64), offsets[:-1])
+    sums = query_sums(presented, offsets)
     order = order_from_ranks(presented, offsets)
     back = np.empty_like(presented)
     back[order] = np.arange(len(order)) - np.repeat(offsets[:-1], sizes) + 1

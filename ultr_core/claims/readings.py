@@ -34,6 +34,7 @@ from ultr_core.propensity import (
 )
 from ultr_core.ranking import query_sums, rank_documents
 from ultr_core.risk import (
+    empty_queries,
     estimate_risk,
     mean_rank_of_relevant,
     true_risk,
@@ -168,7 +169,7 @@ def _empty_queries(small: SmallCorpus) -> Compared:
         lambda *arrays: true_risk(*arrays, only_with_relevant=True),
     )
     corpus, relevance = small.world.splits.test, small.world.test_relevance
-    empty = int(np.count_nonzero(query_sums(relevance.astype(np.int64), corpus.query_offsets) == 0))
+    empty = empty_queries(relevance, corpus.query_offsets)
     factor = corpus.n_queries / (corpus.n_queries - empty)
     return Compared(
         found.quantity,

@@ -20,7 +20,13 @@ from ultr_core.inspection import (
 )
 from ultr_core.propensity import clipped_propensities
 from ultr_core.ranking import query_sums
-from ultr_core.risk import Estimate, estimate_mean_rank, estimate_risk, mean_rank_of_relevant
+from ultr_core.risk import (
+    Estimate,
+    empty_queries,
+    estimate_mean_rank,
+    estimate_risk,
+    mean_rank_of_relevant,
+)
 from ultr_core.settings import PARAMETERS
 
 NDCG_CUTOFF = 10
@@ -257,9 +263,7 @@ def _true_quality(
         mean_rank=mean_rank_of_relevant(ranks, relevance),
         ndcg=ndcg_over_ties(scores, corpus.grades, corpus.query_offsets, NDCG_CUTOFF),
         relevant_grade=threshold,
-        queries_without_relevant=int(
-            np.count_nonzero(query_sums(relevance, corpus.query_offsets) == 0)
-        ),
+        queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
         queries=corpus.n_queries,
     )
     return quality, () if notice is None else (notice,)

@@ -143,7 +143,7 @@ def fit_from_log(
             initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
             chosen_by = (
                 f"chosen on {other_log.total_clicks:,} clicks of "
-                f"{np.count_nonzero(_clicked_queries(other_log)):,} held-out queries"
+                f"{np.count_nonzero(other_log.clicks_per_query):,} held-out queries"
             )
     tell("training on all clicks")
     weights = _weights(log, curve, method, chosen)
@@ -199,7 +199,7 @@ def _check(method: str, clip: float | None) -> None:
 
 
 def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
-    clicked = _clicked_queries(log)
+    clicked = log.clicks_per_query > 0
     if not clicked.any():
         raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
     alone = clicked & (corpus.sizes == 1)
@@ -214,13 +214,6 @@ def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
             "gave no preference pair.",
         )
     return ()
-
-
-def _clicked_queries(log: ClickLog) -> NDArray[np.bool_]:
-    clicked: NDArray[np.bool_] = (
-        np.add.reduceat(log.clicks_per_document, log.query_offsets[:-1]) > 0
-    )
-    return clicked
 
 
 def _clips(
@@ -257,7 +250,7 @@ def _held_out(
     """Training and validation queries with their clicks; None if there are not enough."""
     if validation is not None and validation[1].total_clicks and validation[1].query_draws > 1:
         return (corpus, log), validation
-    useful = np.flatnonzero(_clicked_queries(log) & (corpus.sizes > 1))
+    useful = np.flatnonzero((log.clicks_per_query > 0) & (corpus.sizes > 1))
     if useful.size < 2:
         return None
     held = max(1, round(VALIDATION_SHARE * useful.size))

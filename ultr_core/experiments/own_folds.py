@@ -13,7 +13,6 @@ from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import Weights
-from ultr_core.ranking import query_sums
 
 FOLDS = 5
 
@@ -36,7 +35,7 @@ def fold_scores(
 
     Raises InputError if fewer than two clicked queries give a preference pair.
     """
-    clicks = query_sums(log.clicks_per_document, corpus.query_offsets)
+    clicks = log.clicks_per_query
     useful = np.flatnonzero((clicks > 0) & (corpus.sizes > 1))
     if useful.size < 2:
         raise InputError(

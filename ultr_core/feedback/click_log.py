@@ -14,6 +14,7 @@ from ultr_core.ranking import (
     RankArray,
     checked_offsets,
     in_brief,
+    query_sums,
     whole_numbers,
     whole_or_none,
 )
@@ -148,6 +149,12 @@ class ClickLog:
     def clicks_per_document(self) -> IntArray:
         """Clicks of each document over all ranks, int64 [documents]."""
         return self.sum_by_document(self.clicks)
+
+    @cached_property
+    def clicks_per_query(self) -> IntArray:
+        """Clicks on the documents of each query over all ranks, int64 [queries]."""
+        sums: IntArray = query_sums(self.clicks_per_document, self.query_offsets)
+        return sums
 
     @cached_property
     def impressions_per_document(self) -> IntArray:

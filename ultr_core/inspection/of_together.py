@@ -20,7 +20,6 @@ from ultr_core.propensity import (
     clipping_effect,
 )
 from ultr_core.propensity.weights import LEAST_PROPENSITY, inverse_propensities
-from ultr_core.ranking import query_of_document
 
 HEAVIEST = 5
 """Clicks whose share of the whole weight is told."""
@@ -137,8 +136,7 @@ def _verdict(share: float) -> Verdict:
 
 def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
     """A click gives pairs with all other candidates of its query, so it needs another one."""
-    query = query_of_document(corpus.query_offsets)
-    clicked = np.bincount(query, log.clicks_per_document, corpus.n_queries)
+    clicked = log.clicks_per_query
     useful = int(clicked[corpus.sizes > 1].sum())
     lost = log.total_clicks - useful
     if not useful:

@@ -21,7 +21,7 @@ from ultr_core.risk.moments import (
     variance_of_delta,
     variance_of_risk,
 )
-from ultr_core.risk.true_risk import mean_rank_of_relevant, true_risk, true_risks
+from ultr_core.risk.true_risk import empty_queries, mean_rank_of_relevant, true_risk, true_risks
 
 __all__ = [
     "AffineLaw",
@@ -29,6 +29,7 @@ __all__ = [
     "RiskEstimates",
     "affine_law",
     "clipping_bias",
+    "empty_queries",
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",

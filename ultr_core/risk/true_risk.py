@@ -52,12 +52,21 @@ def true_risks(
     offsets = checked_offsets(query_offsets, relevant.size)
     queries = offsets.size - 1
     if only_with_relevant:
-        queries = int(np.count_nonzero(query_sums(relevant != 0, offsets)))
+        queries -= empty_queries(relevant, offsets)
         if queries == 0:
             raise InputError("No query has a relevant document, so there is no risk to average.")
     rows = np.flatnonzero(relevant)
     sums: FloatArray = places[:, rows].astype(np.float64) @ relevant[rows].astype(np.float64)
     return sums / queries
+
+
+def empty_queries(relevance: ArrayLike, query_offsets: ArrayLike) -> int:
+    """How many queries have no relevant document; relevance [documents], offsets [queries + 1].
+
+    Raises InputError as `query_sums` does.
+    """
+    relevant = real_numbers(relevance, "Relevance") != 0
+    return int(np.count_nonzero(query_sums(relevant, query_offsets) == 0))
 
 
 def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.ranking import RankArray, dcg, ndcg, query_sums
+from ultr_core.ranking import RankArray, dcg, ndcg
 from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 
@@ -100,8 +100,3 @@ def test_losses(
 
 
 test_losses.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
-
-
-def empty_queries(relevance: NDArray[np.bool_], query_offsets: NDArray[np.int64]) -> int:
-    """How many queries have no relevant document; [documents], [queries + 1]."""
-    return int(np.count_nonzero(query_sums(relevance, query_offsets) == 0))

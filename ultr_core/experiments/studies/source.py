@@ -24,9 +24,9 @@ from ultr_core.corpus import (
     synthetic_splits,
 )
 from ultr_core.experiments.methods import WORLD_FIELDS, stage
-from ultr_core.experiments.studies.losses import empty_queries
 from ultr_core.experiments.world import World, build_world
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.risk import empty_queries
 from ultr_core.settings import Settings
 
 SIZES: Mapping[str, CorpusShape] = MappingProxyType(
