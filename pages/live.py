@@ -21,7 +21,7 @@ from ultr_core.experiments.interleaving import (
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.export.page_links import LIVE, SCHEME_TITLES
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
-from ultr_core.risk.sign_test import comparisons_needed, sign_test
+from ultr_core.risk.sign_test import sign_test, traffic_words
 
 RANKERS = {
     "production": "Production, weights by hand",
@@ -95,15 +95,12 @@ def _reading(result: LiveResult) -> None:
     for contest in result.contests:
         if contest.test.decided == 0:
             continue  # the headline says all there is
-        needed = (
-            "no traffic would do"
-            if contest.needed is None
-            else f"80 % power takes {contest.needed:,} decided queries"
-        )
+        traffic = traffic_words(contest.test.win_share)
         st.markdown(
             f"Against **{contest.label}**: {contest.null_sentence} Relative risk "
-            f"{contest.test.relative_risk:.2f}. At this win share {needed}; with as many as the "
-            f"paper had, {contest.paper_power:.0%} of such experiments would be significant."
+            f"{contest.test.relative_risk:.2f}. Traffic for 80 % power at this win share: "
+            f"{traffic}; with as many as the paper had, {contest.paper_power:.0%} of such "
+            "experiments would be significant."
         )
 
 
@@ -160,8 +157,7 @@ def _sign_test_section() -> None:
     except InputError as error:
         st.markdown(f":material/info: {error}")
         return
-    needed = comparisons_needed(test.win_share)
-    traffic = "no traffic would do" if needed is None else f"{needed:,} decided queries"
+    traffic = traffic_words(test.win_share)
     st.markdown(
         f"**{test.sentence}** Relative risk {test.relative_risk:.3f} (losses among the decided, "
         f"over one half). Power at this share {test.power:.0%}; for 80 %: {traffic}. The paper's "

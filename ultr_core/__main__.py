@@ -15,6 +15,15 @@ def _stop(*_: object) -> NoReturn:
     os._exit(INTERRUPTED)
 
 
+def _end(number: int, _: object) -> None:
+    """End at once, as without a handler, but leave no half-written file behind."""
+    from ultr_core.files import remove_drafts
+
+    remove_drafts()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 def run() -> int:
     """Load the libraries, which takes a second, and run the command line.
 
@@ -27,6 +36,10 @@ def run() -> int:
         signal.signal(signal.SIGINT, _stop)
     from ultr_core.cli import main
 
+    for name in ("SIGTERM", "SIGHUP"):  # some systems have only the first
+        ending = getattr(signal, name, None)
+        if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
+            signal.signal(ending, _end)
     if watched:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     code = main()

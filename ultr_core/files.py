@@ -15,7 +15,7 @@ import secrets
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +32,7 @@ LARGEST_GZIP_RATIO = 200
 GZIP_RATIO_FROM_BYTES = 1 << 26
 
 _PIECE_BYTES = 1 << 20
+_drafts: set[Path] = set()
 _OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive",
     b"BZh": "a bzip2 file",
@@ -186,16 +187,25 @@ def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
             return
         file = Path(os.path.realpath(file))
         draft = file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part")
+        _drafts.add(draft)
         try:
             with draft.open("xb") as raw:
                 yield raw
             draft.replace(file)
         finally:
             draft.unlink(missing_ok=True)
+            _drafts.discard(draft)
     except OSError as error:
         raise InputError(
             f"{what} cannot be written to {named(file)} ({error.strerror or error})."
         ) from None
+
+
+def remove_drafts() -> None:
+    """Remove the half-written files of this process, which is about to end."""
+    for draft in tuple(_drafts):
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -15,6 +15,13 @@ SYMBOLS = {
 }
 
 
+_READINGS = {
+    "fails, as predicted": (
+        "as the paper predicts for these settings, this does not hold",
+        "as the paper predicts for these settings, these do not hold",
+    ),
+    "FAILS": ("this should hold and does not", "these should hold and do not"),
+}
 NAMED = 2  # claims that the summary names for each way of failing
 
 
@@ -22,12 +29,9 @@ def summary(checks: Sequence[Mapping[str, Any]]) -> str:
     """How the checks came out, in a line; those that do not hold are named."""
     good = [check for check in checks if check["holds"]]
     parts = [f"{SYMBOLS['holds']} {len(good)} of {len(checks)} proof checks hold"]
-    readings = {
-        "fails, as predicted": "as the paper predicts for these settings, this does not hold",
-        "FAILS": "this should hold and does not",
-    }
-    for status, reading in readings.items():
+    for status, (one, several) in _READINGS.items():
         titles = [f"“{c['title']}”" for c in checks if c["status"] == status]
+        reading = several if len(titles) > 1 else one
         if len(titles) > NAMED:
             titles[NAMED:] = [f"and {len(titles) - NAMED} more"]
         if titles:

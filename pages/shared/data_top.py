@@ -45,7 +45,7 @@ def introduction() -> None:
             )  # fmt: skip
         st.markdown(
             f":material/lock: Up to {largest_upload_mb()} MB a file. Only this session sees it; it "
-            "is forgotten when the session ends.",
+            "is forgotten when the session ends. A larger text file may fit when packed with gzip.",
             width="content",
         )
 

@@ -54,14 +54,14 @@ KINDS = {
 # A colon before a letter begins a symbol or a colour.
 _SIGNS = re.compile(r"([\\`*_\[\]<>$~|^]|^[#+-]|:(?=[a-zA-Z]))")
 
+_RANKS = re.compile(r" \(--ranks [0-9]+\)")
+
 _OPTIONS = {
     " (--corpus)": "",
     " (--carry-on)": "",
     " (--propensities CURVE.csv)": "",
     " (--eta)": "",
     ", or use --method harvest": ", or choose harvesting",
-    ", as with --ranks 1,000": "",
-    ", as with --ranks 10,000": "",
     " (change this with --relevant-grade)": " (the sidebar changes it)",
 }
 
@@ -70,7 +70,7 @@ def in_words(message: str) -> str:
     """A message of the core without options of the command line, in Markdown."""
     for option, word in _OPTIONS.items():
         message = message.replace(option, word)
-    return plain(in_page_words(message))
+    return plain(in_page_words(_RANKS.sub("", message)))
 
 
 def plain(text: str) -> str:

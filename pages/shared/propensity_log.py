@@ -8,6 +8,7 @@ from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
+from pages.shared.data_words import in_words
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -53,7 +54,7 @@ def _log(settings: Settings) -> None:
             upload.getvalue(), upload.name, None if method == _BY_ITSELF else method
         )
     except InputError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_words(str(error)), icon=":material/error:")
         return
     st.markdown(
         f"{result.log['rows']:,} rows, {result.log['clicks']:,} clicks. "
@@ -70,7 +71,7 @@ def _log(settings: Settings) -> None:
     )  # fmt: skip
     curve_buttons(result.curve.values, settings, key="log")
     for notice in result.notices:
-        st.markdown(f"- {notice}")
+        st.markdown(f"- {in_words(notice)}")
 
 
 def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
@@ -106,7 +107,7 @@ def _curve(page: PageContext, settings: Settings) -> None:
         curve = parse_curve(text_of(upload.getvalue(), upload.name), upload.name)
         risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
     except InputError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(in_words(str(error)), icon=":material/error:")
         return
     st.markdown(
         f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "

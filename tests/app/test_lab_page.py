@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import checks as check_list
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
@@ -174,3 +175,15 @@ def test_weights_can_be_shown_instead_of_probabilities(open_app: OpenApp) -> Non
     app.get_by_key("examination").set_value("Weight 1/p").run()
     assert not app.exception
     assert "1000" in app.get("vega_lite_chart")[3].proto.spec
+
+
+@pytest.mark.parametrize(
+    ("failing", "told"),
+    [(1, "this does not hold: “c0”."), (3, "these do not hold: “c0”, “c1”, and 1 more.")],
+)
+def test_the_summary_counts_in_words(failing: int, told: str) -> None:
+    failed = [
+        {"holds": False, "status": "fails, as predicted", "title": f"c{number}"}
+        for number in range(failing)
+    ]
+    assert check_list.summary(failed).endswith(told)

@@ -93,6 +93,10 @@ def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     assert not app.exception
     assert "1 click without a position" in words(app)
     assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
+    deep = ("log*.csv", log.replace("b,2", "b,9999").encode(), "text/csv")
+    app.file_uploader(key="own_log").set_value(deep).run()
+    assert app.error[0].value.endswith("leave out the rows below rank 1,000.")
+    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
     wrong = ("curve.csv", b"rank,propensity\n1,1\n3,0.5\n", "text/csv")
     app.file_uploader(key="own_curve").set_value(wrong).run()
     assert "no propensity for rank 2" in app.error[0].value

@@ -6,6 +6,7 @@ import argparse
 import sys
 from urllib.parse import urlsplit
 
+from ultr_core.commands.own_files import protect_inputs
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
@@ -40,6 +41,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the notebook."""
+    protect_inputs(
+        {"--out": options.out},
+        {"--corpus": options.corpus}
+        | {CURVES[name].option: getattr(options, name) for name in CURVES},
+    )
     content = page_notebook(_state(options)).as_bytes()
     if options.out is None:
         sys.stdout.write(content.decode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ultr_core.commands.own_files import add_columns_option, own_columns
+from ultr_core.commands.own_files import add_columns_option, own_columns, protect_inputs
 from ultr_core.commands.shared import (
     OK,
     add_json_option,
@@ -74,6 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Estimate and print."""
+    protect_inputs({"--out": options.out}, {"LOG.csv": options.log})
     if options.method is not None and options.method not in METHODS:
         raise InputError(
             f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."

@@ -94,8 +94,16 @@ class CandidateTable:
             )
 
     def column(self, names: Sequence[str]) -> int | None:
-        """Place of a column by any of its names; None if there is none."""
-        return find_column(self.header, names)
+        """Place of a column by any of its names; None if there is none.
+
+        Raises InputError if the first line names it twice.
+        """
+        found = find_column(self.header, names)
+        if found is not None and self.header.count(self.header[found]) > 1:
+            raise InputError(
+                f"{self.name}, line 1 names the column {self.header[found]} twice; keep one."
+            )
+        return found
 
     def _needed(self, names: Sequence[str], example: str) -> int:
         found = self.column(names)

@@ -10,14 +10,20 @@ import numpy as np
 
 from ultr_core.experiments.interleaving import Verdicts
 from ultr_core.risk.estimate import NORMAL_QUANTILE
-from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test, sign_test_power
+from ultr_core.risk.sign_test import (
+    SignTest,
+    comparisons_needed,
+    p_words,
+    sign_test,
+    sign_test_power,
+)
 
 
 @dataclass(frozen=True)
 class Contest:
     """Propensity-weighted against another ranker: verdicts, test, and what they take to see.
 
-    needed: decided queries for 80 % power at the observed share, None where no traffic would do.
+    needed: decided queries for 80 % power at the observed share, None where more than can be run.
     paper_power: power that the paper's number of decided queries would have had at this share.
     """
 
@@ -40,7 +46,7 @@ class Contest:
         numbers = (
             f"{self.test.wins:,} wins, {self.test.losses:,} losses, {self.test.ties:,} ties; "
             f"win share {self.test.win_share:.1%}, 95 % interval {self.test.low:.1%} to "
-            f"{self.test.high:.1%}, p {_p_text(self.test.p_value)}"
+            f"{self.test.high:.1%}, {p_words(self.test.p_value)}"
         )
         if not self.test.significant:
             return f"Propensity-weighted and {self.label} cannot be told apart: {numbers}."
@@ -110,7 +116,3 @@ def _undecided(ties: int) -> SignTest:
     return SignTest(
         0, 0, ties, p_value=1.0, relative_risk=1.0, win_share=0.5, low=0.0, high=1.0, power=0.0
     )
-
-
-def _p_text(p: float) -> str:
-    return "below 0.0001" if p < 1e-4 else f"= {p:.2g}"

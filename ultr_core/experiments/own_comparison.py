@@ -104,6 +104,11 @@ def _difference(
     return RankerDifference(*names, estimate_risk(log, ranks - others, curve.at(log.rank)))
 
 
+def _listed(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``: the names hold commas, so the last is set off."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def truth_sentence(found: Evaluation) -> str:
     """Which intervals hold the true risk of the logged queries; "" where there are no grades."""
     if found.true is None:
@@ -118,7 +123,8 @@ def truth_sentence(found: Evaluation) -> str:
             (holds if inside else misses).append(report.label)
     parts = []
     if holds:
-        parts.append(f"inside the interval of {' and '.join(holds)}")
+        parts.append(f"inside the interval of {_listed(holds)}")
     if misses:
-        parts.append(f"outside that of {' and '.join(misses)}")
+        interval = "that" if holds else "the interval"
+        parts.append(f"outside {interval} of {_listed(misses)}")
     return f"The true risk by the grades, {truth:.2f}, lies {', '.join(parts)}."

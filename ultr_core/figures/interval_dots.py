@@ -29,7 +29,7 @@ def interval_dots(
     title: str,
     alt_text: str,
     x_title: str,
-    number: str = "~g",
+    number: str = ",f",
     level: float | None = None,
     include: tuple[float, ...] = (),
     theme: Theme = "light",
@@ -43,7 +43,7 @@ def interval_dots(
     """
     table = rows.loc[:, list(COLUMNS)].assign(part="dot")
     table["name"] = [
-        f"{label}  {text}" for label, text in zip(table["label"], table["text"], strict=True)
+        f"{label}: {text}" for label, text in zip(table["label"], table["text"], strict=True)
     ]
     wanted = include if level is None else (*include, level)
     ends = stable_range(table[["value", "low", "high"]].to_numpy(dtype=float), include=wanted)

@@ -105,6 +105,8 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
     kind = _kind_of_table(first, columns, source.name)
     if kind is None:
         told = f"begins with {quoted(first.strip())}" if first else "has no line with content"
+        if "\0" in first or "\N{REPLACEMENT CHARACTER}" in first:
+            told = "is a binary file"
         raise InputError(
             f"{source.name} {told}, so it is no corpus (rows such as 2 qid:7 1:0.5), no click log "
             "or curve (a line of column names), no ranker and no list of scores."

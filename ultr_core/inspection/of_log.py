@@ -114,8 +114,9 @@ def _positions(log: PresentationLog) -> Finding:
     if top > 1:
         return Finding(
             key, label, top, "look",
-            f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so ranks 1 "
-            f"to {top - 1:,} were never logged; if the first place is meant, subtract {top - 1:,}.",
+            f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
+            f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if the "
+            f"first place is meant, subtract {top - 1:,}.",
         )  # fmt: skip
     if log.positions.size == 1:
         return Finding(

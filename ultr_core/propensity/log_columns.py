@@ -90,14 +90,21 @@ def found_columns(
     return found
 
 
-def require_columns(found: Mapping[str, int], name: str) -> None:
-    """Raise InputError naming the first column that a click log cannot do without."""
+def require_columns(found: Mapping[str, int], header: Sequence[str], name: str) -> None:
+    """Raise InputError for the first column that is needed and missing, or used and named twice."""
     for meaning in REQUIRED:
         if meaning not in found:
             raise InputError(
                 f"{name} has no column {meaning}: its first line must name the columns, such as "
                 f"query,document,position,click (also understood for {meaning}: "
                 f"{', '.join(COLUMNS[meaning][1:])})."
+            )
+    plain = [cell.strip().lower() for cell in header]
+    for meaning, place in found.items():
+        if (times := plain.count(plain[place])) > 1:
+            raise InputError(
+                f"{name} has {times} columns named {quoted(header[place])}, and only one can be "
+                f"the {meaning}; rename the others."
             )
 
 

@@ -132,7 +132,7 @@ def estimate_from_log(
     if ranks > most:
         raise InputError(
             f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
-            f"most; choose the last rank, as with --ranks {most}."
+            f"most; leave out the rows below rank {most:,} (--ranks {most})."
         )
     if chosen != "ctr" and np.unique(log.position).size == 1:
         raise InputError(

@@ -157,7 +157,7 @@ def _read(
             file = stack.enter_context(parquet_file(source))
             header, form, row_noun = parquet_header(file), "Parquet", "row"
             places = found_columns(header, columns, source.name)
-            require_columns(places, source.name)
+            require_columns(_needed(places), header, source.name)
             blocks = parquet_blocks(file, _needed(places), source.name, progress)
         else:
             text = _Text(source, columns)
@@ -165,7 +165,7 @@ def _read(
             header, row_noun = text.header(next(parts)), "line"
             form = text.form
             places = found_columns(header, columns, source.name)
-            require_columns(places, source.name)
+            require_columns(_needed(places), header, source.name)
             blocks = _cells(parts, _needed(places), len(header), text.delimiter, source.name)
         table = LogTable(source.name, row_noun)
         for block in blocks:

@@ -37,6 +37,7 @@ _VALUES = {
 CLICK_WITHOUT_POSITION = "a click without a position"
 _MOST_DIGITS = 9  # so that a number fits int32
 _NO_NUMBER, _NOT_WHOLE = "that is no number", "that is no whole number of 0 or more"
+_TOO_LARGE = "that is too large (2^53 or more)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +271,7 @@ def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
     return RowBlock(kept, names, propensity)
 
 
-_GOOD, _EMPTY, _TEXT, _BROKEN = 0, 1, 2, 3
+_GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 
 
 def _whole(
@@ -287,6 +288,8 @@ def _whole(
         number = read(text)
         if number is None:
             fault[place] = _TEXT if text else _EMPTY
+        elif number >= 2**53 and any(map(str.isdigit, text)):  # not the words for infinity
+            fault[place] = _HUGE
         elif not 0 <= number < 2**53 or number != int(number):
             fault[place] = _BROKEN
         else:
@@ -312,6 +315,7 @@ def _mark_values(
 ) -> None:
     mark((fault == _TEXT) | (fault == _EMPTY), f"{_VALUES[meaning]} {_NO_NUMBER}")
     mark(fault == _BROKEN, f"{_VALUES[meaning]} {_NOT_WHOLE}")
+    mark(fault == _HUGE, f"{_VALUES[meaning]} {_TOO_LARGE}")
 
 
 def _propensity(block: CellBlock) -> NDArray[np.float64] | None:

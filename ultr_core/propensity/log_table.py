@@ -32,9 +32,10 @@ class LogTable:
         self.blocks: list[RowBlock] = []
         self.faults: dict[str, Fault] = {}
         self.rows = 0
+        self.impressions = 0.0
 
     def add(self, cells: CellBlock) -> None:
-        """Take a block of cells; raises InputError beyond ``MOST_ROWS``."""
+        """Take a block of cells; raises InputError for more rows or larger sums than fit."""
         if not cells.lines.size:
             return
         block = rows_of(cells, self.faults)
@@ -43,6 +44,13 @@ class LogTable:
             raise InputError(
                 f"{self.name} has more than {MOST_ROWS:,} rows; add up rows of the same query, "
                 "document and position into impressions and clicks first."
+            )
+        # No more clicks than impressions, so that these are the largest sum of all.
+        self.impressions += float(block.numbers.get("impressions", np.zeros(0)).sum(dtype=float))
+        if self.impressions >= 2**53:
+            raise InputError(
+                f"{self.name} has impressions that add up to 2^53 or more, by the row in "
+                f"{self.row_noun} {int(cells.lines[-1])}; smaller counts are needed."
             )
         if block.size:
             self.blocks.append(block)

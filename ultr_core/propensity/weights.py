@@ -137,8 +137,8 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
         affected = int(log.clicks[wrong & (log.rank == rank)].sum())
         raise InputError(
             f"Rank {rank} has {affected} click{'' if affected == 1 else 's'} but propensity "
-            f"{q[row]:g}; propensities of clicked ranks must be above 0 and at most 1, "
-            f"or be clipped at a threshold above 0."
+            f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
+            "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
         )
     inverse = np.zeros(q.size)
     np.divide(1.0, q, out=inverse, where=clicked)

@@ -58,7 +58,7 @@ class SignTest:
             f"{self.wins:,} wins, {self.losses:,} losses and {self.ties:,} ties: win share "
             f"{self.win_share:.1%} of the decided, "
             f"95 % interval {self.low:.1%} to {self.high:.1%}, "
-            f"p = {self.p_value:.2g}"
+            f"{p_words(self.p_value)}"
         )
         if not self.significant:
             return (
@@ -88,7 +88,8 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     )
     decided = wins + losses
     if decided == 0:
-        raise InputError("There is no win and no loss, only ties, so there is nothing to test.")
+        left = "only ties" if ties else "and no tie either"
+        raise InputError(f"There is no win and no loss, {left}, so there is nothing to test.")
     p_value = min(1.0, 2.0 * float(bdtr(min(wins, losses), decided, 0.5)))
     share = wins / decided
     low = float(betaincinv(wins, losses + 1, 0.025)) if wins else 0.0
@@ -153,6 +154,24 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     sizes = np.arange(1, 2 * guess + 50)
     short = [n for n in sizes.tolist() if sign_test_power(n, win_share) < power]
     return (short[-1] if short else 0) + 1
+
+
+def traffic_words(win_share: float) -> str:
+    """How many decided queries the test needs for 80 % power at this win share, in words.
+
+    Raises InputError for a share outside [0, 1].
+    """
+    needed = comparisons_needed(win_share)
+    if needed is not None:
+        return f"{needed:,} decided queries"
+    if win_share == 0.5:
+        return "no traffic would do"
+    return f"more than {MOST_COMPARISONS:,} decided queries"
+
+
+def p_words(p_value: float) -> str:
+    """A p-value in words; a small one is never told as 0."""
+    return "p below 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
 
 
 @lru_cache(maxsize=65_536)

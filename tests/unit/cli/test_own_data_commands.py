@@ -155,6 +155,9 @@ def test_the_built_in_corpus_is_written_beside_its_log(
         ),
         (["simulate", "--out", "LOG", "--rankers", "6"], "--rankers is '6'"),
         (["simulate", "--corpus", "DIR", "--out", "TRAIN"], "would overwrite"),
+        (["propensities", "LOG", "--out", "LOG"], "would overwrite"),
+        (["notebook", "lab", "--corpus", "DIR", "--out", "TRAIN"], "would overwrite"),
+        (["notebook", "lab", "--curve", "TRAIN", "--out", "TRAIN"], "would overwrite"),
         (["fit", "--corpus", "DIR", "--log", "LOG", "--eta", "1", "--out", "LOG"], "overwrite"),
         (
             ["fit", "--corpus", "DIR", "--log", "LOG", "--eta=1", "--out=X", "--scores-out=X"],

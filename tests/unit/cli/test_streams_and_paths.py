@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +135,32 @@ def test_whatever_text_is_given_the_error_is_one_short_line(
     assert len(captured.err) < 1_100
     assert message in captured.err
     assert "x" * 210 not in captured.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_process_that_is_told_to_end_leaves_no_half_written_file(
+    name: str, tmp_path: Path
+) -> None:
+    code = f"""
+import os, signal, sys
+import ultr_core.cli
+from ultr_core.files import writing
+def main():
+    with writing({str(tmp_path / "out.csv")!r}, "It") as file:
+        file.write("half")
+        print(os.listdir({str(tmp_path)!r}), flush=True)
+        os.kill(os.getpid(), signal.{name})
+ultr_core.cli.main = main
+from ultr_core.__main__ import run
+run()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert ".part" in done.stdout
+    assert done.returncode == -getattr(signal, name)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_given_text_is_shown_shortened_and_escaped() -> None:

@@ -203,6 +203,7 @@ def test_tables_find_documents_by_id_where_there_is_no_candidate(tmp_path: Path)
         ("query,candidate,score\na,1,1\na,1,1\n", "line 3 is a second line"),
         ("query,candidate,document,score\na,1,y,1\n", "is 'x' in the corpus and 'y' here"),
         ("query,score\na,1\n", "line 1 has no column candidate"),
+        ("query,candidate,score,Score\na,1,1,2\n", "line 1 names the column score twice"),
         ("1\n2\n", "has 2 scores and the corpus 3 documents"),
         ("1\nx\n3\n", "line 2: 'x' is no finite number"),
         ("", "has no score in it"),

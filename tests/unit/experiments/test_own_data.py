@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -153,6 +155,10 @@ def test_the_truth_is_inside_or_outside_of_each_interval(corpus: Corpus, clicks:
     assert naive is not None
     assert naive.high < found.true.risk_of_log
     assert "outside that of Naive" in truth_sentence(found)
+    missed = replace(found, true=replace(found.true, risk_of_log=1e6))
+    assert truth_sentence(missed).endswith(
+        "lies outside the interval of Naive, IPS and Clipped, τ = 0.1."
+    )
 
 
 def test_a_curve_is_carried_on_only_when_asked() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import vl_convert
 
 from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
@@ -88,4 +89,12 @@ def test_rows_keep_their_order_and_numbers() -> None:
         ]
     )
     figure = interval_dots(rows, name="n", title="t", alt_text="a", x_title="x")
-    assert figure.rows["name"].tolist() == ["second  2.0", "first  1.0"]
+    assert figure.rows["name"].tolist() == ["second: 2.0", "first: 1.0"]
+
+
+def test_the_axis_has_no_powers_of_ten_for_tens() -> None:
+    row = {"method": "naive", "label": "x", "value": 53.0, "low": 5.0, "high": 60.0, "text": "53"}
+    figure = interval_dots(pd.DataFrame([row]), name="n", title="t", alt_text="a", x_title="x")
+    drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
+    assert "1e+1" not in drawn
+    assert ">40<" in drawn

@@ -21,6 +21,7 @@ from ultr_core.inspection import (
     inspect_log,
     inspect_scores,
     inspect_together,
+    inspect_upload,
     join_log,
     ndcg_over_ties,
     require_covered,
@@ -176,6 +177,8 @@ def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts()
     assert "position 3" in found.words
     with pytest.raises(InputError, match="Rank 3 has 1 click but propensity 0"):
         fit_from_log(corpus, log, curve, method="ips", cost=1.0)
+    with pytest.raises(InputError, match=r"propensity 1e-300, as good as 0; "):
+        fit_from_log(corpus, log, table_curve([1, 0.5, 1e-300]), method="ips", cost=1.0)
     joined = join_log(parse_log(log_of("q1,a,1,0", "q1,c,3,1")), corpus)
     stopped = inspect_together(joined, corpus, curve)
     assert stopped.finding("zero_propensities").words.startswith("Position 3 has 1 click but")
@@ -249,6 +252,16 @@ def test_the_base_of_positions_and_the_reference_are_said(first: int, verdict: s
     assert {0: "position 0 of the log", 1: "position 1 is the reference", 10: "first position"}[
         first
     ] in finding.words
+
+
+@pytest.mark.parametrize(("first", "told"), [(2, "rank 1 was"), (3, "ranks 1 to 2 were")])
+def test_ranks_that_were_never_logged_are_counted_in_words(first: int, told: str) -> None:
+    assert f"{told} never logged" in inspect_log(parse_log(slots(first))).finding("positions").words
+
+
+def test_a_binary_file_is_called_one_and_not_repeated() -> None:
+    with pytest.raises(InputError, match=r"^noise\.csv is a binary file, so it is no corpus"):
+        inspect_upload(b"\xb5\x00\xff\x81 noise", "noise.csv")
 
 
 def test_positions_from_zero_give_the_estimates_of_positions_from_one() -> None:

@@ -109,6 +109,20 @@ def test_mapped_columns_and_previews() -> None:
         parse_log(text, columns={"click": "nowhere"})
 
 
+def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> None:
+    text = "query,Query,doc,rank,click,other,other\nq1,s1,a,1,1,x,x\n"
+    with pytest.raises(InputError, match="has 2 columns named 'query', and only one can"):
+        parse_log(text, "log.csv")
+    with pytest.raises(InputError, match="'other', and only one can be the query"):
+        parse_log(text, "log.csv", columns={"query": "other"})
+    assert parse_log(text.replace("Query", "id")).counts()["clicks"] == 1
+    arrays = [pa.array([cell]) for cell in ("q1", "a", 1, 1, 0)]
+    table = pa.Table.from_arrays(arrays, ["query", "doc", "rank", "click", "click"])
+    pq.write_table(table, tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="2 columns named 'click'"):
+        read_log(tmp_path / "log.parquet")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -224,7 +238,8 @@ def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "log.parquet")
     log = read_log(tmp_path / "log.parquet")
     assert [(f.kind, f.first) for f in log.faults] == [
-        ("a click that is no whole number of 0 or more", 3)
+        ("a click that is no whole number of 0 or more", 3),
+        ("a click that is too large (2^53 or more)", 4),
     ]
     assert log.clicks.tolist() == [1, 0, 3]
     assert log.impressions.tolist() == [3, 2, 4]

@@ -166,11 +166,22 @@ def test_files_without_anything_usable_are_refused(text: str, message: str) -> N
         parse_log(text, "log.csv")
 
 
+def test_counts_whose_sum_is_no_exact_number_are_refused() -> None:
+    row = f"q,a,1,1,{2**52}"
+    text = "query,document,position,click,impressions\n" + row + "\n"
+    assert parse_log(text).impressions.tolist() == [2**52]
+    with pytest.raises(InputError, match=r"add up to 2\^53 or more, by the row in line 3"):
+        parse_log(text + row + "\n", "log.csv")
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
         ("q,a,x,1", "1 row with a position that is no number (line 3) left out"),
         ("q,a,-1,1", "a position that is no whole number of 0 or more"),
+        ("q,a,inf,1", "a position that is no whole number of 0 or more"),
+        (f"q,a,{10**19},1", "a position that is too large (2^53 or more)"),
+        ("q,a,1,1e999", "a click that is too large (2^53 or more)"),
         ("q,a,1,2", "more clicks than impressions"),
         ("q,,1,1", "no document"),
         ("q,a", "too few columns"),

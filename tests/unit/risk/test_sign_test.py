@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from ultr_core.errors import InputError
-from ultr_core.risk.sign_test import comparisons_needed, sign_test, sign_test_power
+from ultr_core.risk.sign_test import (
+    comparisons_needed,
+    sign_test,
+    sign_test_power,
+    traffic_words,
+)
 
 PAPER = {
     (87, 48, 83): (0.0009995, 0.711, 0.644, 0.558, 0.725, 0.91),
@@ -75,7 +80,12 @@ def test_traffic_reaches_the_power_for_good() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((0, 0, 5), "only ties"), ((-1, 3), "wins is -1"), ((3, 1.5), "losses is 1.5")],
+    [
+        ((0, 0, 5), "only ties"),
+        ((0, 0), "no tie either"),
+        ((-1, 3), "wins is -1"),
+        ((3, 1.5), "losses is 1.5"),
+    ],
 )
 def test_impossible_counts_are_refused(arguments: tuple, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -93,3 +103,11 @@ def test_what_is_no_count_is_refused(count):
             sign_test(*arguments)
     with pytest.raises(InputError, match="Power needs"):
         sign_test_power(count, 0.5)
+
+
+def test_words_never_say_that_p_is_zero_or_that_a_difference_cannot_be_shown() -> None:
+    assert ", p below 0.0001." in sign_test(87, 999_999).sentence
+    assert "p = 0.001." in sign_test(87, 48, 83).sentence
+    assert traffic_words(0.5) == "no traffic would do"
+    assert traffic_words(0.5 + 1e-7) == "more than 10,000,000 decided queries"
+    assert traffic_words(87 / 135) == f"{comparisons_needed(87 / 135)} decided queries"
