@@ -164,9 +164,14 @@ def number_option(text: str, option: str, low: float, high: float) -> float:
 def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:
     """Raise InputError if an output would overwrite an input, or another output.
 
-    outputs, inputs: option to path, None where it is not given.
+    outputs, inputs: option to path, None where it is not given. An input that is no path at all is
+    left to its reader, which says so in its own words.
     """
-    taken = {_real(path): option for option, path in inputs.items() if path is not None}
+    taken = {
+        _real(path): option
+        for option, path in inputs.items()
+        if path is not None and path != "" and "\0" not in path
+    }
     for option, path in outputs.items():
         if path is None:
             continue

@@ -101,10 +101,11 @@ def require_columns(found: Mapping[str, int], header: Sequence[str], name: str) 
             )
     plain = [cell.strip().lower() for cell in header]
     for meaning, place in found.items():
-        if (times := plain.count(plain[place])) > 1:
+        same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[place]]
+        if len(same) > 1:
             raise InputError(
-                f"{name} has {times} columns named {quoted(header[place])}, and only one can be "
-                f"the {meaning}; rename the others."
+                f"{name} has {len(same)} columns named {quoted(header[place])} (columns "
+                f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others."
             )
 
 

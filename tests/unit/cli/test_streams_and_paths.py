@@ -102,6 +102,8 @@ LONG = "x" * 5_000
         (["compare", "--corpus", "a\0b"], "zero byte"),
         (["propensities", "a\0b"], "zero byte"),
         (["propensities", "LOG", "--out", "a\0b"], "zero byte"),
+        (["fit", "--eta", "1", "--corpus", "a\0b", "--log", "LOG"], "zero byte"),
+        (["simulate", "--corpus", "a\0b", "--out", "LOG"], "zero byte"),
         (["compare", "--corpus", "a\nb"], r"a\nb does not exist"),
         (["propensities", "a\nb"], r"a\nb does not exist"),
         (["compare", "foo\nbar"], r"foo\nbar"),
@@ -120,7 +122,7 @@ LONG = "x" * 5_000
         (["propensities", "LOG", "--fit", f"\n{LONG}"], "is no fit"),
         (["compare", "--corpus", ""], "The corpus has an empty path"),
         (["propensities", ""], "The click log has an empty path"),
-        (["propensities", "LOG", "--out", ""], "The curve has an empty path"),
+        (["propensities", "LOG", "--out", ""], "The file of --out has an empty path"),
     ],
 )  # fmt: skip
 def test_whatever_text_is_given_the_error_is_one_short_line(

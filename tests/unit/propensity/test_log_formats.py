@@ -111,9 +111,11 @@ def test_mapped_columns_and_previews() -> None:
 
 def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> None:
     text = "query,Query,doc,rank,click,other,other\nq1,s1,a,1,1,x,x\n"
-    with pytest.raises(InputError, match="has 2 columns named 'query', and only one can"):
+    with pytest.raises(InputError, match=r"has 2 columns named 'query' \(columns 1, 2\), and only"):
         parse_log(text, "log.csv")
-    with pytest.raises(InputError, match="'other', and only one can be the query"):
+    with pytest.raises(
+        InputError, match=r"'other' \(columns 6, 7\), and only one can be the query"
+    ):
         parse_log(text, "log.csv", columns={"query": "other"})
     assert parse_log(text.replace("Query", "id")).counts()["clicks"] == 1
     arrays = [pa.array([cell]) for cell in ("q1", "a", 1, 1, 0)]
