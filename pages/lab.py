@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from pages.shared import cached, lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
 from pages.shared.frame import offer_files, show_chart, show_figure, theme
 from pages.shared.page_link import choose
-from pages.shared.slots import Slot, first_time
+from pages.shared.slots import AnswerSlots, Slot, first_time
 from pages.shared.training import FIRST_CELLS, Training
 from pages.shared.worlds import require_world
 from ultr_core.experiments import METHODS, Comparison, RiskPicture
@@ -28,16 +28,6 @@ from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 
 NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
-
-
-@dataclass(frozen=True)
-class Slots:
-    """Places on the page that are filled while draws come in."""
-
-    headline: Slot
-    chart: Slot
-    below_chart: Slot
-    answer: Slot | None = None
 
 
 def main() -> None:
@@ -58,12 +48,13 @@ def main() -> None:
     _risk_section(picture)
     st.subheader("Trained rankers: which one would you rather use?")
     with st.container(key="figure-trained-rankers", gap="xsmall"):
-        slots = Slots(headline, Slot(), Slot())
+        slots = AnswerSlots(headline, Slot(), Slot())
     compared = st.container(key="pins")
     if first:
         slots.chart.place().skeleton(height=340)
     order = Training(corpus, settings)
-    answered = _train(order, slots, first=0, last=FIRST_CELLS)
+    # What is there already is shown once, at the end.
+    answered = order.complete or _train(order, slots, first=0, last=FIRST_CELLS)
     with st.container():
         answered = answered and _check(order, verdict)
     _examination_section(settings)
@@ -100,7 +91,7 @@ def _risk_section(picture: RiskPicture) -> None:
             show_figure(partial(risk_figure, picture, method))
 
 
-def _train(order: Training, slots: Slots, *, first: int, last: int) -> bool:
+def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> bool:
     """Show ``order.plan[first:last]`` cell by cell as it is trained; False to come back later.
 
     Every message to the page between two cells is a point at which a new slider value takes
@@ -128,7 +119,7 @@ def _train(order: Training, slots: Slots, *, first: int, last: int) -> bool:
     return True
 
 
-def _show_so_far(order: Training, slots: Slots, done: int) -> None:
+def _show_so_far(order: Training, slots: AnswerSlots, done: int) -> None:
     """The rankers after the first ``done`` cells of the plan."""
     comparison = cached.comparison(order.corpus, order.settings, order.plan[:done])
     _show_rankers(comparison, slots, complete=done == len(order.plan))
@@ -147,7 +138,7 @@ def _check(order: Training, verdict: Slot) -> bool:
     return True
 
 
-def _show_rankers(comparison: Comparison, slots: Slots, *, complete: bool) -> None:
+def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool) -> None:
     draw = partial(comparison_figure, comparison)
     figure = draw(theme=theme())
     for slot in (slots.headline, slots.answer):
@@ -203,12 +194,16 @@ def _formula_section(settings: Settings, picture: RiskPicture) -> None:
     st.subheader("The formulas with these numbers")
     estimates, law = st.columns(2, gap="medium")
     with estimates:
-        for formula in lab_words.estimate_formulas(settings):
-            st.latex(formula)
+        _formulas(*lab_words.estimate_formulas(settings))
     with law:
-        st.latex(lab_words.law_formula(settings, picture))
+        _formulas(lab_words.law_formula(settings, picture))
         st.markdown(lab_words.law_condition(settings))
     st.markdown(lab_words.sample_sentence(picture))
+
+
+def _formulas(*formulas: str) -> None:
+    """Formulas below each other, as one element: a class that moves its sliders pays for each."""
+    st.markdown("\n\n".join(f"$$\n{formula}\n$$" for formula in formulas))
 
 
 def _steps_section() -> None:

@@ -7,8 +7,11 @@ import gc
 import importlib
 import importlib.metadata
 import platform
+import threading
 
 import streamlit as st
+
+_DONE = threading.Event()
 
 
 @st.cache_resource(show_spinner=False)
@@ -28,6 +31,12 @@ def boot() -> None:
     one_blas_thread()
     gc.collect()
     gc.freeze()
+    _DONE.set()
+
+
+def booted() -> bool:
+    """Whether `boot` has been through, so that a page need not show that it is loading."""
+    return _DONE.is_set()
 
 
 def one_blas_thread() -> None:

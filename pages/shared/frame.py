@@ -45,15 +45,23 @@ def page_spec(figure: Figure) -> dict[str, Any]:
 
 def offer_files(figure: Figure, draw: Draw, *, key: str = "") -> None:
     """Offer the figure as files, drawn for a white page on a click, without another run."""
+    st.fragment(_saver)(figure.name, figure.title, draw, key)
+
+
+def _saver(name: str, title: str, draw: Draw, key: str) -> None:
+    """What to save as; made when it is opened, for a class pays for everything on a page."""
+    opened = st.popover(
+        "Save figure", icon=":material/download:", type="tertiary", on_change="rerun",
+        key=f"save-figure-{name}{key}",
+    )  # fmt: skip
+    if not opened.open:
+        return
     made_by = origin()
-    with (
-        st.container(key=f"save-figure-{figure.name}{key}"),
-        st.popover("Save figure", icon=":material/download:", type="tertiary"),
-    ):
-        st.markdown(f"**{figure.title}**")
+    with opened:
+        st.markdown(f"**{title}**")
         with st.container(horizontal=True):
             for file_format in FILE_FORMATS.values():
-                _download(draw, figure.name, file_format, made_by, key)
+                _download(draw, name, file_format, made_by, key)
         st.markdown("Each file says which settings and which link made it.")
 
 

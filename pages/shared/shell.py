@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import controls, lecture, link, settings_history
-from pages.shared.boot import boot
+from pages.shared.boot import boot, booted
 from pages.shared.context import CONTEXT, PageContext
 from pages.shared.launch import read_launch
 from pages.shared.registry import HOME, PAGES, PageInfo
@@ -36,15 +36,18 @@ def run() -> None:
         away = st.container()
     notices = st.container()
     below = st.empty()
-    with below.container():
-        st.skeleton(height=320)
+    loading = not booted()
+    if loading:
+        with below.container():
+            st.skeleton(height=320)
     boot()
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
     with notices:
         _show_notices()
-    below.empty()
+    if loading:
+        below.empty()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
     try:

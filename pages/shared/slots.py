@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -22,6 +24,19 @@ class Slot:
         if self._place is None:
             self._place = self._container.empty()
         return self._place
+
+
+@dataclass(frozen=True)
+class AnswerSlots:
+    """Places that are filled while rankers are trained, draw by draw.
+
+    Here and not on a page: a class on a page is made anew in every run of it.
+    """
+
+    headline: Slot
+    chart: Slot
+    below_chart: Slot
+    answer: Slot | None = None
 
 
 def first_time(key: str) -> bool:

@@ -15,8 +15,7 @@ from ultr_core.settings import Settings
 FIRST_CELLS = 2  # naive and weighted on the first click log
 PATIENCE = 0.25  # seconds that a page waits for its rankers while others wait too
 COME_BACK = 1.0  # seconds between two looks whether they are there
-COME_BACK_LATER = 3.0  # the same behind many others
-MANY = 10
+FOR_EACH_BEFORE = 0.2  # seconds more for each visitor who is served before
 
 _DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make_apart)
 
@@ -39,11 +38,19 @@ class Training:
 
     def ready(self, number: int, seconds: float) -> bool:
         """Whether cell ``number`` of the plan is trained, after at most so many seconds."""
-        return _DESK.wait(self._visitor, self._cells[number], seconds)
+        return self._wait(self._cells[number], seconds)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all cells of the plan are trained already."""
+        return all(cached.RESULTS.peek(cell) is not None for cell in self._cells)
 
     def checked(self, seconds: float) -> bool:
         """Whether the claims are checked, after at most so many seconds."""
-        return _DESK.wait(self._visitor, self._checks, seconds)
+        return self._wait(self._checks, seconds)
+
+    def _wait(self, cell: cached.Cell, seconds: float) -> bool:
+        return _DESK.wait(self._visitor, cell, 0.0 if self.leave() else seconds)
 
     def leave(self) -> bool:
         """Whether the page should end its run now and come back, because others wait too."""
@@ -54,7 +61,7 @@ class Training:
 
     def come_back(self, *, answered: bool) -> None:
         """Say how long the line is, look again by itself, and show the page when there is more."""
-        every = COME_BACK if _DESK.before(self._visitor) < MANY else COME_BACK_LATER
+        every = COME_BACK + FOR_EACH_BEFORE * _DESK.before(self._visitor)
         st.fragment(self._look, run_every=every)(answered)
 
     def _look(self, answered: bool) -> None:

@@ -21,10 +21,6 @@ def words(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
-def formulas(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.latex)
-
-
 def test_the_lab_computes_with_the_curves_of_the_link(
     open_app: OpenApp, small_corpus: Path
 ) -> None:
@@ -37,7 +33,7 @@ def test_the_lab_computes_with_the_curves_of_the_link(
     assert "Users and Learner: given examination curve, so η and η′ are not used." in text
     assert "Users' examination curve has ranks 1 to 3" in text
     assert "if the learner knew the users' examination, the given curve; it believes" in text
-    assert r"p_1=1,\;p_2=0.5" in formulas(app)
+    assert r"p_1=1,\;p_2=0.5" in text
     assert app.slider(key="eta").disabled
     assert app.slider(key="assumed_eta").disabled
 

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import study_run
 from pages.shared.study_chart import point_of
+from tests.app.pages import open_savers
 from ultr_core.experiments.studies import (
     LOSSES,
     STUDIES,
@@ -74,7 +75,7 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
     for claim in judge(result):
         assert any(claim.verdict in label and claim.statement in label for label in labels)
     assert "python -m ultr_core reproduce" in words(app)
-    assert len(app.get("download_button")) == 4
+    assert len(open_savers(app).get("download_button")) == 4
 
 
 def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import open_savers
 from ultr_core.export import PAGE_VALUES, read_page_query
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
@@ -147,6 +148,8 @@ def test_every_figure_offers_every_format(
 ) -> None:
     app = open_page(monkeypatch, small_corpus, page, **FAST)
     charts = app.get("vega_lite_chart")
+    assert not app.get("download_button")  # a class pays for each at every move of a slider
+    open_savers(app)
     labels = [button.proto.label for button in app.get("download_button")]
     for label in ("SVG", "PNG", "CSV", "Vega-Lite"):
         assert labels.count(label) == len(charts)

@@ -61,7 +61,10 @@ def ranker_family(world: World) -> RankerFamily:
     for angle, noise in zip(np.linspace(0.2, 1.0, _REVERSED), directions[_RANDOM:], strict=True):
         mixture = (1 - angle) * noise - angle * skyline
         rows.append(("reversed", f"{angle:.0%} reversed skyline, {1 - angle:.0%} random", mixture))
-    ranks = rank_many(np.stack([scores for _, _, scores in rows]), corpus.query_offsets)
+    # The ranks of one document side by side: risks are products over all rankers at once.
+    ranks = np.asfortranarray(
+        rank_many(np.stack([scores for _, _, scores in rows]), corpus.query_offsets)
+    )
     ranks.flags.writeable = False
     risks = true_risks(ranks, world.train.relevance, corpus.query_offsets)
     risks.flags.writeable = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +21,7 @@ WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 """Settings that whatever divides by an assumed propensity depends on."""
 
 
+@lru_cache(maxsize=4_096)
 def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     """The settings with every field outside ``names`` back at its default.
 

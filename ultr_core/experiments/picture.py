@@ -11,7 +11,7 @@ from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import Logs, simulate_logs, user_model
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog
-from ultr_core.propensity import assumed_curve, click_weight_diagnostics
+from ultr_core.propensity import assumed_curve
 from ultr_core.risk import affine_law, estimate_risks, expected_risk, order_agreement
 from ultr_core.settings import Settings
 
@@ -107,7 +107,6 @@ def _estimates(
     log: ClickLog, family: RankerFamily, propensity: FloatArray, expected: FloatArray
 ) -> EstimatedRisks:
     risks = estimate_risks(log, family.ranks, propensity)
-    diagnostics = click_weight_diagnostics(log, propensity)
     return EstimatedRisks(
         risks.value,
         risks.low,
@@ -115,6 +114,6 @@ def _estimates(
         expected,
         order_agreement(risks.value, family.true_risk),
         order_agreement(expected, family.true_risk),
-        diagnostics.effective_sample_size,
-        diagnostics.largest_weight,
+        risks.effective_sample_size,
+        risks.largest_weight,
     )

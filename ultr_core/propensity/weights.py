@@ -129,19 +129,20 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     q = np.asarray(propensities, dtype=np.float64)
     if q.shape != log.clicks.shape:
         raise InputError(f"There are {q.size} propensities for {log.clicks.size} rows of the log.")
-    clicked = log.clicks > 0
-    wrong = clicked & ~((q > LEAST_PROPENSITY) & (q <= 1))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        rank = int(log.rank[row])
-        affected = int(log.clicks[wrong & (log.rank == rank)].sum())
+    clicked = np.flatnonzero(log.clicks)
+    of_clicked = q[clicked]
+    right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)
+    if not right.all():
+        wrong = clicked[~right]
+        row, rank = int(wrong[0]), int(log.rank[wrong[0]])
+        affected = int(log.clicks[wrong[log.rank[wrong] == rank]].sum())
         raise InputError(
             f"Rank {rank} has {affected} click{'' if affected == 1 else 's'} but propensity "
             f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
             "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
         )
     inverse = np.zeros(q.size)
-    np.divide(1.0, q, out=inverse, where=clicked)
+    inverse[clicked] = 1.0 / of_clicked
     return inverse
 
 
@@ -170,6 +171,16 @@ class ClickWeightDiagnostics:
     heaviest_share: float
 
 
+def effective_sample_size(clicks: NDArray[np.int64], weight: FloatArray) -> float:
+    """(sum of weights)^2 / sum of squared weights over clicks (Kish, 1965); 0 without clicks.
+
+    clicks, weight [rows], the weight that each click of a row has.
+    """
+    by_row = clicks * weight
+    total = float(by_row.sum())
+    return total**2 / float(by_row @ weight) if total > 0 else 0.0
+
+
 def click_weight_diagnostics(log: ClickLog, propensities: ArrayLike) -> ClickWeightDiagnostics:
     """Effective sample size and concentration of the weights w = 1 / q of the clicks.
 
@@ -185,7 +196,7 @@ def click_weight_diagnostics(log: ClickLog, propensities: ArrayLike) -> ClickWei
     heaviest = np.partition(by_document, -5)[-5:] if by_document.size > 5 else by_document
     return ClickWeightDiagnostics(
         clicks=log.total_clicks,
-        effective_sample_size=total**2 / float(by_row @ weight),
+        effective_sample_size=effective_sample_size(log.clicks, weight),
         largest_weight=float(weight.max()),
         heaviest_share=float(heaviest.sum()) / total,
     )

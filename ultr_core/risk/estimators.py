@@ -7,15 +7,17 @@ summed weight instead of the number of query draws.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog
-from ultr_core.propensity.weights import click_weight_diagnostics, inverse_propensities
+from ultr_core.propensity.weights import effective_sample_size, inverse_propensities
 from ultr_core.ranking import query_of_document, real_numbers
+from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.checks import checked_places
 from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
 
@@ -26,13 +28,14 @@ class RiskEstimates(NamedTuple):
     """Estimated risks of several rankers from one log.
 
     value, standard_error: float64 [rankers]; query_draws: N;
-    effective_sample_size: of the click weights 1 / q, the same for every ranker.
+    effective_sample_size, largest_weight: of the click weights 1 / q, the same for every ranker.
     """
 
     value: FloatArray
     standard_error: FloatArray
     query_draws: int
     effective_sample_size: float
+    largest_weight: float
 
     @property
     def low(self) -> FloatArray:
@@ -95,15 +98,9 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     if places.ndim != 2:
         raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
     clicks = _weighed(log, propensities)
-    value = np.empty(places.shape[0])
-    error = np.empty(places.shape[0])
-    # Ranker by ranker in the same two buffers, so that everything stays in the processor's cache.
-    rank, weighted = np.empty_like(clicks.weight), np.empty_like(clicks.weight)
-    for ranker, row in enumerate(places):
-        rank[:] = row
-        value[ranker], error[ranker] = clicks.mean_and_error(rank, weighted)
-    size = click_weight_diagnostics(log, propensities).effective_sample_size
-    return RiskEstimates(value, error, log.query_draws, size)
+    value, error = clicks.means_and_errors(places)
+    size = effective_sample_size(log.clicks, clicks.of_row)
+    return RiskEstimates(value, error, log.query_draws, size, float(clicks.of_row.max(initial=0)))
 
 
 def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
@@ -130,30 +127,42 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
             f"There is no click in {log.query_draws} query draws; a self-normalised estimate needs "
             "at least one."
         )
-    rank = places.astype(np.float64)
-    value = float(rank @ clicks.weight) / summed
-    _, error = clicks.mean_and_error(rank - value, np.empty_like(rank))
-    size = click_weight_diagnostics(log, propensities).effective_sample_size
+    value = float(places.astype(np.float64) @ clicks.weight) / summed
+    error = float(clicks.means_and_errors(places[None] - value)[1][0])
+    size = effective_sample_size(log.clicks, clicks.of_row)
     return Estimate.normal(value, error * log.query_draws / summed, log.query_draws, size)
 
 
 class _Weighed(NamedTuple):
-    """Clicks by document: B_d and A_d - B_d^2 / N_q of `estimate_risks`, draws N_q and N."""
+    """1 / q by row; by document B_d and A_d - B_d^2 / N_q of `estimate_risks`; draws N_q and N."""
 
+    of_row: FloatArray
     weight: FloatArray
     spread: FloatArray
     drawn: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
     draws: int
 
-    def mean_and_error(self, rank: FloatArray, buffer: FloatArray) -> tuple[float, float]:
-        """Mean over draws of the summed rank x weight, and its standard error; changes ``rank``."""
-        of_query = np.add.reduceat(np.multiply(rank, self.weight, out=buffer), self.starts)
-        value = float(of_query.sum()) / self.draws
-        rank *= rank
-        within = float(rank @ self.spread)
-        second_moment = (float((of_query * of_query / self.drawn).sum()) + within) / self.draws
-        return value, float(np.sqrt(max(second_moment - value**2, 0.0) / (self.draws - 1)))
+    def means_and_errors(self, places: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        """Mean over draws of the summed rank x weight, and its standard error: both [rankers]."""
+        total, within, between = np.zeros((3, places.shape[0]))
+        for queries, documents, ranks in rank_blocks(places, self.offsets):
+            of_query = self._by_query(queries, documents) @ ranks
+            total += of_query.sum(axis=0)
+            of_query *= of_query
+            between += (1.0 / self.drawn[queries]) @ of_query
+            ranks *= ranks
+            within += self.spread[documents] @ ranks
+        value = total / self.draws
+        variance = np.maximum((between + within) / self.draws - value**2, 0.0)
+        return value, np.sqrt(variance / (self.draws - 1))
+
+    def _by_query(self, queries: slice, documents: slice) -> csr_array:
+        """The weights of a block as a matrix [queries, documents]."""
+        starts = self.offsets[queries.start : queries.stop + 1] - documents.start
+        weight = self.weight[documents]
+        shape = (starts.size - 1, weight.size)
+        return csr_array((weight, np.arange(weight.size), starts), shape=shape)
 
 
 def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
@@ -161,7 +170,7 @@ def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
     weight = log.sum_by_document(log.clicks * inverse)
-    squares = log.sum_by_document(log.clicks * inverse**2)
+    squares = log.sum_by_document(log.clicks * np.square(inverse))
     drawn = np.maximum(log.draws_per_query, 1)
     spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
-    return _Weighed(weight, spread, drawn, log.query_offsets[:-1], log.query_draws)
+    return _Weighed(inverse, weight, spread, drawn, log.query_offsets, log.query_draws)

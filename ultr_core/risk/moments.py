@@ -25,6 +25,7 @@ from ultr_core.ranking import (
     real_numbers,
     whole_or_none,
 )
+from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.checks import checked_places, checked_probabilities, checked_propensities
 
 FloatArray = NDArray[np.float64]
@@ -93,15 +94,13 @@ def expected_risk(
     """
     pi = checked_probabilities(click_probability)
     contribution = _per_propensity(pi, propensities)
-    queries = checked_offsets(query_offsets, pi.size).size - 1
+    offsets = checked_offsets(query_offsets, pi.size)
     places = checked_places(ranks, pi.size)
-    totals = np.empty(places.shape[:-1])
-    # Ranker by ranker in one buffer: a copy of all ranks as floats costs more than the sums.
-    rank = np.empty(pi.size)
-    for ranker in np.ndindex(places.shape[:-1]):
-        rank[:] = places[ranker]
-        totals[ranker] = rank @ contribution
-    means: FloatArray = totals / queries
+    rows = places.reshape(-1, pi.size) if places.ndim != 2 else places
+    totals = np.zeros(rows.shape[0])
+    for _, documents, rank in rank_blocks(rows, offsets):
+        totals += contribution[documents] @ rank
+    means: FloatArray = totals.reshape(places.shape[:-1]) / (offsets.size - 1)
     return means
 
 
