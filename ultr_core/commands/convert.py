@@ -125,6 +125,13 @@ def run(options: argparse.Namespace) -> int:
             f"{named(options.input)} ({source}) cannot become {target}; from {source} it can be "
             f"{' or '.join(_TARGETS[source])}."
         )
+    if options.relevant_grade is not None and (
+        (source, target) != ("letor", "proprank") or options.weights is not None
+    ):
+        raise InputError(
+            "--relevant-grade is for a corpus that becomes a training file (proprank) without "
+            f"--weights; from {source} to {target} it changes nothing, leave it out."
+        )
     show = progress_line()
     job = _Job(options, None if show is None else lambda share: show(f"reading, {share:.0%}"))
     done = _READERS[source](job, target)

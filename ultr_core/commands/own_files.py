@@ -162,10 +162,10 @@ def number_option(text: str, option: str, low: float, high: float) -> float:
 
 
 def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:
-    """Raise InputError if an output would overwrite an input, or another output.
+    """Raise InputError if an output would overwrite an input or another output, or has no place.
 
-    outputs, inputs: option to path, None where it is not given. An input that is no path at all is
-    left to its reader, which says so in its own words.
+    Said before the work, which may be long. outputs, inputs: option to path, None where it is not
+    given. An input that is no path at all is left to its reader, which says so in its own words.
     """
     taken = {
         _real(path): option
@@ -187,7 +187,24 @@ def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str |
                 f"{option} would overwrite {named(path)}, a part of {taken[inside]}; choose "
                 "another file."
             )
+        _require_place(place, path, option)
         taken[place] = option
+
+
+def _require_place(place: Path, path: str, option: str) -> None:
+    """Raise InputError if no file can be made, or replaced, at ``place``."""
+    if place.exists() and not place.is_file() and not place.is_dir():
+        return  # a device or a pipe
+    folder = place.parent
+    if place.is_dir():
+        reason = "it is a directory"
+    elif not folder.is_dir():
+        reason = "its directory does not exist"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = "its directory is read-only"
+    else:
+        return
+    raise InputError(f"{option} cannot be written to {named(path)}: {reason}.")
 
 
 def _real(path: str | Path) -> Path:

@@ -107,6 +107,8 @@ def test_scores(folder: Path) -> None:
         (["c.txt", "x", "--to", "json"], "(letor) cannot become json; from letor"),
         (["s.txt", "x"], "belong to a corpus; name its file with --corpus"),
         (["c.txt", "x", "--to", "proprank", "--relevant-grade", "0"], "--relevant-grade is '0'"),
+        (["c.txt", "x", "--to", "letor", "--relevant-grade", "1"], "it changes nothing"),
+        (["c.txt", "x", "--weights", "w.csv", "--relevant-grade", "1"], "it changes nothing"),
         (["no.txt", "x"], "no.txt does not exist"),
         (["log.csv", "x"], "it is of the kind 'log'"),
         (["zero.csv", "x"], "The propensity of rank 1 is 0"),

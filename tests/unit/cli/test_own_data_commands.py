@@ -163,6 +163,12 @@ def test_the_built_in_corpus_is_written_beside_its_log(
             ["fit", "--corpus", "DIR", "--log", "LOG", "--eta=1", "--out=X", "--scores-out=X"],
             "overwrite",
         ),
+        # Where a result has no place is said before the work.
+        (["fit", "--corpus", "no/such", "--log", "LOG", "--eta", "1", "--out", "no/x"],
+         "--out cannot be written to no/x: its directory does not exist"),
+        (["simulate", "--out", "DIR"], "it is a directory"),
+        (["propensities", "no.csv", "--out", "LOG/x"], "its directory does not exist"),
+        (["notebook", "lab", "--out", "no/x"], "its directory does not exist"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_and_nothing_is_written(
@@ -180,6 +186,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     before = {path: path.read_bytes() for path in (places["LOG"], places["TRAIN"])}
     capsys.readouterr()
     given = [str(places.get(part, part)).replace("=X", f"={places['X']}") for part in command]
+    given = [part.replace("LOG/", f"{places['LOG']}/") for part in given]
     assert main(given) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note:")]
     assert len(errors) == 1
