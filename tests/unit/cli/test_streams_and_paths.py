@@ -21,10 +21,17 @@ RESULT = "3 wins, 5 losses"
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 
 
+def usual_signals() -> None:
+    """Signals as a terminal gives them to a program; a job in the background ignores some."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 def shell(command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command.replace("LAB", f"{sys.executable} -m ultr_core")],
         capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, **variables},
+        preexec_fn=usual_signals,
     )  # fmt: skip
 
 
@@ -158,8 +165,9 @@ from ultr_core.__main__ import run
 run()
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT,
+        preexec_fn=usual_signals,
+    )  # fmt: skip
     assert ".part" in done.stdout
     assert done.returncode == -getattr(signal, name)
     assert list(tmp_path.iterdir()) == []
