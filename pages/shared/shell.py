@@ -36,18 +36,15 @@ def run() -> None:
         away = st.container()
     notices = st.container()
     below = st.empty()
-    loading = not booted()
-    if loading:
-        with below.container():
-            st.skeleton(height=320)
-    boot()
+    if not booted():
+        below.skeleton(height=320)
+        boot()
+        below.empty()
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
     with notices:
         _show_notices()
-    if loading:
-        below.empty()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
     try:

@@ -43,7 +43,10 @@ class Training:
     @property
     def complete(self) -> bool:
         """Whether all cells of the plan are trained already."""
-        return all(cached.RESULTS.peek(cell) is not None for cell in self._cells)
+        return self._trained() == len(self._cells)
+
+    def _trained(self) -> int:
+        return sum(cached.RESULTS.peek(cell) is not None for cell in self._cells)
 
     def checked(self, seconds: float) -> bool:
         """Whether the claims are checked, after at most so many seconds."""
@@ -68,9 +71,8 @@ class Training:
         if _DESK.done(self._visitor) or (not answered and self.checked(0)):
             st.rerun()
         before = _DESK.before(self._visitor)
-        ready = sum(cached.RESULTS.peek(cell) is not None for cell in self._cells)
         with st.container(key="training-line"):
-            st.markdown(line_sentence(before, ready, len(self._cells)))
+            st.markdown(line_sentence(before, self._trained(), len(self._cells)))
 
 
 def line_sentence(before: int, ready: int, cells: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,11 +168,11 @@ def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str |
     Said before the work, which may be long. outputs, inputs: option to path, None where it is not
     given. An input that is no path at all is left to its reader, which says so in its own words.
     """
-    taken = {
-        _real(path): option
-        for option, path in inputs.items()
-        if path is not None and path != "" and "\0" not in path
-    }
+    taken: dict[Path, str] = {}
+    for option, path in inputs.items():
+        if path is not None:
+            with suppress(InputError):
+                taken[_real(checked_path(path, option))] = option
     for option, path in outputs.items():
         if path is None:
             continue

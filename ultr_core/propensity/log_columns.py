@@ -90,8 +90,11 @@ def found_columns(
     return found
 
 
-def require_columns(found: Mapping[str, int], header: Sequence[str], name: str) -> None:
-    """Raise InputError for the first column that is needed and missing, or used and named twice."""
+def require_columns(found: Mapping[str, int], header: Sequence[str], name: str, place: str) -> None:
+    """Raise InputError for the first column that is needed and missing, or used and named twice.
+
+    place: where the columns of ``name`` are named, as "line 1".
+    """
     for meaning in REQUIRED:
         if meaning not in found:
             raise InputError(
@@ -100,12 +103,13 @@ def require_columns(found: Mapping[str, int], header: Sequence[str], name: str) 
                 f"{', '.join(COLUMNS[meaning][1:])})."
             )
     plain = [cell.strip().lower() for cell in header]
-    for meaning, place in found.items():
-        same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[place]]
+    for meaning, column in found.items():
+        same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[column]]
         if len(same) > 1:
             raise InputError(
-                f"{name} has {len(same)} columns named {quoted(header[place])} (columns "
-                f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others."
+                f"{name} has {len(same)} columns named {quoted(header[column])} (columns "
+                f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others in "
+                f"{place}."
             )
 
 

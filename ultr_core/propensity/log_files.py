@@ -157,16 +157,18 @@ def _read(
             file = stack.enter_context(parquet_file(source))
             header, form, row_noun = parquet_header(file), "Parquet", "row"
             places = found_columns(header, columns, source.name)
-            require_columns(_needed(places), header, source.name)
-            blocks = parquet_blocks(file, _needed(places), source.name, progress)
+            needed = _needed(places)
+            require_columns(needed, header, source.name, "the Parquet schema")
+            blocks = parquet_blocks(file, needed, source.name, progress)
         else:
             text = _Text(source, columns)
             parts = text_blocks(source, text.delimiter_of, progress)
             header, row_noun = text.header(next(parts)), "line"
             form = text.form
             places = found_columns(header, columns, source.name)
-            require_columns(_needed(places), header, source.name)
-            blocks = _cells(parts, _needed(places), len(header), text.delimiter, source.name)
+            needed = _needed(places)
+            require_columns(needed, header, source.name, "line 1")
+            blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
         table = LogTable(source.name, row_noun)
         for block in blocks:
             table.add(block)

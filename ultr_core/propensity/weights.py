@@ -171,12 +171,11 @@ class ClickWeightDiagnostics:
     heaviest_share: float
 
 
-def effective_sample_size(clicks: NDArray[np.int64], weight: FloatArray) -> float:
+def effective_sample_size(by_row: FloatArray, weight: FloatArray) -> float:
     """(sum of weights)^2 / sum of squared weights over clicks (Kish, 1965); 0 without clicks.
 
-    clicks, weight [rows], the weight that each click of a row has.
+    weight [rows] of each click of a row; by_row [rows], clicks x weight.
     """
-    by_row = clicks * weight
     total = float(by_row.sum())
     return total**2 / float(by_row @ weight) if total > 0 else 0.0
 
@@ -196,7 +195,7 @@ def click_weight_diagnostics(log: ClickLog, propensities: ArrayLike) -> ClickWei
     heaviest = np.partition(by_document, -5)[-5:] if by_document.size > 5 else by_document
     return ClickWeightDiagnostics(
         clicks=log.total_clicks,
-        effective_sample_size=effective_sample_size(log.clicks, weight),
+        effective_sample_size=effective_sample_size(by_row, weight),
         largest_weight=float(weight.max()),
         heaviest_share=float(heaviest.sum()) / total,
     )

@@ -99,8 +99,7 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
         raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
     clicks = _weighed(log, propensities)
     value, error = clicks.means_and_errors(places)
-    size = effective_sample_size(log.clicks, clicks.of_row)
-    return RiskEstimates(value, error, log.query_draws, size, float(clicks.of_row.max(initial=0)))
+    return RiskEstimates(value, error, log.query_draws, clicks.size, clicks.largest)
 
 
 def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
@@ -129,14 +128,18 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
         )
     value = float(places.astype(np.float64) @ clicks.weight) / summed
     error = float(clicks.means_and_errors(places[None] - value)[1][0])
-    size = effective_sample_size(log.clicks, clicks.of_row)
-    return Estimate.normal(value, error * log.query_draws / summed, log.query_draws, size)
+    error *= log.query_draws / summed
+    return Estimate.normal(value, error, log.query_draws, clicks.size)
 
 
 class _Weighed(NamedTuple):
-    """1 / q by row; by document B_d and A_d - B_d^2 / N_q of `estimate_risks`; draws N_q and N."""
+    """Clicks by document: B_d and A_d - B_d^2 / N_q of `estimate_risks`, draws N_q and N.
 
-    of_row: FloatArray
+    size, largest: effective sample size and largest weight of the clicks.
+    """
+
+    size: float
+    largest: float
     weight: FloatArray
     spread: FloatArray
     drawn: NDArray[np.int64]
@@ -148,11 +151,11 @@ class _Weighed(NamedTuple):
         total, within, between = np.zeros((3, places.shape[0]))
         for queries, documents, ranks in rank_blocks(places, self.offsets):
             of_query = self._by_query(queries, documents) @ ranks
-            total += of_query.sum(axis=0)
+            total += _summed(np.ones(len(of_query)), of_query)
             of_query *= of_query
-            between += (1.0 / self.drawn[queries]) @ of_query
+            between += _summed(1.0 / self.drawn[queries], of_query)
             ranks *= ranks
-            within += self.spread[documents] @ ranks
+            within += _summed(self.spread[documents], ranks)
         value = total / self.draws
         variance = np.maximum((between + within) / self.draws - value**2, 0.0)
         return value, np.sqrt(variance / (self.draws - 1))
@@ -165,12 +168,32 @@ class _Weighed(NamedTuple):
         return csr_array((weight, np.arange(weight.size), starts), shape=shape)
 
 
+def _summed(weight: FloatArray, rows: FloatArray) -> FloatArray:
+    """weight @ rows, added up row after row: a column's sum is the same whatever stands beside it.
+
+    A dense product adds in an order that depends on the number of columns.
+    """
+    row = csr_array((weight, np.arange(weight.size), [0, weight.size]), shape=(1, weight.size))
+    sums: FloatArray = np.asarray(row @ rows)[0]
+    return sums
+
+
 def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
     inverse = inverse_propensities(log, real_numbers(propensities, "Propensities"))
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
-    weight = log.sum_by_document(log.clicks * inverse)
+    by_row = log.clicks * inverse
+    size = effective_sample_size(by_row, inverse)
+    weight = log.sum_by_document(by_row)
     squares = log.sum_by_document(log.clicks * np.square(inverse))
     drawn = np.maximum(log.draws_per_query, 1)
     spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
-    return _Weighed(inverse, weight, spread, drawn, log.query_offsets, log.query_draws)
+    return _Weighed(
+        size,
+        float(inverse.max(initial=0)),
+        weight,
+        spread,
+        drawn,
+        log.query_offsets,
+        log.query_draws,
+    )

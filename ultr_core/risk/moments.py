@@ -96,7 +96,7 @@ def expected_risk(
     contribution = _per_propensity(pi, propensities)
     offsets = checked_offsets(query_offsets, pi.size)
     places = checked_places(ranks, pi.size)
-    rows = places.reshape(-1, pi.size) if places.ndim != 2 else places
+    rows = places.reshape(-1, pi.size)
     totals = np.zeros(rows.shape[0])
     for _, documents, rank in rank_blocks(rows, offsets):
         totals += contribution[documents] @ rank
