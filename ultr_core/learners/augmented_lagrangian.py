@@ -21,11 +21,11 @@ from ultr_core.learners.steps import SampledCurvature, line_search
 
 # If the slack fell by less than this factor since the last update, the width shrinks, unless
 # the inner problem was hard already.
-WANTED_DECREASE = 0.2
-WIDTH_FACTOR = 0.2
+WANTED_DECREASE = 0.05
+WIDTH_FACTOR = 0.3
 EASY_STEPS = 2
 # Share of the curvature of the iteration before.
-BLEND = 0.3
+BLEND = 0.1
 # Pair sums are tried ahead, to save a pass, if there are this many features' entries a cell.
 ENTRIES_PER_CELL = 8
 

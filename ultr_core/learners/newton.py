@@ -13,11 +13,10 @@ from ultr_core.learners.steps import SampledCurvature, line_search
 
 # The smoothing part of the gap is kept below this share of what a step is expected to gain ...
 SHARE_OF_STEP = 0.02
-# ... but not below a part of the tolerance, or of the present gap.
+# ... but not below this part of the tolerance.
 SHARE_OF_TOLERANCE = 0.3
-SHARE_OF_GAP = 0.03
 # Share of the curvature of the iteration before.
-BLEND = 0.25
+BLEND = 0.1
 
 
 def smoothed_newton(
@@ -80,5 +79,5 @@ def _aim(record: Record, slope: float, primal: float) -> float:
     """How large the smoothing part of the gap may be."""
     return max(
         SHARE_OF_STEP * min(-slope, record.primal - record.dual),
-        SHARE_OF_TOLERANCE * max(record.tolerance, SHARE_OF_GAP * record.gap) * primal,
+        SHARE_OF_TOLERANCE * record.tolerance * primal,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.dense_pairs import DensePairs
@@ -70,6 +71,17 @@ class PairSums:
         """The hinge sum alone."""
         by_sorting = self._sorted.hinge(scores) if self._sorted else 0.0
         return self._dense.hinge(scores) + by_sorting
+
+    def hinge_at_most(self, hinge: float, used: FloatArray, exact: NDArray[np.float64]) -> float:
+        """What the hinge sum at ``exact`` [documents] cannot exceed.
+
+        ``hinge`` is what ``evaluate`` found at ``used`` [documents], rounded scores: where that was
+        float32 and pairs were enumerated, it is raised by the bound of ``dense_pairs`` on rounding.
+        Otherwise the sum is computed.
+        """
+        if self._sorted is not None or used.dtype != np.float32:
+            return self.hinge(exact)
+        return self._dense.hinge_at_most(hinge, used, exact)
 
     def at_zero(self, width: float, dtype: np.dtype[Any]) -> PairTotals:
         """The sums where all scores are equal: every pair has u = 1."""

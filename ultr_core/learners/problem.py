@@ -109,6 +109,7 @@ class Record:
     primal: float = np.inf
     dual: float = 0.0  # beta = 0 is always feasible
     coefficients: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    best: Iterate | None = None  # where primal was found
     interrupted: bool = False
     broken: bool = False
     stall_limit: int | None = None
@@ -136,7 +137,7 @@ class Record:
         if self.broken:
             return True
         if primal < self.primal:
-            self.primal, self.coefficients = primal, iterate.coefficients
+            self.primal, self.coefficients, self.best = primal, iterate.coefficients, iterate
         self.dual = max(self.dual, dual)
         if self.gap <= 0.5 * self._halved[1]:
             self._halved = self.iterations, self.gap
@@ -155,7 +156,7 @@ class Record:
 
     def forget_values(self) -> None:
         """Start anew with P and D, keeping the point and the counts."""
-        self.primal, self.dual, self.broken = np.inf, 0.0, False
+        self.primal, self.dual, self.best, self.broken = np.inf, 0.0, None, False
         self._halved = self.iterations, np.inf
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.certificate import Certificate, Solver
 from ultr_core.learners.limits import (
     RangesOf,
     check_cost,
@@ -24,9 +24,10 @@ from ultr_core.learners.limits import (
     check_weights,
 )
 from ultr_core.learners.objective import weighted_hinge
+from ultr_core.learners.path import solve_path
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.solver import Data, Options, Solver, prepare, solve, solve_path
+from ultr_core.learners.solver import Data, Options, prepare, solve
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus

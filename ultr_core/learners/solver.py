@@ -6,9 +6,8 @@ Knows neither corpora nor clicks: features, query offsets, one weight a document
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError
 from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.augmented_lagrangian import augmented_lagrangian
-from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.certificate import Attempt, Certificate, Solver, certify
 from ultr_core.learners.cutting_plane import cutting_plane
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.limits import LARGEST_FEATURE, FeatureRanges, check_features, feature_ranges
@@ -29,14 +28,14 @@ from ultr_core.learners.subspace import MANY_FEATURES, Subspace, find_subspace
 
 # A gap of LOOSE and more is left to phase 1 alone; below, multipliers take over at SWITCH_GAP.
 LOOSE = 5e-5
-SWITCH_GAP = 5e-3
+SWITCH_GAP = 1e-3
 # A given start is likely to be good: smoothing is narrow there from the first step on, provided
 # that the window's part of the hinge (sum of a u (1 - beta)) is no smaller a share of it than this.
 WARM_WIDTH, LEAST_INSIDE = 0.1, 1e-4
 # Phase 1 gives up after this many iterations that do not halve the gap, and where a small gap is
-# wanted and SWITCH_GAP took this many.
+# wanted and HARD_GAP took this many.
 PATIENCE = 8
-HARD_AFTER, HARD_TOLERANCE = 12, 3e-4
+HARD_GAP, HARD_AFTER, HARD_TOLERANCE = 5e-3, 12, 3e-4
 # With more pairs than this, all of which phase 2 has to enumerate, there is phase 1 only.
 MOST_MULTIPLIERS = 100_000_000
 # Features as small as this are used in float64 from the start.
@@ -51,9 +50,6 @@ CUTTING_PLANE_STALLED_AFTER = 150
 # In more dimensions than this cutting planes come first, as long as they halve the gap within so
 # many iterations: the curvature costs too much, and pairs are often too few to tell it.
 MOST_CURVED, CUTTING_PLANE_PATIENCE = 800, 30
-
-
-Solver = Literal["newton", "cutting-plane"]
 
 
 @dataclass(frozen=True)
@@ -89,17 +85,6 @@ class State:
     multipliers: FloatArray | None = None
     vector: NDArray[np.float64] | None = None
     curvature: SampledCurvature | None = None
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """An end of the solver that awaits its certificate."""
-
-    cost: float
-    record: Record
-    passes: int
-    linear: float
-    pull: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -188,16 +173,16 @@ def solve(
     problem = data.problem(cost, data.dtype)
     if coefficients is not None:
         coefficients = data.subspace.narrowed(coefficients)
-    state = _start(problem, coefficients)
+    state = start(problem, coefficients)
     target, passes = options.tolerance, 0
     while True:
         if options.solver == "cutting-plane":
             state = _cutting_plane(problem, state, record, target)
         else:
-            state = _two_phases(problem, state, record, target, rng)
+            state = two_phases(problem, state, record, target, rng)
         passes += problem.products.passes
-        attempt = _attempt(cost, state, record, passes)
-        (certificate,) = _certify(problem, data.subspace, [attempt], options.solver)
+        attempt = Attempt(cost, record, passes, *state.bundle.combined())
+        (certificate,) = certify(problem, data.subspace, [attempt], options.solver)
         exact = problem.products.dtype == np.float64
         if certificate.converged or record.exhausted or (exact and record.stalled):
             return data.subspace.widened(record.coefficients), certificate
@@ -209,42 +194,8 @@ def solve(
             problem.products.passes = 0
 
 
-def solve_path(
-    data: Data, costs: Iterable[float], options: Options
-) -> list[tuple[NDArray[np.float64], Certificate]]:
-    """Minimise P at each of several rising costs.
-
-    Each fit goes on from where the one before stood: its weights and scores, its pair sums and
-    its dual points, which only have to be multiplied by the ratio of the costs. All certificates
-    come from one common pass, counted for each; a fit that fails its check is repeated alone.
-    """
-    attempts: list[Attempt] = []
-    state: State | None = None
-    problem = None
-    rng = np.random.default_rng(options.seed)
-    for cost in costs:
-        before, problem = problem, data.problem(cost, data.dtype)
-        state = _start(problem) if state is None else _carried(before, problem, state)
-        record = options.record(data.subspace)
-        state = _two_phases(problem, state, record, options.tolerance, rng)
-        attempts.append(_attempt(cost, state, record, problem.products.passes))
-        if record.broken:
-            state = None
-        if record.interrupted:
-            break
-    if problem is None:
-        return []
-    found = []
-    certificates = _certify(problem, data.subspace, attempts)
-    for attempt, certificate in zip(attempts, certificates, strict=True):
-        w = data.subspace.widened(attempt.record.coefficients)
-        if not certificate.converged and not attempt.record.exhausted:
-            w, certificate = solve(data, attempt.cost, options, w)
-        found.append((w, certificate))
-    return found
-
-
-def _start(problem: Problem, coefficients: NDArray[np.float64] | None = None) -> State:
+def start(problem: Problem, coefficients: NDArray[np.float64] | None = None) -> State:
+    """The first state: at zero, where nothing has to be computed, or at given coefficients."""
     products, width = problem.products, FIRST_WIDTH
     if coefficients is None or not coefficients.any():
         w = np.zeros(products.n_features)
@@ -260,22 +211,7 @@ def _start(problem: Problem, coefficients: NDArray[np.float64] | None = None) ->
     return State(Iterate(w, scores, totals), width, DualBundle(products.n_features))
 
 
-def _carried(before: Problem | None, problem: Problem, state: State) -> State:
-    """The end of one fit as the start of the next, at another cost."""
-    assert before is not None
-    ratio = problem.cost / before.cost
-    iterate, vector = state.iterate, state.vector
-    if state.multipliers is None and vector is not None:
-        totals = iterate.totals.times(ratio)
-        vector = vector * ratio
-    else:
-        totals, vector = problem.totals(iterate.scores, state.width), None
-    iterate = Iterate(iterate.coefficients, iterate.scores, totals)
-    bundle = state.bundle.rescaled(ratio)
-    return State(iterate, state.width, bundle, None, vector, state.curvature)
-
-
-def _two_phases(
+def two_phases(
     problem: Problem, state: State, record: Record, target: float, rng: np.random.Generator
 ) -> State:
     """Phase 1 until the switch, then phase 2, down to the gap ``target``.
@@ -318,7 +254,7 @@ def _two_phases(
 
 def _is_slow(record: Record, target: float) -> bool:
     """Whether multipliers promise to be faster than smoothing from here on."""
-    hard = record.gap <= SWITCH_GAP and record.iterations >= HARD_AFTER
+    hard = record.gap <= HARD_GAP and record.iterations >= HARD_AFTER
     return record.waited > PATIENCE or (hard and target <= HARD_TOLERANCE)
 
 
@@ -352,47 +288,3 @@ def _in_float64(problem: Problem, state: State, record: Record) -> State:
     totals = problem.totals(scores, state.width)
     bundle = DualBundle(problem.products.n_features)
     return State(Iterate(w, scores, totals), state.width, bundle, multipliers)
-
-
-def _attempt(cost: float, state: State, record: Record, passes: int) -> Attempt:
-    linear, pull = state.bundle.combined()
-    return Attempt(cost, record, passes, linear, pull)
-
-
-def _certify(
-    problem: Problem,
-    subspace: Subspace,
-    attempts: Sequence[Attempt],
-    solver: Solver = "newton",
-) -> list[Certificate]:
-    """P at the best point and D of the best combination of gradients, in float64; one pass."""
-    in_basis = subspace.mixing is not None
-    features = subspace.features if in_basis else problem.products.features
-    exact = FeatureProducts(features, np.float64)
-    coefficients = [subspace.within_columns(a.record.coefficients) for a in attempts]
-    scores, vectors = exact.scores_and_pulled(
-        np.column_stack(coefficients),
-        np.column_stack([a.pull for a in attempts]),
-    )
-    certificates = []
-    for k, attempt in enumerate(attempts):
-        record, w, vector = attempt.record, coefficients[k], vectors[:, k]
-        hinge = problem.pairs.hinge(np.ascontiguousarray(scores[:, k]))
-        primal = 0.5 * float(w @ w) + attempt.cost * hinge
-        square = float(vector @ vector)
-        share = min(1.0, attempt.linear / square) if square > 0 else 1.0
-        dual = max(0.0, share * attempt.linear - 0.5 * share**2 * square)
-        gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-        certificates.append(
-            Certificate(
-                primal=primal,
-                dual=dual,
-                gap=gap,
-                iterations=record.iterations,
-                passes=attempt.passes + exact.passes,
-                solver=solver,
-                converged=gap <= record.tolerance_wanted,
-                stopped_early=record.interrupted,
-            )
-        )
-    return certificates

@@ -122,17 +122,20 @@ def line_search(
     slope: float,
     width: float,
     multipliers: FloatArray | None,
+    moves: FloatArray | None = None,
+    share: float = SLOPE_TOLERANCE,
 ) -> Iterate:
-    """Step along ``direction`` to where the slope is a small part of the initial ``slope``.
+    """Step along ``direction`` to where the slope is at most a ``share`` of the initial ``slope``.
 
-    One pass (``X p``); after that every trial is a pair sum. Lengthens the step until the slope
-    changes its sign, then interpolates. The last trial is returned with its own sums, even when
-    the trials are used up.
+    One pass, unless ``moves`` (``X direction``) is known; after that every trial is a pair sum.
+    Lengthens the step until the slope changes its sign, then interpolates. The last trial is
+    returned with its own sums, even when the trials are used up.
 
     ``slope`` may belong to another width than ``width``. If the trials say that the direction
     leads upwards at this width, the start is returned with its sums at this width.
     """
-    moves = problem.products.scores(direction)
+    if moves is None:
+        moves = problem.products.scores(direction)
     moves64 = moves.astype(np.float64)
     along = float(start.coefficients @ direction)
     square = float(direction @ direction)
@@ -147,7 +150,7 @@ def line_search(
     step = 1.0
     for _ in range(LINE_SEARCH_TRIALS):
         iterate, trial = at(step)
-        if abs(trial) <= SLOPE_TOLERANCE * bracket.steepest:
+        if abs(trial) <= share * bracket.steepest:
             break
         bracket.take(step, trial)
         if bracket.doubtful:

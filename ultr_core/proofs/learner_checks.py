@@ -9,8 +9,8 @@ import numpy as np
 
 from ultr_core.corpus import Corpus
 from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
+from ultr_core.learners.certificate import Solver
 from ultr_core.learners.selection import converged
-from ultr_core.learners.solver import Solver
 from ultr_core.proofs.check import Finding, proof
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.small_world import default_world
