@@ -9,7 +9,6 @@ never looked at, so a constant ranker cannot profit from the order of its labels
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.sorting import ranks_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -168,11 +168,11 @@ def rank_documents(
     keys = _descending_keys(array[None, :])
     ranks = np.empty(array.size, dtype=np.int32)
     if tie_rng is None:
-        ranks[:] = _rank_keys(keys, offsets)[0]
+        ranks[:] = ranks_of(keys, offsets)[0]
     else:
         # Shuffled within queries first, stable ranking makes all orders of ties equally likely.
         shuffled = order_from_ranks(rank_documents(tie_rng.random(array.size), offsets), offsets)
-        ranks[shuffled] = _rank_keys(keys[:, shuffled], offsets)[0]
+        ranks[shuffled] = ranks_of(keys[:, shuffled], offsets)[0]
     return ranks
 
 
@@ -186,7 +186,7 @@ def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray:
     if array.ndim != 2:
         raise InputError(f"scores must have axes [rankers, documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.shape[1])
-    return _rank_keys(_descending_keys(array), offsets)
+    return ranks_of(_descending_keys(array), offsets)
 
 
 def _descending_keys(scores: NDArray[Any]) -> NDArray[Any]:
@@ -197,30 +197,6 @@ def _descending_keys(scores: NDArray[Any]) -> NDArray[Any]:
         document = int(np.argwhere(np.isnan(keys))[0][-1])
         raise InputError(f"The score of document {document} (counted from 0) is not a number.")
     return keys
-
-
-def _rank_keys(keys: NDArray[Any], offsets: IntArray) -> RankArray:
-    """Ranks [rankers, documents] by ascending key; one sort for all queries of equal size."""
-    ranks = np.empty(keys.shape, dtype=np.int32)
-    places = np.arange(1, int(np.diff(offsets).max()) + 1, dtype=np.int32)
-    for first, size in _equal_sizes(offsets):
-        documents = first[:, None] + np.arange(size)
-        for ranker_keys, ranker_ranks in zip(keys, ranks, strict=True):
-            order = ranker_keys[documents].argsort(axis=1, kind="stable")
-            order += first[:, None]
-            ranker_ranks[order] = places[:size]
-    return ranks
-
-
-def _equal_sizes(offsets: IntArray) -> Iterator[tuple[IntArray, int]]:
-    """First documents of all queries of one size, and that size, for every size."""
-    sizes = np.diff(offsets)
-    by_size = np.argsort(sizes, kind="stable")
-    sorted_sizes = sizes[by_size]
-    starts = np.flatnonzero(np.diff(sorted_sizes, prepend=0))
-    ends = np.append(starts[1:], sizes.size)
-    for start, end in zip(starts, ends, strict=True):
-        yield offsets[by_size[start:end]], int(sorted_sizes[start])
 
 
 def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:

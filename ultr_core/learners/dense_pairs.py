@@ -44,7 +44,7 @@ class _Workspace:
         layout = pairs.layout
         self.weights = weights.astype(dtype)
         self.left = np.ones((2, layout.n_rows), dtype)
-        self.right = np.ones((2, layout.n_places), dtype)
+        self.right = np.ones((2, layout.n_places + COLUMNS_PER_DRAW), dtype)
         self.row_sums = np.zeros(layout.n_rows + 1, dtype)
         self.column_sums = np.zeros(layout.n_places + 1, dtype)
         most = max((b.cells.stop - b.cells.start for b in layout.blocks), default=0)
@@ -98,7 +98,8 @@ class DensePairs:
         scaled = np.empty(self.n_documents + 1, dtype)
         np.multiply(scores, inverse, out=scaled[:-1])
         scaled[-1] = -space.far
-        np.take(scaled, self.layout.document, out=space.right[0], mode="clip")
+        places = space.right[0, : self.layout.n_places]
+        np.take(scaled, self.layout.document, out=places, mode="clip")
         scaled[-1] = space.far
         np.subtract(inverse, scaled.take(self.layout.clicked), out=space.left[1])
         return space
@@ -247,34 +248,40 @@ class DensePairs:
     ) -> PairSample:
         """Pairs of the window among about ``wanted`` drawn ones.
 
-        Clicked documents are drawn with probability proportional to the weight of all their cells,
-        each with some columns that follow each other, round and round.
+        The cells of a clicked document are cut into pieces of a few columns that follow each other;
+        pieces are drawn with probability proportional to the weight of the document.
         """
         layout = self.layout
+        pieces = -(-layout.sizes // COLUMNS_PER_DRAW)
         if self._mass is None:
-            self._mass = np.cumsum(self._weights * layout.sizes)
+            self._mass = np.cumsum(self._weights * pieces)
         total = float(self._mass[-1])
         draws = max(1, wanted // COLUMNS_PER_DRAW)
         # Equal distances from a random start: the number of draws of a row is exact but for
         # rounding.
         reached = np.floor(self._mass * (draws / total) + rng.random()).astype(np.int64)
         rows = np.repeat(np.arange(layout.n_rows), np.diff(reached, prepend=0))
-        size = layout.sizes.take(rows)
-        column = (rng.random(len(rows)) * size).astype(np.int64)[:, None]
-        column = (column + np.arange(COLUMNS_PER_DRAW)) % size[:, None]
-        places = column + layout.first_place.take(rows)[:, None]
-        cells = space.right[0].take(places) + space.left[1].take(rows)[:, None]
+        first = COLUMNS_PER_DRAW * (rng.random(len(rows)) * pieces.take(rows)).astype(np.int64)
+        # Arrays [columns, draws]: NumPy is fast along the long axis.
+        steps = np.arange(COLUMNS_PER_DRAW)[:, None]
+        places = steps + (first + layout.first_place.take(rows))
+        cells = space.right[0].take(places)
+        cells += space.left[1].take(rows)
         if multipliers is not None:
-            cells += multipliers.take(column + layout.first_cell.take(rows)[:, None])
-        inside = (cells > 0) & (cells < 1) & (column != layout.column.take(rows)[:, None])
+            cell = steps + (first + layout.first_cell.take(rows))
+            cells += multipliers.take(cell, mode="clip")
+        inside = (cells > 0) & (cells < 1)
+        inside &= steps != layout.column.take(rows) - first
+        inside &= steps < layout.sizes.take(rows) - first
         found = np.flatnonzero(inside)
-        weight = total / max(1, cells.size)
-        n_pairs = self.n_pairs * len(found) / max(1, cells.size)
+        # Each draw stands for so much weight in every cell of its piece.
+        weight = total / max(1, len(rows))
+        n_pairs = len(found) * float(pieces.sum()) / max(1, len(rows))
         if len(found) > most:
             weight *= len(found) / most
             found = found[(np.arange(most) * len(found)) // most]
         return PairSample(
-            layout.clicked.take(rows.take(found // COLUMNS_PER_DRAW)),
+            layout.clicked.take(rows.take(found % len(rows))),
             layout.document.take(places.ravel().take(found)),
             np.full(len(found), weight),
             n_pairs,

@@ -50,6 +50,22 @@ def test_sums_equal_the_definition(width, dtype, accuracy):
         assert weighted_hinge(scores, weights, offsets) == pytest.approx(hinge, rel=1e-12)
 
 
+def test_what_float32_found_bounds_the_exact_sum():
+    below = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        weights, offsets, _ = example(seed)
+        pairs = DensePairs(weights, offsets)
+        exact = 10.0 ** rng.uniform(-3, 3) * rng.normal(size=len(weights))
+        used = (exact + 1e-6 * rng.normal(size=len(exact))).astype(np.float32)
+        found = pairs.evaluate(used, 10.0 ** rng.uniform(-4, 1)).hinge
+        most, sum_there = pairs.hinge_at_most(found, used, exact), pairs.hinge(exact)
+        assert sum_there <= most <= sum_there + 1e-3 * (1 + abs(exact).max()) * weights.sum()
+        below += found < sum_there
+    # Without the bound what float32 found would often be too small.
+    assert below > 5
+
+
 def test_multipliers_move_the_window():
     weights, offsets, scores = example(1)
     pairs = DensePairs(weights, offsets)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ultr_core.learners import fit_path, fit_ranker
+from ultr_core.learners import fit_path, fit_ranker, objective_value, path
 from ultr_core.learners.limits import RangesOf, feature_ranges
+from ultr_core.learners.selection import COST_GRID
 
 
 def test_a_good_start_saves_passes(medium_problem):
@@ -34,14 +35,43 @@ def test_a_bad_start_reaches_the_same_optimum(medium_problem, factor):
 def test_a_path_carries_its_curvature_on(medium_problem):
     corpus, weights = medium_problem
     costs = [0.1, 0.3, 1.0, 3.0, 10.0]
-    path = fit_path(corpus, weights, costs, tolerance=1e-2)
+    first = fit_path(corpus, weights, costs, tolerance=1e-2)
     again = fit_path(corpus, weights, costs, tolerance=1e-2)
     single = [fit_ranker(corpus, weights, cost=c, tolerance=1e-2).certificate for c in costs]
-    for one, other in zip(path, again, strict=True):
+    for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one.coefficients, other.coefficients)
-    assert all(ranker.certificate.gap <= 1e-2 for ranker in path)
+    assert all(ranker.certificate.gap <= 1e-2 for ranker in first)
     # The pass of the certificate is common to the path.
-    assert 1 + sum(r.certificate.passes - 1 for r in path) < sum(c.passes for c in single)
+    assert 1 + sum(r.certificate.passes - 1 for r in first) < sum(c.passes for c in single)
+
+
+def test_certificates_of_a_path_bound_the_objective_closely(medium_problem):
+    corpus, weights = medium_problem
+    for ranker in fit_path(corpus, weights, [0.1, 1.0, 10.0, 100.0], tolerance=1e-2):
+        found = ranker.certificate
+        value = objective_value(corpus, weights, ranker.cost, ranker.coefficients)
+        assert value <= found.primal <= value * (1 + 1e-4)
+        best = fit_ranker(corpus, weights, cost=ranker.cost, tolerance=1e-6).certificate
+        assert found.dual <= best.primal
+        assert found.gap == pytest.approx(1 - found.dual / found.primal)
+
+
+@pytest.mark.parametrize("costs", [[1.0, 1.001, 500.0], [1e-4, 1e4], [3.0, 3.0, 3.0]])
+def test_costs_of_a_path_may_lie_unevenly(medium_problem, costs):
+    corpus, weights = medium_problem
+    found = fit_path(corpus, weights, costs, tolerance=1e-2)
+    assert [ranker.cost for ranker in found] == costs
+    assert all(ranker.certificate.gap <= 1e-2 for ranker in found)
+
+
+def test_the_line_through_two_solutions_saves_work(medium_problem, monkeypatch):
+    corpus, weights = medium_problem
+    passes = {}
+    for furthest in (0.0, path.FURTHEST):
+        monkeypatch.setattr(path, "FURTHEST", furthest)
+        found = fit_path(corpus, weights, COST_GRID, tolerance=1e-2)
+        passes[furthest] = sum(ranker.certificate.iterations for ranker in found)
+    assert passes[path.FURTHEST] < passes[0.0]
 
 
 def test_feature_ranges_are_found_once_and_block_by_block(medium_problem, monkeypatch):

@@ -72,6 +72,27 @@ def test_many_rankers_equal_one_by_one_for_widely_varying_sizes():
         assert np.array_equal(order_from_ranks(ranks, offsets), lexical)
 
 
+@pytest.mark.parametrize("tied", [0.0, 0.5])
+@pytest.mark.parametrize("most_grouped", [0, 1 << 16])
+def test_one_sort_of_all_documents_gives_the_same_ranks(monkeypatch, most_grouped, tied):
+    rng = np.random.default_rng(5)
+    offsets = offsets_of(rng.integers(1, 30, 300))
+    scores = rng.normal(size=offsets[-1])
+    scores[rng.random(scores.size) < tied] = 0.0
+    monkeypatch.setattr("ultr_core.sorting._MOST_GROUPED", most_grouped)
+    lexical = np.lexsort((np.arange(scores.size), -scores, query_of_document(offsets)))
+    assert np.array_equal(order_from_ranks(rank_documents(scores, offsets), offsets), lexical)
+
+
+def test_more_queries_than_a_short_number_can_count():
+    queries = (1 << 16) + 3
+    offsets = 2 * np.arange(queries + 1)
+    scores = np.random.default_rng(6).normal(size=2 * queries).reshape(queries, 2)
+    ranks = rank_documents(scores.ravel(), offsets).reshape(queries, 2)
+    assert np.array_equal(ranks[:, 0] == 1, scores[:, 0] > scores[:, 1])
+    assert (ranks.sum(axis=1) == 3).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.uint8, np.bool_])
 def test_every_kind_of_number_can_be_a_score(dtype):
     scores = np.array([0, 1, 1, 0, 1]).astype(dtype)
