@@ -14,8 +14,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, opened, wait_until_done
 
 LINK = "/lab?clicks=500&draws=2"
 
