@@ -104,11 +104,13 @@ def test_odd_logs_are_told_in_a_sentence_each(
     open_page: OpenPage, address: str, tmp_path: Path
 ) -> None:
     page = opened(open_page, address + PROPENSITIES)
+    alert = page.locator("[data-testid='stAlert']")
     for name, (content, words) in ODD.items():
         path = tmp_path / f"{name}.csv"
         path.write_bytes(content)
         upload(page, "Click log", path)
-        expect(page.locator("[data-testid='stAlert']")).to_contain_text(words)
+        expect(alert.filter(has_text=words)).to_have_count(1)
+        expect(alert).to_have_count(1)
 
 
 def test_numbers_can_be_pasted_and_a_file_uploaded_in_the_lab(
