@@ -149,7 +149,7 @@ def test_a_mark_leads_into_its_world(built_in: OpenApp) -> None:
 
 
 def test_a_step_opens_the_lab_with_its_settings(built_in: OpenApp) -> None:
-    app = open_study(built_in, "learning-curve")
+    app = open_study(built_in, "learning-curve", draws="1")
     app.button(key="try-learning-curve-0").click().run(timeout=120)
     assert not app.exception
     assert app.session_state["clicks"] == 500

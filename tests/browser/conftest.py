@@ -7,27 +7,39 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scripts.screenshots import browser, find_browser, server
+from scripts.screenshots import find_browser, server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMessage, Page
 
 OpenPage = Callable[..., "Page"]
 PATIENCE = 60_000  # milliseconds
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 # A first visit to an address below the root probes for a server there; both answers are expected.
 EXPECTED_ERRORS = ("/_stcore/health", "/_stcore/host-config")
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def launcher() -> Iterator[BrowserType]:
+    """Starts Chromium; there can be only one in a process."""
     if find_browser() is None:
         message = "no Chromium is installed here (apt-get install chromium), or name it in CHROMIUM"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    with browser() as opened:
-        yield opened
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright.chromium
+
+
+@pytest.fixture(scope="session")
+def chromium(launcher: BrowserType) -> Iterator[Browser]:
+    """A browser that remembers nothing."""
+    opened = launcher.launch(executable_path=find_browser(), args=ARGUMENTS)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +50,17 @@ def address(small_corpus: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def window(chromium: Browser) -> Iterator[BrowserContext]:
-    """One profile for all tests: scripts and fonts are fetched once."""
-    context = chromium.new_context(accept_downloads=True)
+def window(
+    launcher: BrowserType, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserContext]:
+    """One profile, kept on disk, for all tests: scripts are fetched and compiled once.
+
+    Without motion: every frame of a fade is drawn by the processor here.
+    """
+    context = launcher.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"), executable_path=find_browser(), args=ARGUMENTS,
+        accept_downloads=True, reduced_motion="reduce",
+    )  # fmt: skip
     yield context
     context.close()
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from playwright.sync_api import Page, expect
 
-from scripts.screenshots import wait_until_done
+from scripts.screenshots import DONE, PATIENCE
 
 OpenPage = Callable[..., Page]
+ASK_AGAIN = 100  # milliseconds; to ask at every frame would have every frame drawn
+
+
+def wait_until_done(page: Page) -> None:
+    """Wait until the page has stopped computing and its controls and charts are drawn."""
+    page.wait_for_selector("[data-testid='stApp'] h1", timeout=PATIENCE)
+    page.wait_for_function(DONE, polling=ASK_AGAIN, timeout=PATIENCE)
+    page.wait_for_timeout(500)  # charts fade in
 
 
 def opened(open_page: OpenPage, url: str, **options: object) -> Page:
@@ -16,6 +24,19 @@ def opened(open_page: OpenPage, url: str, **options: object) -> Page:
     page = open_page(url, **options)
     wait_until_done(page)
     return page
+
+
+def in_both_themes(page: Page) -> Iterator[str]:
+    """The page, opened in the light theme, in that one and then in the dark one."""
+    app = page.locator("[data-testid='stApp']")
+    light = app.evaluate("element => getComputedStyle(element).backgroundColor")
+    yield "light"
+    page.emulate_media(color_scheme="dark")
+    if page.locator("[data-testid='stVegaLiteChart']").count():
+        page.reload()  # the server gives charts the ink of the theme in which they are asked for
+    wait_until_done(page)
+    expect(app).not_to_have_css("background-color", light)
+    yield "dark"
 
 
 def settled(page: Page) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -14,9 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pages.shared.registry import PAGES
-from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, in_both_themes, opened, wait_until_done
 
-OpenPage = Callable[..., Page]
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"
 
@@ -45,12 +43,10 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("path", [page.path for page in PAGES])
-def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str, dark: bool) -> None:
-    page = open_page(f"{address}/{path}{SMALL}", dark=dark)
-    wait_until_done(page)
-    assert violations(page) == []
+def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str) -> None:
+    page = opened(open_page, f"{address}/{path}{SMALL}")
+    assert {theme: violations(page) for theme in in_both_themes(page)} == {"light": [], "dark": []}
 
 
 def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> None:

@@ -11,8 +11,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Page, expect
 
-from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, opened, wait_until_done
 
 MOST_TABS = 60
 

@@ -14,8 +14,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, opened, wait_until_done
 
 LINK = "/lab?clicks=500&draws=2"
 
@@ -32,8 +31,8 @@ def test_link_of_the_dialog_opens_the_same_state_elsewhere(
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("img", name="QR code of this link")).to_be_visible()
-    link = dialog.locator("code").first.inner_text()
-    assert link == f"{address}/lab?eta=0.5&clicks=500&draws=2&examination=weight"
+    link = f"{address}/lab?eta=0.5&clicks=500&draws=2&examination=weight"
+    expect(dialog.locator("code").first).to_have_text(link)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     elsewhere = chromium.new_context()

@@ -69,7 +69,7 @@ def test_files_are_brought_trained_on_and_taken_away(
 
 BAD = (
     ("corpus", "picture.txt", b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "picture.txt"),
-    ("corpus", "bomb.gz", gzip.compress(b"0 qid:1 1:0\n" * 8_000_000, 9), "unpacks to more"),
+    ("corpus", "bomb.gz", None, "unpacks to more"),
     ("log", "empty.csv", b"", "is empty"),
     ("log", "columns.csv", b"a,b,c\n1,2,3\n", "Say above which column"),
 )
@@ -80,7 +80,9 @@ def test_bad_files_are_sentences(open_page: OpenPage, address: str, tmp_path: Pa
     alert = page.locator("[data-testid='stAlert']")
     for kind, name, content, told in BAD:
         path = tmp_path / name
-        path.write_bytes(content)
+        path.write_bytes(
+            gzip.compress(b"0 qid:1 1:0\n" * 8_000_000) if content is None else content
+        )
         bring(page, kind, path)
         expect(alert.filter(has_text=told)).to_have_count(1)
         expect(page.get_by_role("heading", name="5 · Evidence")).to_be_visible()

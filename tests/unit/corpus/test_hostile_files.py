@@ -6,6 +6,7 @@ import gzip
 import os
 import resource
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,6 @@ from ultr_core.learners import parse_ranker, read_ranker
 from ultr_core.propensity import parse_proprank, read_curve, read_proprank, read_weights
 
 CORPUS = Corpus(np.eye(2), np.array([0, 1]), np.array([0, 2]))
-# 64 MiB in 64 kB; they are stopped after 200 times that.
-BOMB = gzip.compress(b"1 " * (1 << 25))
 READERS: dict[str, Callable[[Path], object]] = {
     "corpus": load_corpus,
     "scores": lambda path: read_scores(path, CORPUS),
@@ -85,12 +84,18 @@ def test_what_is_no_text(
     assert words in refusal(read, tmp_path / "file")
 
 
+@cache
+def bomb() -> bytes:
+    """64 MiB in 64 kB; they are stopped after 200 times that."""
+    return gzip.compress(b"1 " * (1 << 25))
+
+
 @readers
 def test_gzip_bombs_are_stopped_early(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "GZIP_RATIO_FROM_BYTES", 1 << 21)
-    (tmp_path / "bomb.gz").write_bytes(BOMB)
+    (tmp_path / "bomb.gz").write_bytes(bomb())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = refusal(read, tmp_path / "bomb.gz")
     assert "unpacks to more than 200 times" in message or "is longer than" in message

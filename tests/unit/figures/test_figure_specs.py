@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 
 import altair as alt
 import numpy as np
@@ -53,25 +54,25 @@ def curve_rows() -> pd.DataFrame:
     return pd.DataFrame({"rank": rank, "users": 1 / rank, "learner": rank**-0.5})
 
 
-def figures() -> list[Figure]:
-    return [
-        risk_scatter(family_rows(), method="naive", alt_text="finding", title="Naive"),
-        risk_scatter(
-            family_rows(), method="propensity", alt_text="finding", title="Weighted", law=(0.9, 30)
-        ),
-        trained_rankers(
-            risk_rows(),
-            labels=["Production", "Naive", "Weighted", "Clipped"],
-            alt_text="finding",
-            title="Trained",
-        ),
-        examination_figure(Settings(), "probability"),
-        examination_figure(Settings(eta=0.0, assumed_eta=2.0), "weight"),
-    ]
+DRAWN: dict[str, Callable[[], Figure]] = {
+    "naive": lambda: risk_scatter(family_rows(), method="naive", alt_text="finding", title="Naive"),
+    "weighted": lambda: risk_scatter(
+        family_rows(), method="propensity", alt_text="finding", title="Weighted", law=(0.9, 30)
+    ),
+    "trained": lambda: trained_rankers(
+        risk_rows(),
+        labels=["Production", "Naive", "Weighted", "Clipped"],
+        alt_text="finding",
+        title="Trained",
+    ),
+    "probability": lambda: examination_figure(Settings(), "probability"),
+    "weight": lambda: examination_figure(Settings(eta=0.0, assumed_eta=2.0), "weight"),
+}
 
 
-@pytest.mark.parametrize("figure", figures(), ids=lambda figure: figure.name)
-def test_specification_is_valid_vega_lite_and_self_contained(figure: Figure) -> None:
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_specification_is_valid_vega_lite_and_self_contained(draw: Callable[[], Figure]) -> None:
+    figure = draw()
     spec = figure.standalone_spec()
     alt.Chart.from_dict(spec, validate=True)
     text = json.dumps(spec, allow_nan=False)  # raises for NaN and inf
@@ -79,8 +80,9 @@ def test_specification_is_valid_vega_lite_and_self_contained(figure: Figure) -> 
     assert spec["description"] == figure.alt
 
 
-@pytest.mark.parametrize("figure", figures(), ids=lambda figure: figure.name)
-def test_type_is_large_enough_for_a_projector(figure: Figure) -> None:
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_type_is_large_enough_for_a_projector(draw: Callable[[], Figure]) -> None:
+    figure = draw()
     config = figure.spec["config"]
     assert config["axis"]["labelFontSize"] >= 16
     assert config["axis"]["titleFontSize"] >= 16

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
+import clarabel
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 
 from ultr_core.corpus import Corpus
 from ultr_core.learners import fit_path, fit_ranker, objective_value
@@ -21,14 +22,25 @@ def exact_optimum(corpus: Corpus, weights: Weights, cost: float) -> float:
                 if i != j and weights.values[i] > 0:
                     differences.append(x[i] - x[j])
                     factors.append(cost * weights.values[i] / weights.clicks)
-    w = cp.Variable(x.shape[1])
-    slack = cp.Variable(len(factors), nonneg=True)
-    goal = cp.Minimize(0.5 * cp.sum_squares(w) + np.array(factors) @ slack)
-    problem = cp.Problem(goal, [np.array(differences) @ w >= 1 - slack])
-    problem.solve(
-        solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=200
+    pairs, features = len(factors), x.shape[1]
+    # Variables (w, slacks); rows: 1 - difference.w - slack <= 0, then -slack <= 0.
+    quadratic = sparse.diags_array(np.repeat([1.0, 0.0], [features, pairs]), format="csc")
+    margins = sparse.hstack([sparse.csc_array(-np.array(differences)), -sparse.eye_array(pairs)])
+    signs = sparse.hstack([sparse.csc_array((pairs, features)), -sparse.eye_array(pairs)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    problem = clarabel.DefaultSolver(
+        sparse.csc_matrix(quadratic),
+        np.concatenate([np.zeros(features), factors]),
+        sparse.csc_matrix(sparse.vstack([margins, signs])),
+        np.repeat([-1.0, 0.0], pairs),
+        [clarabel.NonnegativeConeT(2 * pairs)],
+        settings,
     )
-    return float(problem.value)
+    solution = problem.solve()
+    assert solution.status == clarabel.SolverStatus.Solved
+    return float(solution.obj_val)
 
 
 @pytest.mark.parametrize("ties", [False, True])
