@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import about_words, shell
-from pages.shared.boot import blas_threads, versions
+from pages.shared.boot import versions
 from pages.shared.registry import CLAIMS
 from ultr_core.export.claims_values import PART
+from ultr_core.learners.blas_threads import blas_threads
 
 page = shell.enter()
 

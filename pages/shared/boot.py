@@ -25,10 +25,12 @@ def boot() -> None:
         importlib.import_module(name)
     from pages.shared.workshop import WORKSHOP
     from ultr_core.figures import warm_up
+    from ultr_core.learners.blas_threads import one_blas_thread_for_good
 
     WORKSHOP.start()
     warm_up()
-    one_blas_thread()
+    # BLAS threads compete with the threads of other visitors.
+    one_blas_thread_for_good()
     gc.collect()
     gc.freeze()
     _DONE.set()
@@ -37,26 +39,6 @@ def boot() -> None:
 def booted() -> bool:
     """Whether `boot` has been through, so that a page need not show that it is loading."""
     return _DONE.is_set()
-
-
-def one_blas_thread() -> None:
-    """Limit BLAS to one thread for good.
-
-    BLAS threads compete with the threads of other visitors, and the matrices here are too small
-    to gain from them; the limit only works once SciPy's linear algebra is loaded.
-    """
-    importlib.import_module("scipy.linalg")
-    import threadpoolctl
-
-    threadpoolctl.threadpool_limits(limits=1, user_api="blas")
-
-
-def blas_threads() -> int:
-    """The largest number of threads that a loaded BLAS library may use."""
-    import threadpoolctl
-
-    pools = threadpoolctl.threadpool_info()
-    return max((p["num_threads"] for p in pools if p["user_api"] == "blas"), default=1)
 
 
 @functools.cache

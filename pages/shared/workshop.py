@@ -22,8 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pages.shared.boot import one_blas_thread
 from ultr_core.errors import InputError
+from ultr_core.learners.blas_threads import one_blas_thread_for_good
 
 CellT = TypeVar("CellT")
 
@@ -117,7 +117,7 @@ def _serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when this ends
     with suppress(OSError, AttributeError):
         os.nice(_LOWER_PRIORITY)
-    one_blas_thread()
+    one_blas_thread_for_good()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not come between the answers
     while True:

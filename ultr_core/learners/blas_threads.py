@@ -8,12 +8,13 @@ threads.
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+import threadpoolctl
 
 _lock = threading.Lock()
 _users = 0
@@ -21,22 +22,53 @@ _limit: Any = None
 
 
 @functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _controller() -> threadpoolctl.ThreadpoolController:
+    # What is not loaded yet would not be found.
+    importlib.import_module("scipy.linalg")
+    return threadpoolctl.ThreadpoolController()
+
+
+def _take_control() -> None:
+    """Let the limit be set from this thread.
+
+    From threadpoolctl 3.8 on only the thread that set it first may set it again, and others are
+    ignored in silence; but the limit is one for the whole process, and so is its count here.
+    """
+    let_go = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go(force=True)
+
+
+def one_blas_thread_for_good() -> None:
+    """Limit BLAS to one thread in this process, whatever was or will be fitted."""
+    global _users, _limit
+    with _lock:
+        if _users == 0:
+            _take_control()
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _users += 1
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread; the last of several concurrent fits restores the number."""
-    global _users, _limit
-    with _lock:
-        if _users == 0:
-            _limit = _controller().limit(limits=1, user_api="blas")
-        _users += 1
+    one_blas_thread_for_good()
     try:
         yield
     finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _limit.restore_original_limits()
+        _one_less()
+
+
+def _one_less() -> None:
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            _take_control()
+            _limit.restore_original_limits()
+
+
+def blas_threads() -> int:
+    """The largest number of threads that a loaded BLAS library may use."""
+    pools = threadpoolctl.threadpool_info()
+    return max((p["num_threads"] for p in pools if p["user_api"] == "blas"), default=1)
