@@ -39,8 +39,8 @@ def main() -> None:
         verdict = Slot()
     first = first_time("lab_was_shown")
     # Numbers of the former settings must not stand beside new ones.
-    headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
-    verdict.place().markdown(":shimmer[Checking the paper's claims …]")
+    headline.markdown(":shimmer[Users are clicking and rankers are learning …]")
+    verdict.markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
     require_world(corpus, settings)
     picture = cached.picture(corpus, settings)
@@ -84,11 +84,11 @@ def _risk_section(picture: RiskPicture) -> None:
     )
     for column, method, words, estimates in panels:
         with column:
-            st.container(key=f"panel-{method}").markdown(
+            finding = (
                 f"{words}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
                 f"{lab_words.preference(picture, estimates)}"
             )
-            show_figure(partial(risk_figure, picture, method))
+            show_figure(partial(risk_figure, picture, method), above=finding)
 
 
 def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> bool:
@@ -130,9 +130,9 @@ def _check(order: Training, verdict: Slot) -> bool:
     while not order.checked(NOTICEABLE):
         if order.leave():
             return False
-        verdict.place().markdown(":shimmer[Checking the paper's claims …]")
+        verdict.markdown(":shimmer[Checking the paper's claims …]")
     checks = cached.checks(order.corpus, order.settings)
-    verdict.place().markdown(summary(checks))
+    verdict.markdown(summary(checks))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True
@@ -143,9 +143,8 @@ def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool)
     figure = draw(theme=theme())
     for slot in (slots.headline, slots.answer):
         if slot is not None:
-            slot.place().markdown(f"**{comparison.sentence}**")
-    with slots.chart.place().container():
-        show_chart(figure)
+            slot.markdown(f"**{comparison.sentence}**")
+    show_chart(figure, slots.chart.place())
     if complete:
         with slots.below_chart.place().container(gap="xsmall"):
             offer_files(figure, draw)
@@ -196,14 +195,13 @@ def _formula_section(settings: Settings, picture: RiskPicture) -> None:
     with estimates:
         _formulas(*lab_words.estimate_formulas(settings))
     with law:
-        _formulas(lab_words.law_formula(settings, picture))
-        st.markdown(lab_words.law_condition(settings))
+        _formulas(lab_words.law_formula(settings, picture), below=lab_words.law_condition(settings))
     st.markdown(lab_words.sample_sentence(picture))
 
 
-def _formulas(*formulas: str) -> None:
+def _formulas(*formulas: str, below: str = "") -> None:
     """Formulas below each other, as one element: a class that moves its sliders pays for each."""
-    st.markdown("\n\n".join(f"$$\n{formula}\n$$" for formula in formulas))
+    st.markdown("\n\n".join([*(f"$$\n{formula}\n$$" for formula in formulas), below]))
 
 
 def _steps_section() -> None:
@@ -218,7 +216,7 @@ def _steps_section() -> None:
 def _answer() -> Slot:
     """Below the steps, so that who presses a button there sees what it did."""
     answer = Slot()
-    answer.place().markdown(":shimmer[The rankers are learning …]")
+    answer.markdown(":shimmer[The rankers are learning …]")
     return answer
 
 
