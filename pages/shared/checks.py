@@ -42,14 +42,18 @@ def summary(checks: Sequence[Mapping[str, Any]]) -> str:
 LIST = "proof-checks"
 STYLE = f"""
 .st-key-{LIST} details {{ border: 1px solid color-mix(in srgb, currentColor 18%, transparent);
-  border-radius: 0.5rem; margin: 0 0 0.5rem }}
-.st-key-{LIST} summary {{ border-radius: 0.5rem; cursor: pointer; display: flex; gap: 0.5rem;
-  list-style: none; padding: 0.25rem 0.75rem }}
+  border-radius: 0.5rem; margin: 0 0 0.5rem; overflow: hidden }}
+.st-key-{LIST} summary {{ align-items: center; cursor: pointer; display: flex; gap: 0.75rem;
+  list-style: none; min-height: 2.4rem; padding: 0.25rem 1rem }}
 .st-key-{LIST} summary::-webkit-details-marker {{ display: none }}
-.st-key-{LIST} summary::before {{ content: "\\203A"; flex: none; font-size: 1.4rem;
-  line-height: 1.4rem; text-align: center; transition: transform 0.15s; width: 0.75rem }}
-.st-key-{LIST} details[open] > summary::before {{ transform: rotate(90deg) }}
-.st-key-{LIST} summary:hover {{ background: color-mix(in srgb, currentColor 6%, transparent) }}
+.st-key-{LIST} summary::before {{ border: solid; border-width: 0 1.5px 1.5px 0; content: "";
+  flex: none; height: 0.4rem; rotate: -45deg; transition: rotate 0.2s; width: 0.4rem }}
+.st-key-{LIST} details[open] > summary::before {{ rotate: 45deg }}
+.st-key-{LIST} details[open] > summary, .st-key-{LIST} summary:hover
+  {{ background: color-mix(in srgb, currentColor 4%, transparent) }}
+.st-key-{LIST} details[open] > summary
+  {{ border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent) }}
+.st-key-{LIST} summary:focus-visible {{ outline-offset: -2px }}
 .st-key-{LIST} summary p {{ font-size: 0.875rem; line-height: 1.4rem; margin: 0 }}
 .st-key-{LIST} details > :not(summary) {{ margin-left: 1rem; margin-right: 1rem }}
 .st-key-{LIST} details > summary + * {{ margin-top: 1rem }}
