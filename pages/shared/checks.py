@@ -69,8 +69,8 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
     """
     half = (len(checks) + 1) // 2
     with st.container(key=LIST):
-        for column, part in zip(st.columns(2), (checks[:half], checks[half:]), strict=True):
-            column.markdown("\n\n".join(_entry(check) for check in part), unsafe_allow_html=True)
+        for part in (checks[:half], checks[half:]):
+            st.markdown("\n\n".join(_entry(check) for check in part), unsafe_allow_html=True)
 
 
 def _entry(check: Mapping[str, Any]) -> str:

@@ -56,10 +56,8 @@ def chosen_controls(names: Sequence[str]) -> Settings | InputError:
 def _in_page(names: Sequence[str]) -> None:
     if names:
         with st.container(key="main-controls"):
-            grid = st.grid(len(names), min_column_width=150)
             for name in names:
-                with grid.cell():
-                    control(PARAMETERS[name])
+                control(PARAMETERS[name])
 
 
 def control(parameter: Parameter) -> None:

@@ -58,11 +58,14 @@ def page_spec(figure: Figure) -> dict[str, Any]:
 
 def offer_files(figure: Figure, draw: Draw, *, key: str = "") -> None:
     """Offer the figure as files, drawn for a white page on a click, without another run."""
-    st.fragment(_saver)(figure.name, figure.title, draw, key)
+    st.fragment(save_figure)(figure.name, figure.title, draw, key)
 
 
-def _saver(name: str, title: str, draw: Draw, key: str) -> None:
-    """What to save as; made when it is opened, for a class pays for everything on a page."""
+def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
+    """What to save as; made when it is opened, for a class pays for everything on a page.
+
+    To be called in a fragment, which is run again on opening.
+    """
     opened = st.popover(
         "Save figure", icon=":material/download:", type="tertiary", on_change="rerun",
         key=f"save-figure-{name}{key}",

@@ -109,8 +109,7 @@ def _address(key: str, text: str | None) -> None:
 
 def headline() -> Slot:
     """The place of a page's headline: what it found, in a sentence."""
-    with st.container(key=HEADLINE):
-        return Slot()
+    return Slot(st.container(key=HEADLINE))
 
 
 def style(page: PageInfo) -> None:

@@ -71,8 +71,7 @@ class Training:
         if _DESK.done(self._visitor) or (not answered and self.checked(0)):
             st.rerun()
         before = _DESK.before(self._visitor)
-        with st.container(key="training-line"):
-            st.markdown(line_sentence(before, self._trained(), len(self._cells)))
+        st.markdown(line_sentence(before, self._trained(), len(self._cells)))
 
 
 def line_sentence(before: int, ready: int, cells: int) -> str:
