@@ -44,7 +44,7 @@ STYLE = f"""
 .st-key-{LIST} details {{ border: 1px solid color-mix(in srgb, currentColor 18%, transparent);
   border-radius: 0.5rem; margin: 0 0 0.5rem; overflow: hidden }}
 .st-key-{LIST} summary {{ align-items: center; cursor: pointer; display: flex; gap: 0.75rem;
-  list-style: none; min-height: 2.4rem; padding: 0.25rem 1rem }}
+  list-style: none; min-height: 2.4rem; padding: 0.25rem 0.75rem 0.25rem 1rem }}
 .st-key-{LIST} summary::-webkit-details-marker {{ display: none }}
 .st-key-{LIST} summary::before {{ border: solid; border-width: 0 1.5px 1.5px 0; content: "";
   flex: none; height: 0.4rem; rotate: -45deg; transition: rotate 0.2s; width: 0.4rem }}
@@ -70,10 +70,10 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
     half = (len(checks) + 1) // 2
     with st.container(key=LIST):
         for part in (checks[:half], checks[half:]):
-            st.markdown("\n\n".join(_entry(check) for check in part), unsafe_allow_html=True)
+            st.markdown("\n\n".join(entry(check) for check in part), unsafe_allow_html=True)
 
 
-def _entry(check: Mapping[str, Any]) -> str:
+def entry(check: Mapping[str, Any]) -> str:
     """A check as text that opens; its markup is the only one, whatever words and numbers say."""
     label = f"{SYMBOLS[check['status']]} **{check['status']}**: {_plain(check['title'])}"
     return (
