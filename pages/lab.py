@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import cached, lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
-from pages.shared.frame import offer_files, show_chart, show_figure, theme
+from pages.shared.frame import Draw, save_figure, show_chart, show_figure, theme
 from pages.shared.page_link import choose
 from pages.shared.slots import AnswerSlots, Slot, first_time
 from pages.shared.training import FIRST_CELLS, Training
@@ -35,12 +35,11 @@ def main() -> None:
     page = shell.enter()
     settings = shell.require_settings(page)
     headline = lecture.headline()
-    with st.container(key="verdict"):
-        verdict = Slot()
+    verdict = Slot(st.container(key="verdict"))
     first = first_time("lab_was_shown")
     # Numbers of the former settings must not stand beside new ones.
-    headline.place().markdown(":shimmer[Users are clicking and rankers are learning …]")
-    verdict.place().markdown(":shimmer[Checking the paper's claims …]")
+    headline.markdown(":shimmer[Users are clicking and rankers are learning …]")
+    verdict.markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
     require_world(corpus, settings)
     picture = cached.picture(corpus, settings)
@@ -77,18 +76,17 @@ def _risk_section(picture: RiskPicture) -> None:
         "thin line joins the exact expectations, the dashed line is E[R_IPS] = slope R + "
         "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance.",
     )
-    naive, weighted = st.columns(2, gap="medium")
     panels = (
-        (naive, "naive", "**Naive**: every click counts 1", picture.naive),
-        (weighted, "propensity", "**Weighted**: a click counts 1/p", picture.weighted),
+        ("naive", "**Naive**: every click counts 1", picture.naive),
+        ("propensity", "**Weighted**: a click counts 1/p", picture.weighted),
     )
-    for column, method, words, estimates in panels:
-        with column:
-            st.container(key=f"panel-{method}").markdown(
+    with st.container(key="risks", gap="medium"):
+        for method, words, estimates in panels:
+            finding = (
                 f"{words}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
                 f"{lab_words.preference(picture, estimates)}"
             )
-            show_figure(partial(risk_figure, picture, method))
+            show_figure(partial(risk_figure, picture, method), above=finding)
 
 
 def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> bool:
@@ -130,9 +128,9 @@ def _check(order: Training, verdict: Slot) -> bool:
     while not order.checked(NOTICEABLE):
         if order.leave():
             return False
-        verdict.place().markdown(":shimmer[Checking the paper's claims …]")
+        verdict.markdown(":shimmer[Checking the paper's claims …]")
     checks = cached.checks(order.corpus, order.settings)
-    verdict.place().markdown(summary(checks))
+    verdict.markdown(summary(checks))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True
@@ -143,17 +141,22 @@ def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool)
     figure = draw(theme=theme())
     for slot in (slots.headline, slots.answer):
         if slot is not None:
-            slot.place().markdown(f"**{comparison.sentence}**")
-    with slots.chart.place().container():
-        show_chart(figure)
+            slot.markdown(f"**{comparison.sentence}**")
+    show_chart(figure, slots.chart.place())
     if complete:
         with slots.below_chart.place().container(gap="xsmall"):
-            offer_files(figure, draw)
-            _show_numbers(comparison)
+            st.fragment(_below_rankers)(figure.name, figure.title, draw, comparison)
 
 
-def _show_numbers(comparison: Comparison) -> None:
-    with st.expander("Numbers: intervals, mean ranks, C and clipping"):
+def _below_rankers(name: str, title: str, draw: Draw, comparison: Comparison) -> None:
+    """Files and numbers; both are made when they are opened, without another run of the page."""
+    save_figure(name, title, draw)
+    opened = st.expander(
+        "Numbers: intervals, mean ranks, C and clipping", key="numbers", on_change="rerun"
+    )
+    if not opened.open:
+        return
+    with opened:
         st.table(_numbers(comparison), alt="Test risk and mean rank of every ranker")
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
@@ -192,25 +195,21 @@ def _examination_section(settings: Settings) -> None:
 
 def _formula_section(settings: Settings, picture: RiskPicture) -> None:
     st.subheader("The formulas with these numbers")
-    estimates, law = st.columns(2, gap="medium")
-    with estimates:
+    with st.container(key="formulas", gap="medium"):
         _formulas(*lab_words.estimate_formulas(settings))
-    with law:
-        _formulas(lab_words.law_formula(settings, picture))
-        st.markdown(lab_words.law_condition(settings))
+        _formulas(lab_words.law_formula(settings, picture), below=lab_words.law_condition(settings))
     st.markdown(lab_words.sample_sentence(picture))
 
 
-def _formulas(*formulas: str) -> None:
+def _formulas(*formulas: str, below: str = "") -> None:
     """Formulas below each other, as one element: a class that moves its sliders pays for each."""
-    st.markdown("\n\n".join(f"$$\n{formula}\n$$" for formula in formulas))
+    st.markdown("\n\n".join([*(f"$$\n{formula}\n$$" for formula in formulas), below]))
 
 
 def _steps_section() -> None:
     st.subheader("Try this")
-    columns = st.columns(len(lab_words.STEPS))
-    for number, (column, step) in enumerate(zip(columns, lab_words.STEPS, strict=True)):
-        with column:
+    with st.container(key="steps"):
+        for number, step in enumerate(lab_words.STEPS):
             st.markdown(step.question)
             st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.settings,))
 
@@ -218,7 +217,7 @@ def _steps_section() -> None:
 def _answer() -> Slot:
     """Below the steps, so that who presses a button there sees what it did."""
     answer = Slot()
-    answer.place().markdown(":shimmer[The rankers are learning …]")
+    answer.markdown(":shimmer[The rankers are learning …]")
     return answer
 
 

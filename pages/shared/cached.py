@@ -59,6 +59,11 @@ def world(corpus: str | None, settings: Settings) -> World:
     return _WORLDS.get((corpus, key), make)
 
 
+def has_world(corpus: str | None, settings: Settings) -> bool:
+    """Whether the world of ``settings`` need not be built first."""
+    return _WORLDS.peek((corpus, stage(settings, WORLD_FIELDS))) is not None
+
+
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _splits(corpus: str) -> CorpusSplits:
     return load_directory(corpus)

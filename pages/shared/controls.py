@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
@@ -29,7 +30,7 @@ def controls(page: PageInfo) -> Settings | InputError:
     with st.sidebar:
         presets = st.container()
         picture = curve_control.curve_control()
-        in_sidebar = st.container()
+        in_sidebar = None if page.main_controls else st.container()
         for name in SIDE_CONTROLS:
             if name not in page.main_controls:
                 control(PARAMETERS[name])
@@ -38,7 +39,7 @@ def controls(page: PageInfo) -> Settings | InputError:
                 control(PARAMETERS[name])
     _in_page(page.main_controls)
     settings = _settings()
-    with st.container() if page.main_controls else in_sidebar:
+    with in_sidebar or nullcontext():
         curve_control.show_curves(settings, picture)
     with presets:
         _presets(settings)
@@ -55,10 +56,8 @@ def chosen_controls(names: Sequence[str]) -> Settings | InputError:
 def _in_page(names: Sequence[str]) -> None:
     if names:
         with st.container(key="main-controls"):
-            grid = st.grid(len(names), min_column_width=150)
             for name in names:
-                with grid.cell():
-                    control(PARAMETERS[name])
+                control(PARAMETERS[name])
 
 
 def control(parameter: Parameter) -> None:

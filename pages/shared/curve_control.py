@@ -16,23 +16,31 @@ from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, Settings
 
+KEY = "curve-control"
 _WHO = {"curve": "Users", "assumed_curve": "Learner"}
 
 
-def curve_control() -> DeltaGenerator:
-    """Draw the control; returns the place for a picture of the curves.
+def curve_control() -> DeltaGenerator | None:
+    """Draw the control; returns the place for a picture of the curves, None while it is closed.
 
     What is typed is the state: it stands in the address bar, and an empty field is the power law.
+    The fields are therefore always there; what helps to fill them is made when it is opened.
     """
-    with st.popover("Examination curve", icon=":material/show_chart:", width="stretch"):
-        st.markdown(
-            "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, 2, …, "
-            "or upload a CSV file with the columns rank and propensity. To estimate a curve, open "
-            "the page Propensities."
-        )
-        picture = st.container()
+    control = st.popover(
+        "Examination curve", icon=":material/show_chart:", width="stretch", key=KEY,
+        on_change="rerun",
+    )  # fmt: skip
+    picture = None
+    with control:
+        if control.open:
+            st.markdown(
+                "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, "
+                "2, …, or upload a CSV file with the columns rank and propensity. To estimate a "
+                "curve, open the page Propensities."
+            )
+            picture = st.container()
         for name, field in CURVES.items():
-            _field(name, field)
+            _field(name, field, upload=bool(control.open))
     return picture
 
 
@@ -52,7 +60,7 @@ def typed_curves() -> dict[str, Any]:
     }
 
 
-def show_curves(settings: Settings | InputError, picture: DeltaGenerator) -> None:
+def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None) -> None:
     """Say which exponents are not used, offer the way back, and draw the curves."""
     who = [name for name in CURVES if replaces(CURVES[name].power)]
     if not who:
@@ -69,7 +77,7 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator) -> Non
             "Use the power law again", key="power-law", type="tertiary", on_click=_forget,
             icon=":material/undo:",
         )  # fmt: skip
-    if isinstance(settings, Settings):
+    if picture is not None and isinstance(settings, Settings):
         from pages.shared.frame import show_chart, theme
         from ultr_core.figures import examination_figure
 
@@ -86,16 +94,17 @@ def _scaled() -> list[str]:
     return [text for name, values in typed.items() for text in CURVES[name].scaled(values)]
 
 
-def _field(name: str, field: CurveField) -> None:
+def _field(name: str, field: CurveField, *, upload: bool) -> None:
     st.text_input(
         f"{_WHO[name]}: numbers by rank", key=field.key, bind="query-params",
         max_chars=LONGEST_TEXT, placeholder="power law", help=field.help,
     )  # fmt: skip
-    turn = st.session_state.setdefault(_turn(field), 0)
-    st.file_uploader(
-        f"{_WHO[name]}: CSV file", type=["csv", "txt"], key=_upload(field, turn),
-        on_change=partial(_take, field, turn), label_visibility="collapsed", max_upload_size=5,
-    )  # fmt: skip
+    if upload:
+        turn = st.session_state.setdefault(_turn(field), 0)
+        st.file_uploader(
+            f"{_WHO[name]}: CSV file", type=["csv", "txt"], key=_upload(field, turn),
+            on_change=partial(_take, field, turn), label_visibility="collapsed", max_upload_size=5,
+        )  # fmt: skip
     fault = st.session_state.get(_fault(field))
     if fault:
         st.error(fault, icon=":material/error:")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol, cast
 
+import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import lecture
 from pages.shared.take_away import origin
@@ -19,22 +22,32 @@ class Draw(Protocol):
         """The figure, with its text readable on the theme's background."""
 
 
-def show_figure(draw: Draw, *, key: str = "") -> None:
+def show_figure(draw: Draw, *, key: str = "", above: str = "") -> None:
     """Show the figure that ``draw`` makes for the reader's theme, and offer it as files.
 
-    ``key`` tells apart two figures of one name on a page.
+    ``key`` tells apart two figures of one name on a page; ``above`` are words over the picture.
     """
     figure = draw(theme=theme())
     with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
+        if above:
+            st.markdown(above)
         show_chart(figure)
         offer_files(figure, draw, key=key)
 
 
-def show_chart(figure: Figure) -> None:
+def show_chart(figure: Figure, place: DeltaGenerator | None = None) -> None:
     """Show the picture alone; it may be shown again in the same place while results come in."""
-    st.vega_lite_chart(
-        figure.rows, page_spec(figure), width="stretch", height=figure.height, alt=figure.alt
+    (place or st).vega_lite_chart(
+        _sent(figure), page_spec(figure), width="stretch", height=figure.height, alt=figure.alt
     )
+
+
+def _sent(figure: Figure) -> Any:
+    """The data as they are sent; a missing number is no value there, as from a frame."""
+    if isinstance(figure.data, pd.DataFrame):
+        return figure.data
+    columns = {name: pa.array(values, from_pandas=True) for name, values in figure.data.items()}
+    return pa.table(columns)
 
 
 def page_spec(figure: Figure) -> dict[str, Any]:
@@ -45,11 +58,14 @@ def page_spec(figure: Figure) -> dict[str, Any]:
 
 def offer_files(figure: Figure, draw: Draw, *, key: str = "") -> None:
     """Offer the figure as files, drawn for a white page on a click, without another run."""
-    st.fragment(_saver)(figure.name, figure.title, draw, key)
+    st.fragment(save_figure)(figure.name, figure.title, draw, key)
 
 
-def _saver(name: str, title: str, draw: Draw, key: str) -> None:
-    """What to save as; made when it is opened, for a class pays for everything on a page."""
+def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
+    """What to save as; made when it is opened, for a class pays for everything on a page.
+
+    To be called in a fragment, which is run again on opening.
+    """
     opened = st.popover(
         "Save figure", icon=":material/download:", type="tertiary", on_change="rerun",
         key=f"save-figure-{name}{key}",

@@ -27,7 +27,7 @@ _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
 
 HEADLINE = "headline"
-_SHOWN = (HEADLINE, "panel", "lines", "given-curves", "lesson")
+_SHOWN = (HEADLINE, "figure-risk", "lines", "given-curves", "lesson")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
 _HIDDEN = ("save", "verdict", "pins", "step", "swap-step", "live-step", "try")
@@ -109,8 +109,7 @@ def _address(key: str, text: str | None) -> None:
 
 def headline() -> Slot:
     """The place of a page's headline: what it found, in a sentence."""
-    with st.container(key=HEADLINE):
-        return Slot()
+    return Slot(st.container(key=HEADLINE))
 
 
 def style(page: PageInfo) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import controls, lecture, link, settings_history
+from pages.shared import checks, controls, lecture, link, settings_history, side_by_side
 from pages.shared.boot import boot, booted
 from pages.shared.context import CONTEXT, PageContext
 from pages.shared.launch import read_launch
@@ -12,9 +12,9 @@ from pages.shared.registry import HOME, PAGES, PageInfo
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 
-_READABLE = """<style>
+_READABLE = """
 [data-testid="stBaseButton-primary"] p { color: light-dark(#FFFFFF, #101418) }
-</style>"""
+"""
 """Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 
 
@@ -25,7 +25,7 @@ def run() -> None:
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
         initial_sidebar_state="collapsed" if lesson or st.context.is_embedded else "auto",
     )  # fmt: skip
-    st.html(_READABLE)
+    st.html(f"<style>{_READABLE}{checks.STYLE}{side_by_side.STYLE}</style>")
     page = st.navigation(_menu())
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
@@ -33,22 +33,18 @@ def run() -> None:
     with st.sidebar:
         settings_history.note(settings)
         settings_history.buttons()
-        away = st.container()
-    notices = st.container()
-    below = st.empty()
     if not booted():
-        below.skeleton(height=320)
+        below = st.skeleton(height=320)
         boot()
         below.empty()
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
-    with notices:
-        _show_notices()
+    _show_notices()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
     try:
-        with away:
+        with st.sidebar:
             take_away.share(context, lesson)
         page.run()
     finally:

@@ -12,12 +12,17 @@ class Slot:
     """A place for one element that may be replaced while results come in.
 
     Unlike ``st.empty`` it does not blank what the previous run left there: the old picture stays,
-    marked as stale by Streamlit, until the first new content.
+    marked as stale by Streamlit, until the first new content. It is the only thing in its
+    ``container``, where it is given one.
     """
 
-    def __init__(self) -> None:
-        self._container = st.container()
+    def __init__(self, container: DeltaGenerator | None = None) -> None:
+        self._container = st.container() if container is None else container
         self._place: DeltaGenerator | None = None
+
+    def markdown(self, words: str) -> None:
+        """Put words there, with one message to the browser less than through ``place``."""
+        self._place = (self._place or self._container).markdown(words)
 
     def place(self) -> DeltaGenerator:
         """Where to put the content; each use replaces the one before."""

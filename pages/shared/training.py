@@ -16,6 +16,7 @@ FIRST_CELLS = 2  # naive and weighted on the first click log
 PATIENCE = 0.25  # seconds that a page waits for its rankers while others wait too
 COME_BACK = 1.0  # seconds between two looks whether they are there
 FOR_EACH_BEFORE = 0.3  # seconds more for each visitor who is served before
+ROUNDS = 3  # of the visitors between two looks, once only the intervals are still to come
 
 _DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make_apart)
 
@@ -64,15 +65,15 @@ class Training:
 
     def come_back(self, *, answered: bool) -> None:
         """Say how long the line is, look again by itself, and show the page when there is more."""
-        every = COME_BACK + FOR_EACH_BEFORE * _DESK.before(self._visitor)
+        rounds = ROUNDS if answered else 1
+        every = COME_BACK + FOR_EACH_BEFORE * rounds * _DESK.before(self._visitor)
         st.fragment(self._look, run_every=every)(answered)
 
     def _look(self, answered: bool) -> None:
         if _DESK.done(self._visitor) or (not answered and self.checked(0)):
             st.rerun()
         before = _DESK.before(self._visitor)
-        with st.container(key="training-line"):
-            st.markdown(line_sentence(before, self._trained(), len(self._cells)))
+        st.markdown(line_sentence(before, self._trained(), len(self._cells)))
 
 
 def line_sentence(before: int, ready: int, cells: int) -> str:

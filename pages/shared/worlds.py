@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import streamlit as st
 
 from pages.shared import cached
@@ -13,8 +15,9 @@ from ultr_core.settings import Settings
 
 def require_world(corpus: str | None, settings: Settings) -> None:
     """Build the world, or show the one sentence that says why it cannot be built."""
+    waiting = st.spinner("Building the corpus and its rankers, once …")
     try:
-        with st.spinner("Building the corpus and its rankers, once …"):
+        with nullcontext() if cached.has_world(corpus, settings) else waiting:
             notices = world_notices(cached.world(corpus, settings), settings)
     except InputError as error:
         st.error(in_page_words(str(error)), icon=":material/error:")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.curve_control import KEY
+from tests.app.pages import opened
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare
 from ultr_core.settings import Settings
@@ -78,7 +80,7 @@ def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> 
 def test_odd_uploads_are_one_sentence_and_change_nothing(
     open_app: OpenApp, data: bytes, words_of_error: str
 ) -> None:
-    app = open_app(**FAST, p=CURVE)
+    app = opened(open_app(**FAST, p=CURVE), KEY)
     app.file_uploader(key="upload-curve-0").set_value(("curve.csv", data, "text/csv")).run()
     assert not app.exception
     assert words_of_error in app.error[0].value
@@ -86,7 +88,7 @@ def test_odd_uploads_are_one_sentence_and_change_nothing(
 
 
 def test_an_uploaded_curve_goes_into_the_field(open_app: OpenApp) -> None:
-    app = open_app(**FAST)
+    app = opened(open_app(**FAST), KEY)
     data = b"Rank, Propensity\n2,0.5\n1,1\n"
     app.file_uploader(key="upload-assumed_curve-0").set_value(("c.csv", data, "text/csv")).run()
     assert not app.exception

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import checks as check_list
-from tests.app.pages import open_savers
+from tests.app.pages import open_savers, opened
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
@@ -16,6 +17,10 @@ from ultr_core.settings import PARAMETERS, PRESETS, Settings
 OpenApp = Callable[..., AppTest]
 FAST = {"draws": "2", "clicks": "500"}
 SETTINGS = Settings(draws=2, clicks=500)
+
+
+PARTS = 92
+"""Elements and containers that a class pays for in every run of the page: about 0.3 ms each."""
 
 
 def words(app: AppTest) -> str:
@@ -36,12 +41,20 @@ def test_untouched_page_makes_its_point(open_app: OpenApp) -> None:
     assert len(open_savers(app).get("download_button")) == 16
 
 
+def test_a_run_sends_few_parts_and_nothing_that_is_closed(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    assert "proof checks hold" in words(app)
+    assert sum(1 for half in (app.main, app.sidebar) for _ in half) <= PARTS
+    for closed in ("download_button", "file_uploader", "table"):
+        assert not app.get(closed)
+
+
 def test_numbers_on_the_page_are_those_of_the_core(open_app: OpenApp, small_corpus: Path) -> None:
     app = open_app(**FAST)
     world = build_world(SETTINGS, load_directory(small_corpus))
     expected = compare(world, SETTINGS)
     assert f"**{expected.sentence}**" in words(app)
-    shown = app.table[0].value.to_dict("records")
+    shown = opened(app, "numbers").table[0].value.to_dict("records")
     assert len(shown) == len(expected.rankers)
     for row, summary in zip(shown, expected.rankers.values(), strict=True):
         assert row["Ranker"] == summary.label
@@ -176,6 +189,17 @@ def test_weights_can_be_shown_instead_of_probabilities(open_app: OpenApp) -> Non
     app.get_by_key("examination").set_value("Weight 1/p").run()
     assert not app.exception
     assert "1000" in app.get("vega_lite_chart")[3].proto.spec
+
+
+def test_words_of_a_check_bring_no_markup(small_corpus: Path) -> None:
+    world = build_world(SETTINGS, load_directory(small_corpus))
+    check = proof_checks(world, ranker_family(world), SETTINGS)[0].as_dict()
+    odd = {**check, "formula": "a<b", "title": "<b>x</b>", "sentence": "1<2 & <i>", "details": {}}
+    entry = check_list.entry(odd)
+    assert re.findall(r"</?\w+>", entry) == ["<details>", "<summary>", "</summary>", "</details>"]
+    assert "$$\na<b\n$$" in entry
+    assert "&lt;b>x&lt;/b>" in entry
+    assert "1&lt;2 &amp; &lt;i>" in entry
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import take_away
 from pages.shared.proofs_words import number
+from tests.app.pages import opened
 from ultr_core.experiments.samples import sample_files
 from ultr_core.export import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
 from ultr_core.proofs import DERIVATIONS
@@ -79,7 +80,7 @@ def lab(app: AppTest, out: str) -> None:
     shown = words(app)
     lines = out.splitlines()
     assert any(f"**{line}**" in shown for line in lines)
-    for row in app.table[0].value.to_dict("records"):
+    for row in opened(app, "numbers").table[0].value.to_dict("records"):
         assert f"{row['Ranker']:28} {row['Risk']}" in out
     for method in ("naive   ", "weighted"):
         (kendall,) = re.findall(rf"{method} τ = (-?\d\.\d\d)", out)

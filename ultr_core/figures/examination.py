@@ -7,20 +7,23 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
 from ultr_core.figures.template import bare_spec, rows_of
 
 Quantity = Literal["probability", "weight"]
+
+COLUMNS = ("rank", "users", "learner")
 
 WHAT_IF_COLOR = METHOD_STYLES["clipped"].color
 WHAT_IF_START = 0.5
 
 
 def examination_curves(
-    curves: pd.DataFrame,
+    curves: pd.DataFrame | Columns,
     *,
     quantity: Quantity,
     alt_text: str,
@@ -35,13 +38,19 @@ def examination_curves(
     the users and as assumed by the learner. The what-if curve (1/r)^η follows a slider inside
     the picture, from 0 to ``high_eta`` in steps of ``eta_step``, without a round trip.
     """
-    rows = curves.assign(part="curve")
+    rank, users, learner = (np.asarray(curves[name]) for name in COLUMNS)
     if quantity == "weight":
-        rows[["users", "learner"]] = 1.0 / rows[["users", "learner"]]
-    heaviest = float(rows[["users", "learner"]].to_numpy().max())
+        users, learner = 1.0 / users, 1.0 / learner
+    heaviest = float(max(users.max(), learner.max()))
     top = max(1000, 10 ** math.ceil(math.log10(heaviest)))
-    spec = _template(quantity, int(rows["rank"].max()), top, high_eta, eta_step, theme)
-    return Figure(f"examination-{quantity}", title, alt_text, rows, spec, height=330)
+    spec = _template(quantity, int(rank.max()), top, high_eta, eta_step, theme)
+    data: Columns = {
+        "rank": rank,
+        "users": users,
+        "learner": learner,
+        "part": ["curve"] * len(rank),
+    }
+    return Figure(f"examination-{quantity}", title, alt_text, data, spec, height=330)
 
 
 @lru_cache(maxsize=16)

@@ -1,12 +1,17 @@
-"""A figure as plain data: rows, a Vega-Lite template without data, and words."""
+"""A figure as plain data: columns, a Vega-Lite template without data, and words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
+
+Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
+"""Tidy data, column by column: what a page shows on every run does not pass through pandas."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,17 +19,23 @@ class Figure:
     """Everything needed to show or save a picture.
 
     ``name`` is the stem of saved files, ``title`` what the picture is about, ``alt`` its finding
-    in a sentence, ``rows`` the tidy data with a column ``part`` that says which layer a row
-    belongs to, ``spec`` a Vega-Lite specification without data, and ``height`` its height in
-    pixels. The specification is shared between figures and must not be changed.
+    in a sentence, ``data`` the tidy data with a column ``part`` that says which layer a row
+    belongs to, as a frame or as plain columns, ``spec`` a Vega-Lite specification without data,
+    and ``height`` its height in pixels. The specification is shared between figures and must not
+    be changed.
     """
 
     name: str
     title: str
     alt: str
-    rows: pd.DataFrame
+    data: pd.DataFrame | Columns
     spec: Mapping[str, Any] = field(repr=False)
     height: int = 300
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The tidy data as a frame."""
+        return self.data if isinstance(self.data, pd.DataFrame) else pd.DataFrame(dict(self.data))
 
     @property
     def table(self) -> pd.DataFrame:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from ultr_core.experiments import METHODS, Comparison, RiskPicture, assumed_curve, true_curve
 from ultr_core.figures.examination import Quantity, examination_curves
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.risk_scatter import risk_scatter
 from ultr_core.figures.style import Theme
 from ultr_core.figures.trained import trained_rankers
@@ -24,20 +23,18 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     """Estimated against true risk of the ranker family; ``method`` is "naive" or "propensity"."""
     weighted = method == "propensity"
     estimates = picture.weighted if weighted else picture.naive
-    rankers = pd.DataFrame(
-        {
-            "true_risk": picture.true_risk,
-            "estimate": estimates.value,
-            "low": estimates.low,
-            "high": estimates.high,
-            "expected": estimates.expected,
-            "label": picture.labels,
-            "kind": picture.kinds,
-        }
-    )
+    rankers: Columns = {
+        "true_risk": picture.true_risk,
+        "estimate": estimates.value,
+        "low": estimates.low,
+        "high": estimates.high,
+        "expected": estimates.expected,
+        "label": picture.labels,
+        "kind": picture.kinds,
+    }
     label = METHODS[method].label
     alt_text = (
-        f"{label} risk estimates of {len(rankers)} rankers against their true risk: "
+        f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
         f"Kendall's tau is {estimates.kendall:.2f}, where 1 is the true order."
     )
     return risk_scatter(
@@ -57,18 +54,14 @@ def comparison_figure(
 
     Unless the comparison is ``complete``, rankers that are still to come have their place kept.
     """
-    rankers = pd.DataFrame(
-        [
-            {
-                "method": key,
-                "label": summary.label,
-                "risk": summary.risk.value,
-                "low": summary.risk.low,
-                "high": summary.risk.high,
-            }
-            for key, summary in comparison.rankers.items()
-        ]
-    )
+    summaries = comparison.rankers.values()
+    rankers: Columns = {
+        "method": list(comparison.rankers),
+        "label": [summary.label for summary in summaries],
+        "risk": [summary.risk.value for summary in summaries],
+        "low": [summary.risk.low for summary in summaries],
+        "high": [summary.risk.high for summary in summaries],
+    }
     return trained_rankers(
         rankers,
         labels=[m.label for key, m in METHODS.items() if not complete or key in comparison.rankers],
@@ -84,8 +77,8 @@ def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme =
     last_rank = min(max(LAST_RANK, given), LONGEST)
     ranks = np.arange(1, last_rank + 1)
     users, learner = true_curve(settings), assumed_curve(settings)
-    curves = pd.DataFrame({"rank": ranks, "users": users.at(ranks), "learner": learner.at(ranks)})
-    last = curves.iloc[-1]
+    curves = {"rank": ranks, "users": users.at(ranks), "learner": learner.at(ranks)}
+    last = {name: float(values[-1]) for name, values in curves.items()}
     eta = PARAMETERS["eta"]
     return examination_curves(
         curves,

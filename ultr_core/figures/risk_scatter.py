@@ -8,13 +8,16 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
 
-COLUMNS = ("true_risk", "estimate", "low", "high", "expected", "label", "kind")
+NUMBERS = ("true_risk", "estimate", "low", "high", "expected")
+WORDS = ("label", "kind")
+COLUMNS = (*NUMBERS, *WORDS)
 NAMED = {"production": (14, 18), "skyline": (-12, -34)}
 """Kinds of ranker that are named in the picture, and where their name stands (pixels)."""
 
@@ -22,7 +25,7 @@ ROOM_FOR_NAMES = 0.1  # of the axis, below the lowest mark
 
 
 def risk_scatter(
-    rankers: pd.DataFrame,
+    rankers: pd.DataFrame | Columns,
     *,
     method: str,
     alt_text: str,
@@ -37,29 +40,33 @@ def risk_scatter(
     slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
     dashed. ``method`` chooses colour and shape.
     """
-    # One frame from plain columns: a class that moves its sliders pays for each step in pandas.
-    columns = {name: rankers[name].to_numpy() for name in COLUMNS}
+    # Plain columns: a class that moves its sliders pays for each step in pandas.
+    columns: dict[str, NDArray[Any] | list[Any]] = {
+        name: np.asarray(rankers[name]) for name in NUMBERS
+    }
+    words = {name: list(rankers[name]) for name in WORDS}
     x_range = stable_range(columns["true_risk"])
     heights = [columns[name] for name in ("estimate", "low", "high", "expected")]
-    names = [kind if kind in NAMED else None for kind in columns["kind"]]
-    part = ["ranker"] * len(rankers)
+    names = [kind if kind in NAMED else None for kind in words["kind"]]
+    count = len(names)
+    part = ["ranker"] * count
     ends: list[float] = []
     if law is not None:
         slope, intercept = law
         ends = [slope * x + intercept for x in x_range]
-        nothing = {"label": [None, None], "kind": [None, None], "true_risk": x_range}
         columns = {
-            name: np.concatenate([values, nothing.get(name, (np.nan, np.nan))])
+            name: np.concatenate([values, x_range if name == "true_risk" else (np.nan, np.nan)])
             for name, values in columns.items()
         }
-        columns["law"] = np.concatenate([np.full(len(rankers), np.nan), ends])
+        columns["law"] = np.concatenate([np.full(count, np.nan), ends])
+        words = {name: [*values, None, None] for name, values in words.items()}
         names += [None, "expected if p is right"]
         part += ["law", "law"]
     bottom, top = stable_range(heights, include=ends)
     room = ROOM_FOR_NAMES * (top - bottom)
     spec = with_domains(_template(method, theme), x=x_range, y=(bottom - room, top))
-    rows = pd.DataFrame({**columns, "part": part, "name": pd.Series(names, dtype=object)})
-    return Figure(f"risk-{method}", title, alt_text, rows, spec, height=285)
+    data = {**columns, **words, "part": part, "name": names}
+    return Figure(f"risk-{method}", title, alt_text, data, spec, height=285)
 
 
 @lru_cache(maxsize=16)

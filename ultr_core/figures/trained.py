@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.style import INKS, Theme
 from ultr_core.figures.template import (
     bare_spec,
@@ -24,7 +24,7 @@ COLUMNS = ("method", "label", "risk", "low", "high")
 
 
 def trained_rankers(
-    rankers: pd.DataFrame,
+    rankers: pd.DataFrame | Columns,
     *,
     labels: Sequence[str],
     alt_text: str,
@@ -38,16 +38,16 @@ def trained_rankers(
     bottom, also those whose ranker is still to come. Production and skyline mark the gap that
     learning from clicks can close; their levels run through the picture.
     """
-    rows = rankers.loc[:, list(COLUMNS)].assign(part="ranker")
-    rows["name"] = [
+    data = {name: list(rankers[name]) for name in COLUMNS}
+    ranges = (data["risk"], data["low"], data["high"])
+    data["part"] = ["ranker"] * len(data["label"])
+    data["name"] = [
         f"{label}  {_number(risk, low, high)}"
-        for label, risk, low, high in zip(
-            rows["label"], rows["risk"], rows["low"], rows["high"], strict=True
-        )
+        for label, risk, low, high in zip(data["label"], *ranges, strict=True)
     ]
-    x_range = stable_range(rows[["risk", "low", "high"]].to_numpy())
+    x_range = stable_range(ranges)
     spec = with_domains(_template(tuple(labels), theme), x=x_range)
-    return Figure("trained-rankers", title, alt_text, rows, spec, height=56 * len(labels) + 60)
+    return Figure("trained-rankers", title, alt_text, data, spec, height=56 * len(labels) + 60)
 
 
 def _number(risk: float, low: float, high: float) -> str:
