@@ -85,6 +85,9 @@ class DensePairs:
         self.n_documents, self.n_pairs = self.layout.n_documents, self.layout.n_pairs
         self.n_cells = self.layout.n_cells
         self._weights = np.append(weights, 0.0).take(self.layout.clicked)
+        # The cells of a clicked document are cut into pieces of columns that follow each other.
+        self._pieces = -(-self.layout.sizes // COLUMNS_PER_DRAW)
+        self._n_pieces = int(self._pieces.sum())
         self._mass: FloatArray | None = None
         self._spaces: dict[str, _Workspace] = {}
 
@@ -206,10 +209,10 @@ class DensePairs:
         their weight, unless all of the window are returned.
         """
         space = self._space(scores, width)
-        wanted = int(rate * self.n_pairs)
+        draws = max(1, int(rate * self._n_pieces))
         # A caller that wants all pairs gets them, however much of the layout is padding.
-        if rate < 1 and wanted * CELLS_PER_DRAW < self.n_cells:
-            return self._drawn(space, multipliers, rng, wanted, most)
+        if rate < 1 and draws * COLUMNS_PER_DRAW * CELLS_PER_DRAW < self.n_cells:
+            return self._drawn(space, multipliers, rng, draws, most)
         rows, places = self._window(space, multipliers)
         weights, n_pairs = self._weights[rows], len(rows)
         if n_pairs > most:
@@ -243,25 +246,24 @@ class DensePairs:
         space: _Workspace,
         multipliers: FloatArray | None,
         rng: np.random.Generator,
-        wanted: int,
+        draws: int,
         most: int,
     ) -> PairSample:
-        """Pairs of the window among about ``wanted`` drawn ones.
+        """Pairs of the window in about so many pieces of rows.
 
-        The cells of a clicked document are cut into pieces of a few columns that follow each other;
-        pieces are drawn with probability proportional to the weight of the document.
+        Pieces are drawn with probability proportional to the weight of their document.
         """
         layout = self.layout
-        pieces = -(-layout.sizes // COLUMNS_PER_DRAW)
         if self._mass is None:
-            self._mass = np.cumsum(self._weights * pieces)
+            self._mass = np.cumsum(self._weights * self._pieces)
         total = float(self._mass[-1])
-        draws = max(1, wanted // COLUMNS_PER_DRAW)
         # Equal distances from a random start: the number of draws of a row is exact but for
         # rounding.
         reached = np.floor(self._mass * (draws / total) + rng.random()).astype(np.int64)
         rows = np.repeat(np.arange(layout.n_rows), np.diff(reached, prepend=0))
-        first = COLUMNS_PER_DRAW * (rng.random(len(rows)) * pieces.take(rows)).astype(np.int64)
+        first = COLUMNS_PER_DRAW * (rng.random(len(rows)) * self._pieces.take(rows)).astype(
+            np.int64
+        )
         # Arrays [columns, draws]: NumPy is fast along the long axis.
         steps = np.arange(COLUMNS_PER_DRAW)[:, None]
         places = steps + (first + layout.first_place.take(rows))
@@ -276,7 +278,7 @@ class DensePairs:
         found = np.flatnonzero(inside)
         # Each draw stands for so much weight in every cell of its piece.
         weight = total / max(1, len(rows))
-        n_pairs = len(found) * float(pieces.sum()) / max(1, len(rows))
+        n_pairs = self._n_pieces * len(found) / max(1, len(rows))
         if len(found) > most:
             weight *= len(found) / most
             found = found[(np.arange(most) * len(found)) // most]

@@ -93,8 +93,11 @@ class SampledCurvature:
             sample = self._problem.pairs.sample_window(
                 scores, width, multipliers, self._rng, rate, self._most
             )
-            self._rate = min(1.0, 4 * rate, SURPLUS * self._most / max(sample.window_pairs, 1.0))
-            if sample.whole or 2 * len(sample.weights) >= self._most:
+            enough = sample.whole or 2 * len(sample.weights) >= self._most
+            promising = SURPLUS * self._most / max(sample.window_pairs, 1.0)
+            # What was not enough is at least doubled, whatever it promised: the end is all pairs.
+            self._rate = min(1.0, 4 * rate, max(promising, 0.0 if enough else 2 * rate))
+            if enough:
                 return sample
 
 
