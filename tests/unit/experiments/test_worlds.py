@@ -58,7 +58,7 @@ def trained(world: World, settings: Settings) -> dict[str, list]:
 
 
 def test_paper_setting_naive_is_worse_and_weighting_closes_most_of_the_gap(world: World) -> None:
-    settings = Settings(draws=3)
+    settings = Settings(draws=5)
     comparison = summarise(world, settings, trained(world, settings))
     assert comparison.naive_excess is not None
     assert comparison.naive_excess.low > 0.5
