@@ -18,7 +18,7 @@ from ultr_core.learners.dense_layout import Block, layout_of
 from ultr_core.learners.pair_totals import PairSample, PairTotals
 
 # Looking at a drawn pair costs as much as enumerating so many cells.
-CELLS_PER_DRAW = 5
+CELLS_PER_DRAW = 2
 COLUMNS_PER_DRAW = 8
 
 

@@ -18,8 +18,6 @@ from ultr_core.learners.steps import line_search
 # beyond the lowest point: what follows is a Newton step.
 SHARE_OF_LINE, FURTHEST = 0.85, 2.0
 SLOPE_TOLERANCE = 0.9
-# From this gap on a bound on rounding takes the place of a second sum over all pairs.
-ROUNDING_IS_SMALL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,7 @@ def solve_path(
     if problem is None:
         return []
     found = []
-    bound_hinge = options.tolerance >= ROUNDING_IS_SMALL
-    certificates = certify(problem, data.subspace, attempts, bound_hinge=bound_hinge)
+    certificates = certify(problem, data.subspace, attempts)
     for attempt, certificate in zip(attempts, certificates, strict=True):
         w = data.subspace.widened(attempt.record.coefficients)
         if not certificate.converged and not attempt.record.exhausted:
