@@ -24,6 +24,9 @@ from ultr_core.learners.steps import SampledCurvature, line_search
 WANTED_DECREASE = 0.05
 WIDTH_FACTOR = 0.3
 EASY_STEPS = 2
+# An inner problem that is not solved after so many steps is given a wider window, over which its
+# curvature says more.
+STUCK_AFTER, WIDER = 8, 5.0
 # Share of the curvature of the iteration before.
 BLEND = 0.1
 # Pair sums are tried ahead, to save a pass, if there are this many features' entries a cell.
@@ -74,6 +77,10 @@ def augmented_lagrangian(
             bundle.add(next_totals.linear, next_vector, next_totals.pull)
             multipliers, width, last_slack, steps = updated, next_width, slack, 0
             iterate, gradient = Iterate(w, scores, next_totals), w - next_vector
+        elif steps % STUCK_AFTER == 0:
+            width *= WIDER
+            iterate = Iterate(w, scores, problem.totals(scores, width, multipliers))
+            gradient = w - products.pulled(iterate.totals.pull)
         direction = curvature.direction(scores, width, multipliers, gradient)
         slope = float(gradient @ direction)
         if not slope < 0:

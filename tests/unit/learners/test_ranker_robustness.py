@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.learners import fit_path, fit_ranker
+from ultr_core.learners import fit_path, fit_ranker, solver
 from ultr_core.propensity.weights import Weights
 
 
@@ -149,3 +149,38 @@ def test_an_unknown_method_is_refused(small_problem):
     corpus, weights = small_problem(0)
     with pytest.raises(InputError, match="newton, cutting-plane"):
         fit_ranker(corpus, weights, cost=1.0, method="simplex")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_gap_near_rounding_ends(monkeypatch, seed):
+    rounds = 0
+    check = solver.certify
+
+    def counted(*given):
+        nonlocal rounds
+        rounds += 1
+        assert rounds < 60, "the same point is certified again and again"
+        return check(*given)
+
+    monkeypatch.setattr(solver, "certify", counted)
+    rng = np.random.default_rng(seed)
+    corpus = Corpus(rng.normal(size=(300, 120)), np.zeros(300, np.int16), np.array([0, 300]))
+    weights = Weights((rng.random(300) < 0.3) * rng.uniform(0.1, 100.0, 300), 50.0)
+    for cost in (30.0, 1500.0):
+        found = fit_ranker(corpus, weights, cost=cost, tolerance=1e-10).certificate
+        assert found.converged or found.iterations > 100
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_costs_with_uneven_weights_converge(seed):
+    # The window is soon narrow against scores that have far to go: it has to widen again.
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 30, 150)
+    x = rng.normal(size=(sizes.sum(), 60))
+    preferred = x @ rng.normal(size=60) + rng.normal(size=len(x))
+    clicked = preferred > np.quantile(preferred, 0.8)
+    weights = Weights(clicked * 10.0 ** rng.uniform(-3, 3, len(x)), float(clicked.sum()))
+    corpus = Corpus(x, np.zeros(len(x), np.int16), np.concatenate([[0], np.cumsum(sizes)]))
+    for cost in (300.0, 10_000.0):
+        found = fit_ranker(corpus, weights, cost=cost, tolerance=1e-3).certificate
+        assert found.converged and found.gap <= 1e-3
