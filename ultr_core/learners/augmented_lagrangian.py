@@ -17,7 +17,7 @@ from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.dual_bound import DualBundle
 from ultr_core.learners.pair_totals import PairTotals
 from ultr_core.learners.problem import Iterate, Problem, Record
-from ultr_core.learners.steps import SampledCurvature, line_search
+from ultr_core.learners.steps import FIRST_WIDTH, SampledCurvature, line_search
 
 # If the slack fell by less than this factor since the last update, the width shrinks, unless
 # the inner problem was hard already.
@@ -77,8 +77,8 @@ def augmented_lagrangian(
             bundle.add(next_totals.linear, next_vector, next_totals.pull)
             multipliers, width, last_slack, steps = updated, next_width, slack, 0
             iterate, gradient = Iterate(w, scores, next_totals), w - next_vector
-        elif steps % STUCK_AFTER == 0:
-            width *= WIDER
+        elif steps % STUCK_AFTER == 0 and width < FIRST_WIDTH:
+            width = min(WIDER * width, FIRST_WIDTH)
             iterate = Iterate(w, scores, problem.totals(scores, width, multipliers))
             gradient = w - products.pulled(iterate.totals.pull)
         direction = curvature.direction(scores, width, multipliers, gradient)

@@ -171,16 +171,15 @@ def test_a_gap_near_rounding_ends(monkeypatch, seed):
         assert found.converged or found.iterations > 100
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_large_costs_with_uneven_weights_converge(seed):
+def test_large_costs_with_uneven_weights_converge():
     # The window is soon narrow against scores that have far to go: it has to widen again.
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 30, 150)
-    x = rng.normal(size=(sizes.sum(), 60))
-    preferred = x @ rng.normal(size=60) + rng.normal(size=len(x))
-    clicked = preferred > np.quantile(preferred, 0.8)
-    weights = Weights(clicked * 10.0 ** rng.uniform(-3, 3, len(x)), float(clicked.sum()))
-    corpus = Corpus(x, np.zeros(len(x), np.int16), np.concatenate([[0], np.cumsum(sizes)]))
-    for cost in (300.0, 10_000.0):
-        found = fit_ranker(corpus, weights, cost=cost, tolerance=1e-3).certificate
-        assert found.converged and found.gap <= 1e-3
+    for seed, cost in ((0, 300.0), (1, 3_000.0), (2, 10_000.0)):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(2, 4, 2500)
+        x = rng.normal(size=(sizes.sum(), 120))
+        preferred = x @ rng.normal(size=120) + rng.normal(size=len(x))
+        clicked = preferred > np.quantile(preferred, 0.8)
+        weights = Weights(clicked * 10.0 ** rng.uniform(-3, 3, len(x)), float(clicked.sum()))
+        corpus = Corpus(x, np.zeros(len(x), np.int16), np.concatenate([[0], np.cumsum(sizes)]))
+        found = fit_ranker(corpus, weights, cost=cost, tolerance=1e-2).certificate
+        assert found.converged and found.gap <= 1e-2
