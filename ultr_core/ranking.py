@@ -190,8 +190,10 @@ def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray:
 
 
 def _descending_keys(scores: NDArray[Any]) -> NDArray[Any]:
-    """Negated scores as floats, so that an ascending stable sort puts the best first."""
-    keys = -scores if scores.dtype.kind == "f" else -scores.astype(np.float64)
+    """Numbers that order scores the other way round, so that rising keys put the best first."""
+    if scores.dtype.kind in "iub":
+        return ~scores  # exact for every integer, where a minus sign may overflow
+    keys = -scores
     # The maximum is NaN exactly if some key is; much cheaper than a mask of all keys.
     if keys.size and np.isnan(keys.max()):
         document = int(np.argwhere(np.isnan(keys))[0][-1])

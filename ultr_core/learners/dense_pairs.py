@@ -43,6 +43,9 @@ class _Workspace:
     def __init__(self, weights: FloatArray, pairs: DensePairs, dtype: np.dtype[Any]) -> None:
         layout = pairs.layout
         self.weights = weights.astype(dtype)
+        # Rounded down: what is feasible for the dual with smaller weights is so with the weights.
+        above = self.weights > weights
+        self.weights[above] = np.nextafter(self.weights[above], np.zeros((), dtype))
         self.left = np.ones((2, layout.n_rows), dtype)
         self.right = np.ones((2, layout.n_places + COLUMNS_PER_DRAW), dtype)
         self.row_sums = np.zeros(layout.n_rows + 1, dtype)

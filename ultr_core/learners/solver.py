@@ -38,6 +38,8 @@ PATIENCE = 8
 HARD_GAP, HARD_AFTER, HARD_TOLERANCE = 5e-3, 12, 3e-4
 # With more pairs than this, all of which phase 2 has to enumerate, there is phase 1 only.
 MOST_MULTIPLIERS = 100_000_000
+# Quotients of scaled counts differ in their last bits; so many of them are kept.
+KEPT_BITS = 40
 # Features as small as this are used in float64 from the start.
 SMALL_FEATURES = 200_000
 # Rows of queries that take part are copied if they are less than this share of all; more readily
@@ -123,11 +125,11 @@ def prepare(
     """Lay out the pairs; copy the rows of the queries that take part if they are few.
 
     ``features`` [documents, features], ``feature_ids`` [features], ``query_offsets`` [queries + 1],
-    ``weights`` [documents], ``ranges`` over all documents. Weights are rounded to float32, which
+    ``weights`` [documents], ``ranges`` over all documents. Weights are rounded to 40 bits, which
     makes fits on scaled counts agree bit for bit. Raises InputError if no query has both a weighted
     document and another one, or for features that are too large, or too many.
     """
-    weights = weights.astype(np.float32).astype(np.float64)
+    weights = rounded(weights)
     sizes = np.diff(query_offsets)
     used = (np.add.reduceat(weights, query_offsets[:-1]) > 0) & (sizes > 1)
     if not used.any():
@@ -155,6 +157,13 @@ def prepare(
         else np.float32
     )
     return Data(features, PairSums(weights, query_offsets), dtype, subspace)
+
+
+def rounded(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights [documents] to ``KEPT_BITS`` binary digits: a relative change below 1e-12."""
+    mantissa, exponent = np.frexp(weights)
+    scale = 2.0**KEPT_BITS
+    return np.asarray(np.ldexp(np.round(mantissa * scale) / scale, exponent))
 
 
 def solve(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 FALSE_ALARM_RATE = 1e-6
 """Chance that a true expectation is declared wrong, for any sample size."""
+
+RARE_QUANTILE = NormalDist().inv_cdf(1.0 - FALSE_ALARM_RATE / 2.0)
+"""As many standard errors a normal mean strays that rarely."""
 
 
 def bernstein_radius(variance: float, bound: float, draws: int) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.proofs.check import Finding, proof
-from ultr_core.proofs.concentration import FALSE_ALARM_RATE, bernstein_radius
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, bernstein_radius
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.ranking import query_sums
 from ultr_core.risk import (
@@ -193,7 +193,9 @@ def risk_recovered(evidence: Evidence) -> Finding:
     return Finding(
         recovered,
         truth,
-        radius / slope,
+        # Without its assumption nothing is promised, so that a normal interval may judge: the
+        # weights of a wrong curve make Bernstein's as wide as the risk itself.
+        (radius if evidence.curve_is_right else RARE_QUANTILE * deviation) / slope,
         evidence.curve_is_right,
         sentence,
         details=(("z-score", f"{z:+.3f}"), ("false alarm rate", f"{FALSE_ALARM_RATE:g}")),

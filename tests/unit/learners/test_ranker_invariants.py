@@ -141,3 +141,13 @@ def test_scores_are_the_features_times_the_coefficients(small_problem):
     assert not ranker.coefficients.flags.writeable
     value = objective_value(corpus, weights, 1.0, ranker.coefficients)
     assert value == pytest.approx(ranker.certificate.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", ["newton", "cutting-plane"])
+def test_the_certificate_is_of_the_stated_objective_to_a_trillionth(small_problem, method):
+    corpus, weights = small_problem(3)
+    odd = Weights(weights.values / 3.0, 181.0)
+    found = fit_ranker(corpus, odd, cost=0.01, tolerance=1e-9, method=method)
+    value = objective_value(corpus, odd, 0.01, found.coefficients)
+    assert found.certificate.primal == pytest.approx(value, rel=1e-11)
+    assert found.certificate.dual <= value * (1 + 1e-11)

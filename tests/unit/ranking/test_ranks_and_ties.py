@@ -72,6 +72,12 @@ def test_many_rankers_equal_one_by_one_for_widely_varying_sizes():
         assert np.array_equal(order_from_ranks(ranks, offsets), lexical)
 
 
+def test_integers_beyond_the_reach_of_floats_are_ordered_exactly():
+    large = np.array([2**53, 2**53 + 1, -(2**63), 2**63 - 1])
+    assert rank_documents(large, [0, 2, 4]).tolist() == [2, 1, 2, 1]
+    assert rank_documents(np.array([2**64 - 1, 0, 5], np.uint64), [0, 3]).tolist() == [1, 3, 2]
+
+
 @pytest.mark.parametrize("tied", [0.0, 0.5])
 @pytest.mark.parametrize("most_grouped", [0, 1 << 16])
 def test_one_sort_of_all_documents_gives_the_same_ranks(monkeypatch, most_grouped, tied):
