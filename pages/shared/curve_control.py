@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.shared.curve_words import learner_believes
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, Settings
@@ -67,10 +68,13 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None)
         return
     symbols = " and ".join(PARAMETERS[CURVES[name].power].symbol for name in who)
     verb = "is" if len(who) == 1 else "are"
+    more = _scaled()
+    if who == ["curve"] and isinstance(settings, Settings):
+        more = [f"The learner still assumes {learner_believes(settings)}.", *more]
     with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
         st.markdown(
             f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
-            f"curve, so {symbols} {verb} not used. {' '.join(_scaled())}",
+            f"curve, so {symbols} {verb} not used. {' '.join(more)}",
             width="content",
         )
         st.button(

@@ -42,6 +42,7 @@ def test_the_lab_computes_with_the_curves_of_the_link(
 
 def test_the_power_law_comes_back(open_app: OpenApp) -> None:
     app = open_app(**FAST, p=CURVE, eta="0.5")
+    assert "The learner still assumes η′ = 1." in words(app)
     app.button(key="power-law").click().run()
     assert not app.exception
     assert app.session_state["p"] == ""
