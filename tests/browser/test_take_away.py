@@ -101,7 +101,7 @@ def test_charts_fill_a_large_projector_and_overlap_nothing(
     page.wait_for_timeout(800)
     for name in ("risk-naive", "trained-rankers"):
         figure = page.locator(f".st-key-figure-{name}")
-        frame = figure.locator(".stElementContainer").first.bounding_box()
+        frame = figure.locator(".stElementContainer:has(svg.marks)").first.bounding_box()
         picture = figure.locator("svg.marks").bounding_box()
         assert frame is not None and picture is not None
         assert abs(frame["width"] - picture["width"]) < 6

@@ -13,8 +13,10 @@ from ultr_core.learners.blas_threads import blas_threads, one_blas_thread
 
 
 @pytest.fixture
-def two_threads():
+def two_threads(monkeypatch):
     """A process in which BLAS may use two threads and this thread has just said so."""
+    # Pages that ran in this process before have limited BLAS for good.
+    monkeypatch.setattr("ultr_core.learners.blas_threads._users", 0)
     np.linalg.solve(np.eye(2), np.ones(2))
     with threadpoolctl.threadpool_limits(limits=2, user_api="blas"):
         if blas_threads() != 2:
