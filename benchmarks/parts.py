@@ -32,7 +32,7 @@ def passes(rounds: int) -> Iterator[str]:
                 fit_ranker(
                     work(name).corpus, work(name).weights(kind, n), cost=cost, tolerance=tolerance
                 ).certificate.passes
-                for kind in ("naive", "ips")
+                for kind in KINDS
                 for n in (5_000, 45_000, 850_000)
                 for cost in (1.0, 10.0, 100.0)
             ]
@@ -49,7 +49,7 @@ def against_peers(rounds: int) -> Iterator[str]:
         ("default", 45_000),
         ("default", 850_000),
     ):
-        for kind in ("naive", "ips"):
+        for kind in KINDS:
             yield from _against(work(name), kind, clicks, rounds)
 
 
@@ -107,7 +107,7 @@ def grid(rounds: int) -> Iterator[str]:
     """Nine values of C for both methods against single fits of the hardest value."""
     for data in (work("small"), work("default")):
         for clicks in (45_000, 850_000):
-            both = [data.weights(kind, clicks) for kind in ("naive", "ips")]
+            both = [data.weights(kind, clicks) for kind in KINDS]
             single = {
                 f"ours, {kind}, gap {gap:g}": _fit(data, weights, 100.0, gap)
                 for kind, weights in zip(KINDS, both, strict=True)

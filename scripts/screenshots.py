@@ -25,7 +25,7 @@ from scripts.serving import ROOT, server
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["browser", "find_browser", "server", "take_all", "wait_until_done"]
+__all__ = ["ARGUMENTS", "browser", "find_browser", "server", "take_all", "wait_until_done"]
 
 SCREENS = {
     "1280x720": (1280, 720),
@@ -34,7 +34,9 @@ SCREENS = {
     "390x844": (390, 844),
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE = 180_000  # milliseconds
+ASK_AGAIN = 100  # milliseconds; to ask at every frame would have every frame drawn
 DONE = """() => {
     const app = document.querySelector("[data-testid='stApp']");
     const charts = [...document.querySelectorAll("[data-testid='stVegaLiteChart']")];
@@ -59,8 +61,7 @@ def browser() -> Iterator[Browser]:
     if path is None:
         raise SystemExit("No Chromium found; install it or name its path in CHROMIUM.")
     with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        opened = playwright.chromium.launch(executable_path=path, args=arguments)
+        opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
             yield opened
         finally:
@@ -70,7 +71,7 @@ def browser() -> Iterator[Browser]:
 def wait_until_done(page: Page) -> None:
     """Wait until the page has stopped computing and its controls and charts are drawn."""
     page.wait_for_selector("[data-testid='stApp'] h1", timeout=PATIENCE)
-    page.wait_for_function(DONE, timeout=PATIENCE)
+    page.wait_for_function(DONE, polling=ASK_AGAIN, timeout=PATIENCE)
     page.wait_for_timeout(500)  # charts fade in
 
 

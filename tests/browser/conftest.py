@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scripts.screenshots import find_browser, server
+from scripts.screenshots import ARGUMENTS, find_browser, server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMessage, Page
 
 OpenPage = Callable[..., "Page"]
 PATIENCE = 60_000  # milliseconds
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 # A first visit to an address below the root probes for a server there; both answers are expected.
 EXPECTED_ERRORS = ("/_stcore/health", "/_stcore/host-config")

@@ -6,17 +6,9 @@ from collections.abc import Callable, Iterator
 
 from playwright.sync_api import Page, expect
 
-from scripts.screenshots import DONE, PATIENCE
+from scripts.screenshots import wait_until_done
 
 OpenPage = Callable[..., Page]
-ASK_AGAIN = 100  # milliseconds; to ask at every frame would have every frame drawn
-
-
-def wait_until_done(page: Page) -> None:
-    """Wait until the page has stopped computing and its controls and charts are drawn."""
-    page.wait_for_selector("[data-testid='stApp'] h1", timeout=PATIENCE)
-    page.wait_for_function(DONE, polling=ASK_AGAIN, timeout=PATIENCE)
-    page.wait_for_timeout(500)  # charts fade in
 
 
 def opened(open_page: OpenPage, url: str, **options: object) -> Page:

@@ -13,7 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pages.shared.registry import PAGES
-from tests.browser.pages import OpenPage, in_both_themes, opened, wait_until_done
+from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, in_both_themes, opened
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"

@@ -14,8 +14,8 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from scripts.screenshots import server
-from tests.browser.pages import OpenPage, opened, wait_until_done
+from scripts.screenshots import server, wait_until_done
+from tests.browser.pages import OpenPage, opened
 
 PATIENCE = 60_000  # milliseconds
 LINK = "/lab?clicks=500&draws=2"

@@ -11,7 +11,8 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages import OpenPage, opened, wait_until_done
+from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
 
 MOST_TABS = 60
 

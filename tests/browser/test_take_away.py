@@ -14,7 +14,8 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.pages import OpenPage, opened, wait_until_done
+from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
 
 LINK = "/lab?clicks=500&draws=2"
 

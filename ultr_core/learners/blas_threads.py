@@ -39,24 +39,13 @@ def _take_control() -> None:
         let_go(force=True)
 
 
-def one_blas_thread_for_good() -> None:
-    """Limit BLAS to one thread in this process, whatever was or will be fitted."""
+def _one_more() -> None:
     global _users, _limit
     with _lock:
         if _users == 0:
             _take_control()
             _limit = _controller().limit(limits=1, user_api="blas")
         _users += 1
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread; the last of several concurrent fits restores the number."""
-    one_blas_thread_for_good()
-    try:
-        yield
-    finally:
-        _one_less()
 
 
 def _one_less() -> None:
@@ -66,6 +55,21 @@ def _one_less() -> None:
         if _users == 0:
             _take_control()
             _limit.restore_original_limits()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread; the last of several concurrent fits restores the number."""
+    _one_more()
+    try:
+        yield
+    finally:
+        _one_less()
+
+
+def one_blas_thread_for_good() -> None:
+    """Limit BLAS to one thread in this process, whatever was or will be fitted."""
+    _one_more()
 
 
 def blas_threads() -> int:

@@ -47,6 +47,7 @@ class _Workspace:
         above = self.weights > weights
         self.weights[above] = np.nextafter(self.weights[above], np.zeros((), dtype))
         self.left = np.ones((2, layout.n_rows), dtype)
+        # The last piece of a row that is drawn may reach beyond the last place.
         self.right = np.ones((2, layout.n_places + COLUMNS_PER_DRAW), dtype)
         self.row_sums = np.zeros(layout.n_rows + 1, dtype)
         self.column_sums = np.zeros(layout.n_places + 1, dtype)

@@ -25,7 +25,7 @@ class _End:
     """Where a fit ended."""
 
     cost: float
-    iterate: Iterate
+    state: State
 
 
 def solve_path(
@@ -39,22 +39,18 @@ def solve_path(
     pass, counted for each; a fit that fails its check is repeated alone.
     """
     attempts: list[Attempt] = []
-    state: State | None = None
     problem = None
-    ends: list[_End] = []
+    ends: list[_End] = []  # of the last two fits
     rng = np.random.default_rng(options.seed)
     for cost in costs:
-        before, problem = problem, data.problem(cost, data.dtype)
-        state = start(problem) if state is None else _carried(before, problem, state)
-        if len(ends) > 1:
-            state = _further(problem, state, *ends[-2:])
+        problem = data.problem(cost, data.dtype)
+        state = _carried(ends[-1], problem) if ends else start(problem)
+        if len(ends) == 2:
+            state = _further(problem, state, *ends)
         record = options.record(data.subspace)
         state = two_phases(problem, state, record, options.tolerance, rng)
         attempts.append(Attempt(cost, record, problem.products.passes, *state.bundle.combined()))
-        ends.append(_End(cost, state.iterate))
-        if record.broken:
-            state = None
-            ends.clear()
+        ends = [] if record.broken else [*ends[-1:], _End(cost, state)]
         if record.interrupted:
             break
     if problem is None:
@@ -69,10 +65,9 @@ def solve_path(
     return found
 
 
-def _carried(before: Problem | None, problem: Problem, state: State) -> State:
+def _carried(end: _End, problem: Problem) -> State:
     """The end of one fit as the start of the next, at another cost."""
-    assert before is not None
-    ratio = problem.cost / before.cost
+    state, ratio = end.state, problem.cost / end.cost
     iterate, vector = state.iterate, state.vector
     if state.multipliers is None and vector is not None:
         totals = iterate.totals.times(ratio)
@@ -93,12 +88,12 @@ def _further(problem: Problem, state: State, one: _End, two: _End) -> State:
     share = SHARE_OF_LINE * ratio
     if state.vector is None or share > FURTHEST:
         return state
-    direction = share * (two.iterate.coefficients - one.iterate.coefficients)
-    slope = float((two.iterate.coefficients - state.vector) @ direction)
+    before, last = one.state.iterate, two.state.iterate
+    direction = share * (last.coefficients - before.coefficients)
+    slope = float((last.coefficients - state.vector) @ direction)
     if not slope < 0:
         return state
-    scores = two.iterate.scores
-    moves = scores.dtype.type(share) * (scores - one.iterate.scores)
+    moves = last.scores.dtype.type(share) * (last.scores - before.scores)
     iterate = line_search(
         problem, state.iterate, direction, slope, state.width, None, moves, SLOPE_TOLERANCE
     )

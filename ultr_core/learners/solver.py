@@ -129,7 +129,7 @@ def prepare(
     makes fits on scaled counts agree bit for bit. Raises InputError if no query has both a weighted
     document and another one, or for features that are too large, or too many.
     """
-    weights = rounded(weights)
+    weights = _rounded(weights)
     sizes = np.diff(query_offsets)
     used = (np.add.reduceat(weights, query_offsets[:-1]) > 0) & (sizes > 1)
     if not used.any():
@@ -159,7 +159,7 @@ def prepare(
     return Data(features, PairSums(weights, query_offsets), dtype, subspace)
 
 
-def rounded(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rounded(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights [documents] to ``KEPT_BITS`` binary digits: a relative change below 1e-12."""
     mantissa, exponent = np.frexp(weights)
     scale = 2.0**KEPT_BITS
@@ -200,13 +200,12 @@ def solve(
         if not exact and (record.stalled or target < 0.2 * options.tolerance):
             problem = data.problem(cost, np.float64)
             state = _in_float64(problem, state, record)
-        elif exact and record.iterations == begun:
+            continue
+        problem.products.passes = 0
+        if exact and record.iterations == begun:
             # The record believes in a gap that the check does not confirm: scores that were moved
             # step by step have drifted. They are computed anew, so that every round iterates.
-            problem.products.passes = 0
             state = _in_float64(problem, state, record)
-        else:
-            problem.products.passes = 0
 
 
 def start(problem: Problem, coefficients: NDArray[np.float64] | None = None) -> State:
