@@ -100,18 +100,23 @@ def choose(
     """A control for a choice; its key stands in the address bar unless it is the default.
 
     ``offered`` are the keys that can be had now. The address is followed where it has changed
-    without the control: at the start, and on the browser's Back.
+    without the control: at the start, and on the browser's Back. A click counts before it, as a
+    quick one may arrive with an address from before the click before.
     """
     options = offered or tuple(value.options)
     asked = st.query_params.get(value.key)
-    seen = _SEEN + value.key
+    kept = st.session_state.get(_KEPT + value.key)
+    start = st.session_state.get(value.key, kept)
     arrived: bool = st.session_state.get(_ARRIVED, True)
-    if asked != st.session_state.get(seen) and not (asked is None and arrived):
-        st.session_state[value.key] = value.read(asked)[0] if asked else value.default
-    start = st.session_state.get(value.key, st.session_state.get(_KEPT + value.key))
+    moved = asked != st.session_state.get(_SEEN + value.key) and not (asked is None and arrived)
+    if moved and start == kept:
+        start = asked if asked else value.default
     # A step or a lesson may have set a title, as older links have it.
     start = value.read(start)[0]
-    st.session_state[value.key] = start if start in options else options[0]
+    start = start if start in options else options[0]
+    # What the control has is not set again: that would undo a click that is on its way.
+    if st.session_state.get(value.key) != start:
+        st.session_state[value.key] = start
     common: dict[str, Any] = {
         "key": value.key,
         "format_func": lambda key: value.options[key],

@@ -177,3 +177,21 @@ def test_a_hostile_plan_shows_the_first_one(open_app: OpenApp, text: str) -> Non
 
 def test_what_a_reload_loses_is_said(open_app: OpenApp) -> None:
     assert "until you reload" in words(open_app(lesson="2"))
+
+
+def test_a_click_counts_before_an_address_from_before_the_last_one(open_app: OpenApp) -> None:
+    app = open_app(lesson="9")
+    app.button_group(key="lesson").set_value("2").run()
+    assert app.query_params["lesson"] in ("2", ["2"])
+    app.query_params["lesson"] = "9"
+    app.button_group(key="lesson").set_value("5").run()
+    assert app.button_group(key="lesson").value == "5"
+    assert app.query_params["lesson"] in ("5", ["5"])
+
+
+def test_back_is_followed(open_app: OpenApp) -> None:
+    app = open_app(lesson="9")
+    app.button_group(key="lesson").set_value("2").run()
+    app.query_params["lesson"] = "9"
+    app.run()
+    assert app.button_group(key="lesson").value == "9"
