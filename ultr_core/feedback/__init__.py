@@ -6,9 +6,9 @@ from ultr_core.feedback.binomial import binomial_quantile
 from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.click_models import ClickModel, PositionModel, TrustBiasModel
 from ultr_core.feedback.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
+from ultr_core.feedback.query_draws import count_queries, draw_queries
 from ultr_core.feedback.simulation import (
     Sessions,
-    draw_queries,
     query_draws_for,
     simulate_counts,
     simulate_sessions,
@@ -25,6 +25,7 @@ __all__ = [
     "TableCurve",
     "TrustBiasModel",
     "binomial_quantile",
+    "count_queries",
     "draw_queries",
     "query_draws_for",
     "simulate_counts",

@@ -11,30 +11,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.binomial import binomial_quantile
 from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.query_draws import (
+    MOST_DRAWS,
+    Seed,
+    child,
+    count_queries,
+    draw_queries,
+    require_draws,
+)
 from ultr_core.ranking import (
     checked_offsets,
     in_brief,
     number_or_nan,
     real_numbers,
     whole_numbers,
-    whole_or_none,
 )
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-Seed = SeedSequence | int
-
-# Counts of draws are kept as int64.
-_MOST_DRAWS = 2**62
-# Query draws made at once; a fixed number, so that longer sequences begin with the shorter ones.
-_DRAWS_AT_ONCE = 1 << 18
 # Documents presented at once by the session sampler, which bounds its memory.
 _PRESENTED_AT_ONCE = 1 << 21
 
@@ -53,25 +53,11 @@ def query_draws_for(clicks: float, rate: float) -> int:
     if not 0 < number_or_nan(clicks) < math.inf:
         raise InputError(f"The number of clicks must be above 0, not {in_brief(clicks)}.")
     draws = float(clicks) / float(rate)
-    if draws >= _MOST_DRAWS:
+    if draws >= MOST_DRAWS:
         raise InputError(
             f"{clicks:g} clicks at {rate:g} a query draw need more query draws than can be counted."
         )
     return max(1, round(draws))
-
-
-def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
-    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all.
-
-    Raises InputError for fewer than one query or draw, or a seed that is none.
-    """
-    if not 1 <= (whole_or_none(queries) or 0) < 2**31:
-        raise InputError(f"Queries can be drawn from 1 or more, not from {in_brief(queries)}.")
-    _require_draws(query_draws)
-    rng = np.random.default_rng(_child(seed, 0))
-    for start in range(0, query_draws, _DRAWS_AT_ONCE):
-        size = min(_DRAWS_AT_ONCE, query_draws - start)
-        yield rng.integers(queries, size=size, dtype=np.int32)
 
 
 def simulate_counts(
@@ -106,11 +92,8 @@ def simulate_counts(
     """
     probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
     queries = offsets.size - 1
-    draws = np.zeros(queries, dtype=np.int64)
-    for drawn in draw_queries(queries, query_draws, seed):
-        draws += np.bincount(drawn, minlength=queries)
-    impressions = np.repeat(draws, np.diff(offsets))
-    uniform = np.random.default_rng(_child(seed, 1)).random(probability.size)
+    impressions = np.repeat(count_queries(queries, query_draws, seed), np.diff(offsets))
+    uniform = np.random.default_rng(child(seed, 1)).random(probability.size)
     return ClickLog(
         document=np.arange(probability.size),
         rank=whole_numbers(ranks, "Ranks", np.int32),
@@ -153,7 +136,7 @@ def simulate_sessions(
     probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
     sizes = np.diff(offsets)
     query = np.concatenate(list(draw_queries(sizes.size, query_draws, seed)))
-    rng = np.random.default_rng(_child(seed, 2))
+    rng = np.random.default_rng(child(seed, 2))
     ends = np.cumsum(sizes[query])
     click_draw, click_document = [], []
     for start, stop in _pieces(ends):
@@ -188,17 +171,6 @@ def _pieces(ends: IntArray) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _child(seed: Seed, key: int) -> SeedSequence:
-    """Child number ``key`` of a seed; unlike spawn, it leaves no trace on the parent."""
-    if isinstance(seed, SeedSequence):
-        parent = seed
-    elif (number := whole_or_none(seed)) is not None and number >= 0:
-        parent = SeedSequence(number)
-    else:
-        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
-    return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
-
-
 def _checked(
     click_probability: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, query_draws: int
 ) -> tuple[FloatArray, IntArray]:
@@ -216,10 +188,5 @@ def _checked(
             f"The click probability of document {outside[0]} (counted from 0) is "
             f"{probability[outside[0]]}; it must lie in [0, 1]."
         )
-    _require_draws(query_draws)
+    require_draws(query_draws)
     return probability, offsets
-
-
-def _require_draws(query_draws: int) -> None:
-    if not 1 <= (whole_or_none(query_draws) or 0) < _MOST_DRAWS:
-        raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")

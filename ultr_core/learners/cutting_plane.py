@@ -48,7 +48,7 @@ def cutting_plane(problem: Problem, start: Iterate, record: Record) -> DualBundl
         linear = added_at.totals.linear
         slack = bundle.slack()
         violation = linear - float(bundle.vector() @ vector) - slack
-        constraint = Constraint(len(bundle.linear) + 1, linear, vector, violation, slack)
+        constraint = Constraint(bundle.n_points + 1, linear, vector, violation, slack)
         bound = bundle.add(linear, vector, pull)
         if record.note(best, bound, products.passes, constraint):
             return bundle

@@ -89,6 +89,8 @@ class DensePairs:
         self.n_documents, self.n_pairs = self.layout.n_documents, self.layout.n_pairs
         self.n_cells = self.layout.n_cells
         self._weights = np.append(weights, 0.0).take(self.layout.clicked)
+        # The sum of the weights of all pairs.
+        self._of_pairs = float(self._weights @ np.maximum(self.layout.sizes - 1, 0))
         # The cells of a clicked document are cut into pieces of columns that follow each other.
         self._pieces = -(-self.layout.sizes // COLUMNS_PER_DRAW)
         self._n_pieces = int(self._pieces.sum())
@@ -180,8 +182,7 @@ class DensePairs:
         largest = float(np.abs(used).max(initial=0.0))
         away = float(np.abs(exact - used).max(initial=0.0))
         longest = max((block.size for block in self.layout.blocks), default=0)
-        mass = float(self._weights @ np.maximum(self.layout.sizes - 1, 0))
-        from_cells = (8 * unit * (1 + 2 * largest) + 2 * away) * mass
+        from_cells = (8 * unit * (1 + 2 * largest) + 2 * away) * self._of_pairs
         return hinge * (1 + 2 * (longest + 4) * unit) + from_cells
 
     def at_zero(self, width: float, dtype: np.dtype[Any]) -> PairTotals:
@@ -194,9 +195,8 @@ class DensePairs:
             columns[block.places] = beta * np.repeat(of_query, block.size)
         # The weight of a document itself is in the sum of its query, too.
         rows = np.append(beta * self._weights * layout.sizes, 0.0)
-        total = float(self._weights @ np.maximum(layout.sizes - 1, 0))
         pull = rows.take(layout.row) - columns.take(layout.place)
-        return PairTotals(total, beta * total, pull.astype(dtype))
+        return PairTotals(self._of_pairs, beta * self._of_pairs, pull.astype(dtype))
 
     def sample_window(
         self,

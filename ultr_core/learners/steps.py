@@ -35,7 +35,8 @@ SMALLEST_PIVOTS = (1e-13, 1e-10, 1e-7)
 class SampledCurvature:
     """Newton directions; averages the curvature with that of the iteration before.
 
-    ``blend`` is the share of the old curvature.
+    ``blend`` is the share of the old curvature. The first direction at another cost trusts it
+    wholly: along a path one step is often enough, and looking at pairs costs as much as the step.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -51,11 +52,13 @@ class SampledCurvature:
         self._rate = min(1.0, SURPLUS * self._most / max(problem.pairs.n_pairs, 1))
         self._width = FIRST_WIDTH
         self._before: NDArray[np.float64] | None = None
+        self._trusted = False
 
     def of(self, problem: Problem) -> SampledCurvature:
         """The same for another form of the same problem, or at another cost."""
-        if self._before is not None:
-            self._before = self._before * (problem.cost / self._problem.cost)
+        ratio = problem.cost / self._problem.cost
+        if self._before is not None and ratio != 1:
+            self._before, self._trusted = self._before * ratio, True
         self._problem = problem
         return self
 
@@ -67,19 +70,25 @@ class SampledCurvature:
         gradient: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """``-H^{-1} gradient`` [features]."""
+        if self._before is None or not self._trusted:
+            self._before = self._looked_at(scores, width, multipliers)
+        self._trusted = False
+        return -_solve_scaled(self._before + np.eye(len(gradient)), gradient)
+
+    def _looked_at(
+        self, scores: FloatArray, width: float, multipliers: FloatArray | None
+    ) -> NDArray[np.float64]:
+        """The curvature of the hinge [features, features] from a sample of the window."""
         problem = self._problem
         sample = self._sample(scores, width, multipliers)
         hessian = problem.products.curvature(
             sample.preferred, sample.other, sample.weights * (problem.cost / width)
         )
-        n_features = len(gradient)
-        if self._before is not None:
-            if sample.window_pairs == 0:
-                hessian = self._before
-            elif sample.window_pairs > 3 * n_features:
-                hessian = (1 - self.blend) * hessian + self.blend * self._before
-        self._before = hessian
-        return -_solve_scaled(hessian + np.eye(n_features), gradient)
+        if self._before is None or 0 < sample.window_pairs <= 3 * len(hessian):
+            return hessian
+        if sample.window_pairs == 0:
+            return self._before
+        return np.asarray((1 - self.blend) * hessian + self.blend * self._before)
 
     def _sample(
         self, scores: FloatArray, width: float, multipliers: FloatArray | None

@@ -15,6 +15,7 @@ from ultr_core.errors import InputError
 from ultr_core.feedback import (
     PositionModel,
     PowerLaw,
+    count_queries,
     draw_queries,
     query_draws_for,
     simulate_counts,
@@ -160,6 +161,20 @@ def test_the_query_sequence_is_one_whatever_its_length():
     long = np.concatenate(list(draw_queries(1000, 600_001, 3)))
     for draws in (1, 2, 262_144, 262_145, 600_000):
         assert np.array_equal(np.concatenate(list(draw_queries(1000, draws, 3))), long[:draws])
+
+
+@pytest.mark.parametrize("queries", [1, 7, 1000, 30_000])
+def test_counts_are_those_of_the_sequence_whatever_was_asked_before(queries):
+    rng = np.random.default_rng(0)
+    for seed in (3, SeedSequence(3, spawn_key=(1,)), SeedSequence([3, 4]), 3):
+        long = np.concatenate(list(draw_queries(queries, 9_000_000, seed)))
+        lengths = [1, 65_535, 65_536, 65_537, 400_000, 8_900_000, *rng.integers(1, 800_000, 4)]
+        for draws in rng.permutation(lengths):
+            counts = count_queries(queries, int(draws), seed)
+            assert np.array_equal(counts, np.bincount(long[:draws], minlength=queries))
+        counts[:] = -1  # what is remembered is not handed out
+        counts = count_queries(queries, int(draws), seed)
+        assert np.array_equal(counts, np.bincount(long[:draws], minlength=queries))
 
 
 def test_sessions_in_pieces_are_the_sessions_in_one(monkeypatch):

@@ -1,0 +1,113 @@
+"""The fixed sequence of uniformly drawn queries that all simulated logs of a seed begin with."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, whole_or_none
+
+IntArray = NDArray[np.int64]
+
+Seed = SeedSequence | int
+
+# Counts of draws are kept as int64.
+MOST_DRAWS = 2**62
+# Query draws made at once.
+_DRAWS_AT_ONCE = 1 << 18
+# Counts after each so many draws are remembered, up to so many times, for corpora up to this size:
+# whoever moves a slider asks for another length of the same sequence.
+_REMEMBERED_EVERY, _MOST_REMEMBERED, _REMEMBERED_QUERIES = 1 << 16, 128, 20_000
+
+
+def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
+    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all.
+
+    Raises InputError for fewer than one query or draw, or a seed that is none.
+    """
+    _require_queries(queries)
+    require_draws(query_draws)
+    yield from _drawn(np.random.default_rng(child(seed, 0)), queries, query_draws)
+
+
+def count_queries(queries: int, query_draws: int, seed: Seed) -> IntArray:
+    """How often each query is among the first ``query_draws`` terms of ``draw_queries`` [queries].
+
+    Raises InputError as ``draw_queries`` does.
+
+    >>> int(count_queries(queries=3, query_draws=10, seed=0).sum())
+    10
+    """
+    _require_queries(queries)
+    require_draws(query_draws)
+    stream = child(seed, 0)
+    rng = np.random.default_rng(stream)
+    counts = np.zeros(queries, dtype=np.int64)
+    left = query_draws
+    if queries <= _REMEMBERED_QUERIES:
+        pieces = min(query_draws // _REMEMBERED_EVERY, _MOST_REMEMBERED)
+        before, rng.bit_generator.state = _remembered(queries, pieces, _entropy(stream))
+        counts += before
+        left -= pieces * _REMEMBERED_EVERY
+    for drawn in _drawn(rng, queries, left):
+        counts += np.bincount(drawn, minlength=queries)
+    return counts
+
+
+@functools.lru_cache(2 * _MOST_REMEMBERED)
+def _remembered(
+    queries: int, pieces: int, entropy: tuple[Any, tuple[int, ...]]
+) -> tuple[NDArray[np.int32], dict[str, Any]]:
+    """Counts after so many pieces of the sequence, and the state of the generator there."""
+    rng = np.random.default_rng(SeedSequence(entropy[0], spawn_key=entropy[1]))
+    if pieces == 0:
+        return np.zeros(queries, dtype=np.int32), dict(rng.bit_generator.state)
+    before, rng.bit_generator.state = _remembered(queries, pieces - 1, entropy)
+    drawn = rng.integers(queries, size=_REMEMBERED_EVERY, dtype=np.int32)
+    counts = before + np.bincount(drawn, minlength=queries).astype(np.int32)
+    return counts, dict(rng.bit_generator.state)
+
+
+def _drawn(rng: np.random.Generator, queries: int, query_draws: int) -> Iterator[NDArray[np.int32]]:
+    for start in range(0, query_draws, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, query_draws - start)
+        yield rng.integers(queries, size=size, dtype=np.int32)
+
+
+def _entropy(stream: SeedSequence) -> tuple[Any, tuple[int, ...]]:
+    """What a sequence is made from, as something that can be looked up."""
+    entropy = stream.entropy
+    if not isinstance(entropy, int):
+        entropy = tuple(int(word) for word in np.ravel(np.asarray(entropy, dtype=object)))
+    return entropy, stream.spawn_key
+
+
+def child(seed: Seed, key: int) -> SeedSequence:
+    """Child number ``key`` of a seed; unlike spawn, it leaves no trace on the parent.
+
+    Raises InputError for a seed that is none.
+    """
+    if isinstance(seed, SeedSequence):
+        parent = seed
+    elif (number := whole_or_none(seed)) is not None and number >= 0:
+        parent = SeedSequence(number)
+    else:
+        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
+    return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
+
+
+def _require_queries(queries: int) -> None:
+    if not 1 <= (whole_or_none(queries) or 0) < 2**31:
+        raise InputError(f"Queries can be drawn from 1 or more, not from {in_brief(queries)}.")
+
+
+def require_draws(query_draws: int) -> None:
+    """Raise InputError unless there is at least one draw, and no more than can be counted."""
+    if not 1 <= (whole_or_none(query_draws) or 0) < MOST_DRAWS:
+        raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")
