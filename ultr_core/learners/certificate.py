@@ -70,13 +70,11 @@ def certify(
     exact = FeatureProducts(features, np.float64)
     coefficients = [subspace.within_columns(a.record.coefficients) for a in attempts]
     scores, vectors = exact.scores_and_pulled(
-        np.column_stack(coefficients),
-        np.column_stack([a.pull for a in attempts]),
+        np.stack(coefficients), np.stack([a.pull for a in attempts])
     )
     certificates = []
     for k, attempt in enumerate(attempts):
-        record, w, vector = attempt.record, coefficients[k], vectors[:, k]
-        at = np.ascontiguousarray(scores[:, k], np.float64)
+        record, w, vector, at = attempt.record, coefficients[k], vectors[k], scores[k]
         best = record.best
         if best is not None and record.tolerance_wanted >= ROUNDING_IS_SMALL:
             summed = best.totals.hinge / attempt.cost

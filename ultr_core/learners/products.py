@@ -72,21 +72,21 @@ class FeatureProducts:
     def scores_and_pulled(
         self, coefficients: NDArray[np.float64], pulls: FloatArray
     ) -> tuple[FloatArray, NDArray[np.float64]]:
-        """``X W`` and ``X' C`` for the columns of W and C in one reading of the features.
+        """``X w`` and ``X' c`` for the rows of two matrices in one reading of the features.
 
-        W [features, k] to [documents, k], C [documents, k] to [features, k]; one pass.
+        W [k, features] to [k, documents], C [k, documents] to [k, features]; one pass.
         """
         self.passes += 1
         w, c = coefficients.astype(self.dtype), pulls.astype(self.dtype, copy=False)
-        scores = np.empty((self.n_documents, w.shape[1]), self.dtype)
+        scores = np.empty((len(w), self.n_documents), self.dtype)
         pulled = np.zeros(w.shape)
         for rows, block in self._blocks():
-            if w.shape[1] == 1:  # matrix-vector products are faster
-                scores[rows, 0] = block @ w[:, 0]
-                pulled[:, 0] += block.T @ c[rows, 0]
+            if len(w) == 1:  # matrix-vector products are faster
+                scores[0, rows] = block @ w[0]
+                pulled[0] += block.T @ c[0, rows]
             else:
-                scores[rows] = block @ w
-                pulled += block.T @ c[rows]
+                scores[:, rows] = w @ block.T
+                pulled += c[:, rows] @ block
         return scores, pulled
 
     def curvature(
