@@ -23,8 +23,6 @@ from ultr_core.learners.problem import Iterate, Problem
 OPERATIONS_PER_ENTRY = 4
 FEWEST_PER_FEATURE, MOST_PER_FEATURE = 12, 160
 SMALLEST_SAMPLE = 2000
-# So many times the pairs wanted are expected among those that are looked at.
-SURPLUS = 1.5
 # At w = 0 every pair has u = 1: the window must hold them all, or there is no curvature to use.
 FIRST_WIDTH = 2.0
 SLOPE_TOLERANCE = 0.5
@@ -49,7 +47,7 @@ class SampledCurvature:
             MOST_PER_FEATURE * products.n_features,
         )
         self._most = max(most, SMALLEST_SAMPLE)
-        self._rate = min(1.0, SURPLUS * self._most / max(problem.pairs.n_pairs, 1))
+        self._rate = min(1.0, self._most / max(problem.pairs.n_pairs, 1))
         self._width = FIRST_WIDTH
         self._before: NDArray[np.float64] | None = None
         self._trusted = False
@@ -93,7 +91,7 @@ class SampledCurvature:
     def _sample(
         self, scores: FloatArray, width: float, multipliers: FloatArray | None
     ) -> PairSample:
-        """Pairs of the window: all of them, or at least half of what is wanted."""
+        """Pairs of the window: all of them, or about what is wanted, at least half of it."""
         # A window half as wide holds about half as many pairs.
         self._rate = min(1.0, self._rate * self._width / width)
         self._width = width
@@ -103,7 +101,7 @@ class SampledCurvature:
                 scores, width, multipliers, self._rng, rate, self._most
             )
             enough = sample.whole or 2 * len(sample.weights) >= self._most
-            promising = SURPLUS * self._most / max(sample.window_pairs, 1.0)
+            promising = self._most / max(sample.window_pairs, 1.0)
             # What was not enough is at least doubled, whatever it promised: the end is all pairs.
             self._rate = min(1.0, 4 * rate, max(promising, 0.0 if enough else 2 * rate))
             if enough:

@@ -10,6 +10,7 @@ import pytest
 from ultr_core.errors import InputError
 from ultr_core.learners import weighted_hinge
 from ultr_core.learners.dense_pairs import DensePairs
+from ultr_core.learners.pair_sums import MOST_ROUNDING, PairSums
 
 
 def by_definition(weights, offsets, scores, width):
@@ -64,6 +65,23 @@ def test_what_float32_found_bounds_the_exact_sum():
         below += found < sum_there
     # Without the bound what float32 found would often be too small.
     assert below > 5
+
+
+def test_a_bound_on_rounding_is_a_small_share_or_the_sum_is_exact():
+    bounds = exact_sums = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        weights, offsets, _ = example(seed)
+        pairs = PairSums(weights, offsets)
+        # The better clicked documents are told from others, the smaller the sum beside the scores.
+        exact = rng.normal(size=len(weights)) + 10.0 ** rng.uniform(-3, 6) * (weights > 0)
+        used = exact.astype(np.float32)
+        found, there = pairs.evaluate(used, 1.0).hinge, pairs.hinge(exact)
+        most = pairs.hinge_at_most(found, used, exact)
+        assert there <= most <= (1 + 2 * MOST_ROUNDING) * there
+        bounds += most > there
+        exact_sums += most == there
+    assert bounds > 5 and exact_sums > 5
 
 
 def test_multipliers_move_the_window():
