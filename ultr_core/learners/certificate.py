@@ -23,11 +23,12 @@ ROUNDING_IS_SMALL = 1e-3
 class Certificate:
     """Objective, lower bound and cost of a fit.
 
-    ``primal`` is P(w), ``dual`` a value that no w can go below, ``gap = (primal - dual) / primal``
-    bounds the relative suboptimality; all three are computed in float64 after the solver has
-    stopped. Where a gap of 1e-3 or more was asked for, ``primal`` is a bound above P(w), by a share
-    of 1e-4 at most (about 1e-5), which allows for all rounding in float32. ``passes`` counts products with the
-    feature matrix (the final check included), ``stopped_early`` says that a callback ended the fit.
+    ``primal`` is the objective P(w), ``dual`` a value that no w can go below, and
+    ``gap = (primal - dual) / primal`` bounds the relative suboptimality; all three are computed in
+    float64 after the solver has stopped. Where a gap of 1e-3 or more was asked for, ``primal`` is
+    a bound above P(w), by a share of 1e-4 at most (about 1e-5), which allows for all rounding in
+    float32. ``passes`` counts products with the feature matrix (the final check included),
+    ``stopped_early`` says that a callback ended the fit.
     """
 
     primal: float
