@@ -19,28 +19,15 @@ from tests.browser.pages import OpenPage, in_both_themes, opened
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"
 
-KNOWN = {
-    # Vega draws a layer without rows as an empty group that claims to be a picture.
-    ("svg-img-alt", "g.role-mark[role='graphics-symbol']:empty"),
-    # A formula wider than its column scrolls; browsers let the keyboard reach it without tabindex.
-    ("scrollable-region-focusable", ".katex-display"),
-}
-"""Rule and selector of what is not ours and harms nobody."""
-
 
 def violations(page: Page) -> list[str]:
-    """What axe finds, one line an element, without what is known."""
+    """What axe finds, one line an element."""
     options = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
     return [
         f"{rule['id']}: {node['target']} {node['html'][:160]}"
         for rule in found
         for node in rule["nodes"]
-        if not any(
-            rule["id"] == known
-            and page.locator(node["target"][-1]).and_(page.locator(where)).count()
-            for known, where in KNOWN
-        )
     ]
 
 

@@ -59,7 +59,7 @@ def propensity_curves(
     rows = pd.concat([part for part in parts if not part.empty], ignore_index=True)
     rows["y"] = rows["value"].clip(LOWEST, HIGHEST)
     rows["low_y"], rows["high_y"] = (rows[c].clip(LOWEST, HIGHEST) for c in ("low", "high"))
-    spec = _template(tuple(keys), len(curve), theme)
+    spec = _template(tuple(keys), frozenset(rows["part"]), len(curve), theme)
     lines = len(keys) / _key_columns(tuple(keys))
     return Figure(
         "propensity-curve",
@@ -96,7 +96,9 @@ def _line(values: Sequence[float], part: str) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=32)
-def _template(keys: tuple[tuple[str, str, str], ...], ranks: int, theme: Theme) -> dict[str, Any]:
+def _template(
+    keys: tuple[tuple[str, str, str], ...], parts: frozenset[str], ranks: int, theme: Theme
+) -> dict[str, Any]:
     ink = INKS[theme]
     step = 1 if ranks <= 6 else 2 if ranks <= 12 else 4
     ticks, levels = [1, *range(1 + step, ranks + 1, step)], [0.01, 0.03, 0.1, 0.3, 1, 3]
@@ -147,12 +149,12 @@ def _template(keys: tuple[tuple[str, str, str], ...], ranks: int, theme: Theme) 
         line("truth", color=ink.quiet, strokeWidth=6, opacity=0.7),
         line("limit", color=LIMIT, strokeWidth=2.5, strokeDash=[6, 4]),
         line("curve", color=ESTIMATE, strokeWidth=2),
-        bars("other", OTHER),
-        marks("other", OTHER, "square"),
-        bars("estimate", ESTIMATE),
-        marks("estimate", ESTIMATE, "circle"),
-        *_key(keys, ink),
     ]
+    # A layer of points without a row would be read out as a picture of nothing.
+    for part, color, shape in (("other", OTHER, "square"), ("estimate", ESTIMATE, "circle")):
+        if part in parts:
+            layers += [bars(part, color), marks(part, color, shape)]
+    layers += _key(keys, ink)
     return bare_spec(layers, ink)
 
 
