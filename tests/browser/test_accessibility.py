@@ -15,6 +15,8 @@ from playwright.sync_api import Page, expect
 from pages.shared.registry import PAGES
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, in_both_themes, opened
+from ultr_core.export.page_links import PAGE_VALUES
+from ultr_core.export.page_values import Choice
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"
@@ -35,6 +37,23 @@ def violations(page: Page) -> list[str]:
 def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str) -> None:
     page = opened(open_page, f"{address}/{path}{SMALL}")
     assert {theme: violations(page) for theme in in_both_themes(page)} == {"light": [], "dark": []}
+
+
+STATES = [
+    f"{page}?{value.key}={key}&clicks=500&draws=2"
+    for page, values in PAGE_VALUES.items()
+    for value in values
+    if isinstance(value, Choice)
+    for key in list(value.options)[1:]
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", STATES)
+def test_axe_finds_nothing_whatever_is_chosen(
+    open_page: OpenPage, address: str, state: str
+) -> None:
+    assert violations(opened(open_page, f"{address}/{state}")) == []
 
 
 def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> None:
