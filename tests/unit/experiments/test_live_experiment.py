@@ -67,14 +67,22 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
     assert plain["contests"]["naive"]["win_share"]["low"] > 0.5
 
 
-def test_with_the_papers_traffic_this_corpus_does_not_show_it(world: World) -> None:
-    """Honest at the other end: with 7,192 clicks the weighted ranker does not beat the naive."""
+def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> None:
+    """Honest at the other end: with 7,192 clicks the weighted ranker may well lose."""
     told: list[str] = []
-    result = run_live(world, Settings(clicks=PAPER_CLICKS), progress=told.append)
-    naive = result.contests[1]
-    assert not naive.test.significant
-    assert "cannot be told apart" in naive.sentence
-    assert len(told) == 6
+    verdicts = []
+    for seed in range(6):
+        result = run_live(world, Settings(clicks=PAPER_CLICKS, seed=seed), progress=told.append)
+        naive = result.contests[1]
+        if naive.test.significant:
+            assert "cannot be told apart" not in naive.sentence
+            verdicts.append("weighted" if naive.test.wins > naive.test.losses else "naive")
+        else:
+            assert "cannot be told apart" in naive.sentence
+            verdicts.append("neither")
+    assert verdicts.count("naive") >= 2, verdicts
+    assert verdicts.count("weighted") < 3, verdicts
+    assert len(told) == 6 * 6
     assert "swap experiment" in told
 
 
