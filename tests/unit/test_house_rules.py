@@ -62,3 +62,10 @@ def test_readme_prints_exactly_two_set_up_commands_and_ci_runs_the_second() -> N
     assert commands[1].endswith("python -m pytest")
     assert ".venv-test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert (ROOT / "docs" / "screenshot.png").is_file()
+
+
+def test_uploads_take_any_file_for_the_browser_refuses_one_without_saying_what_is_right() -> None:
+    for path in (ROOT / "pages").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.file_uploader":
+                assert "type" not in {word.arg for word in node.keywords}, path.name
