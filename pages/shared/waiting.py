@@ -1,7 +1,7 @@
 """What a reader is told by style alone: what is awaited, what is old, why a file was not taken.
 
-While a page computes, the server answers nothing else: what is opened meanwhile is filled when the
-run has ended, and the browser itself refuses a file that is too large. Words in the page's style are
+While a page computes, the server answers nothing else: what is opened meanwhile is filled when
+the run has ended, and the browser itself refuses a file that is too large. Words in the style are
 there at once and cost a class no message.
 """
 

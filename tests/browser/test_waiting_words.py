@@ -20,7 +20,8 @@ from tests.browser.pages import OpenPage, opened
 LINK = "/lab?clicks=500&draws=2"
 PATIENCE = 60_000  # milliseconds
 SAID = """element => {
-    const style = getComputedStyle(element, element.matches('.st-key-share') ? '::after' : '::before');
+    const end = element.matches('.st-key-share') ? '::after' : '::before';
+    const style = getComputedStyle(element, end);
     return style.visibility === 'visible' ? style.content : '';
 }"""
 
