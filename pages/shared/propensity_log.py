@@ -111,6 +111,6 @@ def _curve(page: PageContext, settings: Settings) -> None:
         return
     st.markdown(
         f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
-        "on this world's first click log."
+        "on this world's first click log (lower is better)."
     )
     curve_buttons(curve.values, settings, key="file")

@@ -19,6 +19,7 @@ from ultr_core.figures.template import (
     rows_of,
     with_domains,
 )
+from ultr_core.risk import plus_minus
 
 COLUMNS = ("method", "label", "risk", "low", "high")
 
@@ -51,8 +52,7 @@ def trained_rankers(
 
 
 def _number(risk: float, low: float, high: float) -> str:
-    half = (high - low) / 2
-    return f"{risk:.2f}" if half == 0 else f"{risk:.2f} ± {half:.2f}"
+    return plus_minus(risk, (high - low) / 2)
 
 
 @lru_cache(maxsize=16)

@@ -16,6 +16,7 @@ from ultr_core.risk import (
     estimate_risks,
     expected_risk,
     order_agreement,
+    plus_minus,
     variance_of_risk,
 )
 from ultr_core.risk.estimate import NORMAL_QUANTILE
@@ -187,7 +188,7 @@ def risk_recovered(evidence: Evidence) -> Finding:
     z = (recovered - truth) * slope / deviation
     reach = NORMAL_QUANTILE * deviation / slope
     sentence = (
-        f"The best ranker's clicks say {recovered:.3f} ± {reach:.3f}; its true risk is "
+        f"The best ranker's clicks say {plus_minus(recovered, reach, 3)}; its true risk is "
         f"{truth:.3f}, a distance of {z:+.1f} standard errors."
     )
     return Finding(
