@@ -130,7 +130,7 @@ def _check(order: Training, verdict: Slot) -> bool:
             return False
         verdict.markdown(":shimmer[Checking the paper's claims …]")
     checks = cached.checks(order.corpus, order.settings)
-    verdict.markdown(summary(checks))
+    verdict.markdown(summary(checks, lab_words.broken_assumptions(order.settings)))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True

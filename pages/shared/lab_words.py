@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pages.shared.curve_words import learner_believes, users_have
 from ultr_core.experiments import EstimatedRisks, RiskPicture
+from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import Settings
 
 FIRST_RANKS = 4
@@ -71,6 +72,21 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
         rf"&={picture.slope:.2f}\,R+{picture.intercept:.2f}"
         r"\end{aligned}"
     )
+
+
+def broken_assumptions(settings: Settings) -> dict[str, str]:
+    """Which assumptions of the claims these settings break, and how, in words."""
+    broken = {}
+    if not settings.belief_is_right:
+        broken[PROPENSITIES] = (
+            f"the learner divides by wrong propensities (users have {users_have(settings)}, it "
+            f"believes {learner_believes(settings)})"
+        )
+    if settings.curve or settings.eta:
+        broken[NO_POSITION_BIAS] = (
+            f"users see some ranks more often than others ({users_have(settings)})"
+        )
+    return broken
 
 
 def law_condition(settings: Settings) -> str:

@@ -121,7 +121,7 @@ def propensities(app: AppTest, out: str) -> None:
 def live(app: AppTest, out: str) -> None:
     assert f"**{out.splitlines()[0]}**" in words(app)
     for row in app.table[0].value.to_dict("records"):
-        assert f" {row['Test risk']}\n" in out
+        assert f" {row['Test risk (lower is better)']}\n" in out
 
 
 def lessons(app: AppTest, out: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.proofs.check import Finding, proof
+from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Finding, proof
 from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, bernstein_radius
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.ranking import query_sums
@@ -47,7 +47,7 @@ def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np
     "is (ε₊ − ε₋) times its true risk plus ε₋ times the mean of m(m+1)/2.",
     formula=r"\mathbb{E}[\hat R_{IPS}(S)] = (\epsilon_+-\epsilon_-)R(S)"
     r" + \epsilon_-\,\mathbb{E}\big[\tfrac{m(m+1)}{2}\big]",
-    assumes=("correct propensities", "constant noise"),
+    assumes=(PROPENSITIES, "constant noise"),
     fails_when="the assumed curve is not the true one at some rank.",
 )
 def corpus_affine_law(evidence: Evidence) -> Finding:
@@ -95,7 +95,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     "smaller too, in spite of the click noise.",
     formula=r"R(S_1) < R(S_2) \Leftrightarrow "
     r"\mathbb{E}[\hat R_{IPS}(S_1)] < \mathbb{E}[\hat R_{IPS}(S_2)]",
-    assumes=("correct propensities", "ε₊ > ε₋", "constant noise"),
+    assumes=(PROPENSITIES, "ε₊ > ε₋", "constant noise"),
     fails_when="the assumed curve is wrong enough to exchange two rankers.",
 )
 def order_preserved(evidence: Evidence) -> Finding:
@@ -112,7 +112,7 @@ def order_preserved(evidence: Evidence) -> Finding:
     "that agree with the presented ranking, so with η > 0 nothing guarantees the right order.",
     formula=r"\mathbb{E}[\hat R_{naive}(S)] = \mathbb{E}\Big[\sum_d \mathrm{rank}(d|S)\,p_d"
     r"\,(\epsilon_+ r_d + \epsilon_-(1-r_d))\Big]",
-    assumes=("no position bias (η = 0)",),
+    assumes=(NO_POSITION_BIAS,),
     fails_when="users see some ranks more often than others.",
 )
 def naive_order(evidence: Evidence) -> Finding:
@@ -175,7 +175,7 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     "simulated log into an estimate of the true risk.",
     formula=r"\frac{\hat R_{IPS}(S) - \epsilon_-\mathbb{E}[m(m+1)/2]}"
     r"{\epsilon_+-\epsilon_-} \approx R(S)",
-    assumes=("correct propensities", "known constant noise"),
+    assumes=(PROPENSITIES, "known constant noise"),
     fails_when="the assumed curve is wrong, or the noise is not the one assumed.",
 )
 def risk_recovered(evidence: Evidence) -> Finding:
