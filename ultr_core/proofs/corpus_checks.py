@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Finding, proof
-from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, bernstein_radius
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, ClickSums
 from ultr_core.proofs.evidence import Evidence
-from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
@@ -122,15 +121,19 @@ def naive_order(evidence: Evidence) -> Finding:
 
 
 def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
-    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius."""
+    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius.
+
+    The radius is that of the side on which the estimate lies.
+    """
     best = int(np.argmin(evidence.true_risk))
     ranks, propensity = evidence.family_ranks[best], evidence.assumed_propensity
     estimate = estimate_risk(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank))
     moments = (evidence.click_probability, propensity, ranks, evidence.query_offsets)
     mean, draws = float(expected_risk(*moments)), evidence.log.query_draws
     variance = float(variance_of_risk(*moments, draws))
-    largest = float(query_sums(ranks / propensity, evidence.query_offsets).max())
-    radius = bernstein_radius(variance * draws, max(largest, mean), draws)
+    law = ClickSums(evidence.click_probability, ranks / propensity, evidence.query_offsets)
+    above = estimate.value >= mean
+    radius = law.radius(mean, variance * draws, draws, upper=above, rate=FALSE_ALARM_RATE)
     return best, estimate.value, mean, variance**0.5, radius
 
 
@@ -146,7 +149,7 @@ def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
     fails_when="the clicks come from other users than the formula describes.",
 )
 def simulation_agrees(evidence: Evidence) -> Finding:
-    """Estimate of the best ranker against its exact expectation, by Bernstein's inequality."""
+    """Estimate of the best ranker against its exact expectation, by Chernoff's bound."""
     _, value, mean, deviation, radius = _reach(evidence)
     z = (value - mean) / deviation
     sentence = (
@@ -194,8 +197,7 @@ def risk_recovered(evidence: Evidence) -> Finding:
     return Finding(
         recovered,
         truth,
-        # Without its assumption nothing is promised, so that a normal interval may judge: the
-        # weights of a wrong curve make Bernstein's as wide as the risk itself.
+        # Without its assumption nothing is promised, so that a normal interval may judge.
         (radius if evidence.curve_is_right else RARE_QUANTILE * deviation) / slope,
         evidence.curve_is_right,
         sentence,
