@@ -157,11 +157,12 @@ def _run_button(corpus: str | None, plan: Plan) -> None:
     left = len(cells) - len(study_run.finished(corpus, plan))
     if left:
         st.button(
-            f"Run: {left} cells" if left == len(cells) else f"Go on: {left} cells left",
+            f"Run: train {left} rankers" if left == len(cells) else f"Go on: {left} rankers left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=study_run.start, args=(plan,),
-            help="Trains every ranker of the grid with the seed, click logs, ε₊ and corpus of the "
-            "sidebar; what the study varies or fixes is taken from the paper.",
+            help="One ranker for each method, each place on the axis and each click log, with the "
+            "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
+            "taken from the paper.",
         )  # fmt: skip
 
 
