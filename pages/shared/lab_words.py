@@ -12,6 +12,9 @@ from ultr_core.settings import Settings
 FIRST_RANKS = 4
 """Ranks of a given curve that are spelled out in a formula."""
 
+MOST_RIGHT = 0.5
+"""Kendall's tau below which more than a quarter of all pairs are the wrong way round."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -106,12 +109,19 @@ def law_condition(settings: Settings) -> str:
 
 
 def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
-    """Which of production and skyline an estimate takes for the better ranker."""
-    production = estimates.value[picture.kinds.index("production")]
-    skyline = estimates.value[picture.kinds.index("skyline")]
-    if skyline < production:
-        return "It sees that the skyline is better than production."
-    return "It takes production for better than the skyline: wrong."
+    """Which of production and skyline an estimate takes for the better ranker, and the others."""
+    names = {"production": "production", "skyline": "the skyline"}
+    place = {kind: picture.kinds.index(kind) for kind in names}
+    better, worse = sorted(names, key=lambda kind: estimates.value[place[kind]])
+    right = picture.true_risk[place[better]] < picture.true_risk[place[worse]]
+    tau = estimates.kendall
+    if right:
+        others = ""
+        if tau < MOST_RIGHT:
+            others = f", but {'most' if tau < 0 else 'many'} other pairs are the wrong way round"
+        return f"It sees that {names[better]} is better than {names[worse]}{others}."
+    others = ", and so are most other pairs" if tau < 0 else ""
+    return f"It takes {names[better]} for better than {names[worse]}: wrong{others}."
 
 
 def sample_sentence(picture: RiskPicture) -> str:
