@@ -216,5 +216,9 @@ def test_own_files_give_the_numbers_of_the_page(
         (tmp_path / sample.name).write_bytes(sample.data)
     monkeypatch.chdir(tmp_path)
     out = printed(PageState("your_data", values={OWN_WORK: work}))
-    verdict = next(t for t in words(app).splitlines() if t.startswith("**The ranker trained here"))
+    verdict = next(
+        t
+        for t in words(app).splitlines()
+        if t.startswith("**These clicks say that the ranker trained here")
+    )
     assert verdict.strip("*") in out
