@@ -24,7 +24,7 @@ from ultr_core.figures import (
     examination_figure,
     risk_figure,
 )
-from ultr_core.risk import Estimate
+from ultr_core.risk import NO_INTERVAL, Estimate
 from ultr_core.settings import Settings
 
 NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
@@ -130,7 +130,7 @@ def _check(order: Training, verdict: Slot) -> bool:
             return False
         verdict.markdown(":shimmer[Checking the paper's claims …]")
     checks = cached.checks(order.corpus, order.settings)
-    verdict.markdown(summary(checks))
+    verdict.markdown(summary(checks, lab_words.broken_assumptions(order.settings)))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True
@@ -158,10 +158,11 @@ def _below_rankers(name: str, title: str, draw: Draw, comparison: Comparison) ->
         return
     with opened:
         st.table(_numbers(comparison), alt="Test risk and mean rank of every ranker")
+        spread = f"Intervals: 95 %, from the spread over {comparison.draws} click logs."
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
-            "Mean rank: per relevant document. Intervals: 95 %, from the spread over "
-            f"{comparison.draws} click logs. C, and the threshold τ of the clipped ranker: chosen "
+            f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
+            "C, and the threshold τ of the clipped ranker: chosen "
             "on validation clicks, one a log; τ = 1 makes every click count 1 (naive), τ = 0 "
             "clips nothing."
         )

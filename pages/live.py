@@ -119,7 +119,7 @@ def _numbers(result: LiveResult) -> None:
             [
                 {
                     "Ranker": RANKERS[name],
-                    "Test risk": f"{risk:.2f}",
+                    "Test risk (lower is better)": f"{risk:.2f}",
                     "C": f"{result.costs[name]:g}" if name in result.costs else "–",
                 }
                 for name, risk in result.test_risk.items()

@@ -41,6 +41,10 @@ _OTHER_FORMATS = {
     b"PAR1": "a Parquet file",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
+    b"\x89PNG\r\n": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"GIF8": "a picture (GIF)",
+    b"%PDF-": "a PDF document",
 }
 
 

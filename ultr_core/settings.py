@@ -353,22 +353,22 @@ class Preset:
 PRESETS: tuple[Preset, ...] = (
     Preset(
         "Paper: default world",
-        "Section 7.2's setting: η = 1, ε₋ = 0.1. Weighting closes most of the gap to the skyline.",
+        "η = 1 and ε₋ = 0.1, where the paper's weighted ranker closes most of the gap (7.2).",
         Settings(),
     ),
     Preset(
         "Paper: few clicks",
-        "The left end of figure 1: with few clicks the naive ranker beats the weighted one.",
+        "The left end of the paper's figure 1, where the naive ranker beats the weighted one.",
         Settings(clicks=1_000),
     ),
     Preset(
         "Paper: bias without noise",
-        "Figure 2: ε₋ = 0 and 225K clicks. More bias hurts only the naive ranker.",
+        "ε₋ = 0 and 225K clicks, where in the paper's figure 2 bias hurts only the naive ranker.",
         Settings(eps_minus=0.0, clicks=225_000),
     ),
     Preset(
         "Paper: most noise",
-        "The right end of figure 3: ε₋ = 0.3, six clicks in ten are on irrelevant documents.",
+        "The right end of the paper's figure 3: ε₋ = 0.3, six of its clicks in ten are noise.",
         Settings(eps_minus=0.3),
     ),
     Preset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import streamlit as st
@@ -25,18 +26,38 @@ _READINGS = {
 NAMED = 2  # claims that the summary names for each way of failing
 
 
-def summary(checks: Sequence[Mapping[str, Any]]) -> str:
-    """How the checks came out, in a line; those that do not hold are named."""
+def summary(checks: Sequence[Mapping[str, Any]], broken: Mapping[str, str]) -> str:
+    """How the checks came out, in a line; those that do not hold are named, with the reason.
+
+    ``broken`` says of the assumptions that these settings break how they do it.
+    """
     good = [check for check in checks if check["holds"]]
     parts = [f"{SYMBOLS['holds']} {len(good)} of {len(checks)} proof checks hold"]
     for status, (one, several) in _READINGS.items():
-        titles = [f"“{c['title']}”" for c in checks if c["status"] == status]
-        reading = several if len(titles) > 1 else one
-        if len(titles) > NAMED:
-            titles[NAMED:] = [f"and {len(titles) - NAMED} more"]
-        if titles:
-            parts.append(f"{SYMBOLS[status]} {reading}: {', '.join(titles)}")
+        for reason, titles in _by_reason(checks, status, broken).items():
+            parts.append(
+                f"{SYMBOLS[status]} {several if len(titles) > 1 else one}{reason}: {_named(titles)}"
+            )
     return "; ".join(parts) + "."
+
+
+def _by_reason(
+    checks: Sequence[Mapping[str, Any]], status: str, broken: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Titles of the checks that came out as ``status``, by why, the most first."""
+    found: dict[str, list[str]] = {}
+    for check in checks:
+        if check["status"] == status:
+            why = (broken[name] for name in check["assumes"] if name in broken)
+            reason = "".join(f", because {words}" for words in islice(why, 1))
+            found.setdefault(reason, []).append(f"“{check['title']}”")
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def _named(titles: Sequence[str]) -> str:
+    more = len(titles) - NAMED
+    *first, last = [*titles[:NAMED], *([f"{more} more"] if more > 0 else [])]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 LIST = "proof-checks"

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared.curve_words import learner_believes
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
+from ultr_core.files import other_format
 from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "curve-control"
@@ -106,7 +107,7 @@ def _field(name: str, field: CurveField, *, upload: bool) -> None:
     if upload:
         turn = st.session_state.setdefault(_turn(field), 0)
         st.file_uploader(
-            f"{_WHO[name]}: CSV file", type=["csv", "txt"], key=_upload(field, turn),
+            f"{_WHO[name]}: CSV file", key=_upload(field, turn),
             on_change=partial(_take, field, turn), label_visibility="collapsed", max_upload_size=5,
         )  # fmt: skip
     fault = st.session_state.get(_fault(field))
@@ -132,11 +133,17 @@ def _take(field: CurveField, turn: int) -> None:
 
 
 def text_of(data: bytes, name: str) -> str:
-    """The text of an uploaded file; raises InputError unless it is UTF-8."""
+    """The text of an uploaded file; raises InputError unless it is UTF-8.
+
+    Uploads take any file, for the browser says of one that it refuses only that it may not be.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{name} is no UTF-8 text; give a CSV file.") from None
+        what = other_format(data) or "no UTF-8 text"
+        raise InputError(
+            f"{name} is {what}; give a CSV file, plain text as spreadsheets save it."
+        ) from None
 
 
 def _forget() -> None:

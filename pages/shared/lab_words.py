@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 from pages.shared.curve_words import learner_believes, users_have
 from ultr_core.experiments import EstimatedRisks, RiskPicture
+from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import Settings
 
 FIRST_RANKS = 4
 """Ranks of a given curve that are spelled out in a formula."""
+
+MOST_RIGHT = 0.5
+"""Kendall's tau below which more than a quarter of all pairs are the wrong way round."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,21 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
     )
 
 
+def broken_assumptions(settings: Settings) -> dict[str, str]:
+    """Which assumptions of the claims these settings break, and how, in words."""
+    broken = {}
+    if not settings.belief_is_right:
+        broken[PROPENSITIES] = (
+            f"the learner divides by wrong propensities (users have {users_have(settings)}, it "
+            f"believes {learner_believes(settings)})"
+        )
+    if settings.curve or settings.eta:
+        broken[NO_POSITION_BIAS] = (
+            f"users see some ranks more often than others ({users_have(settings)})"
+        )
+    return broken
+
+
 def law_condition(settings: Settings) -> str:
     """Whether the affine law applies to these settings, in words."""
     if settings.belief_is_right:
@@ -90,12 +109,19 @@ def law_condition(settings: Settings) -> str:
 
 
 def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
-    """Which of production and skyline an estimate takes for the better ranker."""
-    production = estimates.value[picture.kinds.index("production")]
-    skyline = estimates.value[picture.kinds.index("skyline")]
-    if skyline < production:
-        return "It sees that the skyline is better than production."
-    return "It takes production for better than the skyline: wrong."
+    """Which of production and skyline an estimate takes for the better ranker, and the others."""
+    names = {"production": "production", "skyline": "the skyline"}
+    place = {kind: picture.kinds.index(kind) for kind in names}
+    better, worse = sorted(names, key=lambda kind: estimates.value[place[kind]])
+    right = picture.true_risk[place[better]] < picture.true_risk[place[worse]]
+    tau = estimates.kendall
+    if right:
+        others = ""
+        if tau < MOST_RIGHT:
+            others = f", but {'most' if tau < 0 else 'many'} other pairs are the wrong way round"
+        return f"It sees that {names[better]} is better than {names[worse]}{others}."
+    others = ", and so are most other pairs" if tau < 0 else ""
+    return f"It takes {names[better]} for better than {names[worse]}: wrong{others}."
 
 
 def sample_sentence(picture: RiskPicture) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared import link
 from ultr_core.experiments import Comparison
 from ultr_core.experiments.run_difference import risk_changes, settings_changes
+from ultr_core.risk import plus_minus
 from ultr_core.settings import Settings
 
 MOST = 3
@@ -88,8 +89,7 @@ def _rows(pins: Sequence[Pin], comparison: Comparison) -> list[dict[str, str]]:
 
 def _value(run: Comparison, key: str) -> str:
     risk = run.rankers[key].risk
-    reach = (risk.high - risk.low) / 2
-    return f"{risk.value:.2f} ± {reach:.2f}" if reach else f"{risk.value:.2f}"
+    return plus_minus(risk.value, (risk.high - risk.low) / 2)
 
 
 def _pins() -> tuple[Pin, ...]:

@@ -35,7 +35,7 @@ def section(page: PageContext, settings: Settings) -> None:
 
 def _log(settings: Settings) -> None:
     upload = st.file_uploader(
-        "Click log (CSV)", type="csv", key="own_log", max_upload_size=5,
+        "Click log (CSV)", key="own_log", max_upload_size=5,
         help="Columns query, document, position, click; optionally impressions, swapped_rank "
         "(the landmark itself for a control) and ranker. It is read once and not kept.",
     )  # fmt: skip
@@ -94,7 +94,7 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
 
 def _curve(page: PageContext, settings: Settings) -> None:
     upload = st.file_uploader(
-        "Propensity curve (CSV)", type="csv", key="own_curve", max_upload_size=5,
+        "Propensity curve (CSV)", key="own_curve", max_upload_size=5,
         help="Columns rank and propensity, of any scale; beyond the last rank its value holds.",
     )  # fmt: skip
     if upload is None:
@@ -111,6 +111,6 @@ def _curve(page: PageContext, settings: Settings) -> None:
         return
     st.markdown(
         f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
-        "on this world's first click log."
+        "on this world's first click log (lower is better)."
     )
     curve_buttons(curve.values, settings, key="file")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import checks, controls, lecture, link, settings_history, side_by_side
+from pages.shared import (
+    checks,
+    controls,
+    lecture,
+    link,
+    settings_history,
+    side_by_side,
+    waiting,
+)
 from pages.shared.boot import boot, booted
 from pages.shared.context import CONTEXT, PageContext
 from pages.shared.launch import read_launch
@@ -25,7 +33,7 @@ def run() -> None:
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
         initial_sidebar_state="collapsed" if lesson or st.context.is_embedded else "auto",
     )  # fmt: skip
-    st.html(f"<style>{_READABLE}{checks.STYLE}{side_by_side.STYLE}</style>")
+    look = st.html(_look())
     page = st.navigation(_menu())
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
@@ -37,6 +45,7 @@ def run() -> None:
         below = st.skeleton(height=320)
         boot()
         below.empty()
+        look.html(_look())
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
@@ -49,6 +58,16 @@ def run() -> None:
         page.run()
     finally:
         CONTEXT.reset(token)
+
+
+def _look() -> str:
+    """The style of all pages; that of charts, which takes a second to load, once it is there."""
+    ink = ""
+    if booted():
+        from pages.shared import chart_ink
+
+        ink = chart_ink.STYLE
+    return f"<style>{_READABLE}{checks.STYLE}{side_by_side.STYLE}{waiting.STYLE}{ink}</style>"
 
 
 def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:

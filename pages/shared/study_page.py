@@ -35,6 +35,7 @@ from ultr_core.experiments.studies import (
 from ultr_core.experiments.studies.grids import MAPS
 from ultr_core.export.page_links import LOSS, RESULT
 from ultr_core.propensity import curve_notices
+from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
 
 SYMBOLS = {
@@ -120,13 +121,17 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     else:
         how = (
             f"{result.loss.definition} {result.world.empty_queries:,} of "
-            f"{counts['test']['queries']:,} test queries have no relevant document. Bars: 95 % "
-            f"intervals over {result.plan.base.draws} click logs."
+            f"{counts['test']['queries']:,} test queries have no relevant document. "
+            f"{_bars(result.plan.base.draws)}"
         )
     if not shipped:
         return " ".join([how, *curve_notices(result.plan.base)] if result.plan.curves else [how])
     command = load_shipped("maps" if study.name in MAPS else "figures").command
     return f"{how} Made by `{command}`."
+
+
+def _bars(draws: int) -> str:
+    return f"Bars: 95 % intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
 
 
 def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
@@ -152,11 +157,12 @@ def _run_button(corpus: str | None, plan: Plan) -> None:
     left = len(cells) - len(study_run.finished(corpus, plan))
     if left:
         st.button(
-            f"Run: {left} cells" if left == len(cells) else f"Go on: {left} cells left",
+            f"Run: train {left} rankers" if left == len(cells) else f"Go on: {left} rankers left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=study_run.start, args=(plan,),
-            help="Trains every ranker of the grid with the seed, click logs, ε₊ and corpus of the "
-            "sidebar; what the study varies or fixes is taken from the paper.",
+            help="One ranker for each method, each place on the axis and each click log, with the "
+            "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
+            "taken from the paper.",
         )  # fmt: skip
 
 

@@ -104,11 +104,11 @@ def _run_cells(
     for number, cell in enumerate(plan.cells):
         left = (time.monotonic() - started) * (whole - ready) / ready if ready > 2 else None
         when = "" if left is None else f", about {left:.0f} s left"
-        place.progress(ready / whole, f"Cell {number + 1} of {len(plan.cells)}{when}")
+        place.progress(ready / whole, f"Ranker {number + 1} of {len(plan.cells)}{when}")
         done[cell.key] = CellResult(**_cell(corpus, cell))
         ready += cell.weight
         if time.monotonic() - painted > _PICTURE_EVERY:
-            headline.place().markdown(f"{len(done)} of {len(plan.cells)} cells are finished.")
+            headline.place().markdown(f"{len(done)} of {len(plan.cells)} rankers are trained.")
             with chart.place().container():
                 show_partial(StudyResult(plan, loss, done, world))
             painted = time.monotonic()

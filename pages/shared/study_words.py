@@ -34,7 +34,7 @@ FORMULAS: Mapping[str, tuple[str, str]] = MappingProxyType(
             r"\mathrm{gain}=\frac{R(\mathrm{naive})-R(\mathrm{weighted})}"
             r"{R(\mathrm{production})-R(\mathrm{skyline})}",
             "45,000 clicks; the learner knows η. Where bias and noise are both strong, the "
-            "variance of the weights costs more than the bias of not weighting.",
+            "variance of the weights can cost more than the bias of not weighting.",
         ),
         "map-assumed": (
             r"\mathrm{gain}=\frac{R(\mathrm{naive})-R(\mathrm{weighted})}"

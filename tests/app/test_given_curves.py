@@ -67,7 +67,8 @@ def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> 
     ("data", "words_of_error"),
     [
         (b"", "no column rank"),
-        (b"\x89PNG\xff\xfe", "no UTF-8 text"),
+        (b"\x89PNG\xff\xfe", "curve.csv is no UTF-8 text; give a CSV file"),
+        (b"\x89PNG\r\n\x1a\n\0", "curve.csv is a picture (PNG); give a CSV file"),
         (b"a,b\n1,2\n", "no column rank"),
         (b"rank,propensity\n1,1\n2,0\n", "curve.csv has 0 at rank 2"),
         (b"rank,propensity\n1,1\n1,1\n", "gives rank 1 a second time"),

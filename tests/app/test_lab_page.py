@@ -4,11 +4,13 @@ import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import checks as check_list
+from pages.shared import lab_words
 from tests.app.pages import open_savers, opened
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
@@ -204,11 +206,50 @@ def test_words_of_a_check_bring_no_markup(small_corpus: Path) -> None:
 
 @pytest.mark.parametrize(
     ("failing", "told"),
-    [(1, "this does not hold: “c0”."), (3, "these do not hold: “c0”, “c1”, and 1 more.")],
+    [
+        (1, "this does not hold: “c0”."),
+        (2, "these do not hold: “c0” and “c1”."),
+        (3, "these do not hold: “c0”, “c1” and 1 more."),
+    ],
 )
 def test_the_summary_counts_in_words(failing: int, told: str) -> None:
     failed = [
-        {"holds": False, "status": "fails, as predicted", "title": f"c{number}"}
+        {"holds": False, "status": "fails, as predicted", "title": f"c{number}", "assumes": ()}
         for number in range(failing)
     ]
-    assert check_list.summary(failed).endswith(told)
+    assert check_list.summary(failed, {}).endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reasons"),
+    [
+        ({}, {"because users see some ranks more often than others (η = 1)"}),
+        ({"eta": 0.0, "assumed_eta": 0.0}, set()),
+        (
+            {"assumed_eta": 1.5},
+            {
+                "because users see some ranks more often than others (η = 1)",
+                "because the learner divides by wrong propensities (users have η = 1, it "
+                "believes η′ = 1.5)",
+            },
+        ),
+        (
+            {"eta": 0.0, "assumed_curve": (1.0, 0.3)},
+            {
+                "because the learner divides by wrong propensities (users have η = 0, it "
+                "believes a given curve)"
+            },
+        ),
+    ],
+)
+def test_whatever_fails_as_predicted_has_a_reason(
+    small_corpus: Path, changes: dict[str, Any], reasons: set[str]
+) -> None:
+    settings = SETTINGS.with_values(**changes)
+    world = build_world(settings, load_directory(small_corpus))
+    checks = [check.as_dict() for check in proof_checks(world, ranker_family(world), settings)]
+    told = check_list.summary(checks, lab_words.broken_assumptions(settings))
+    assert set(re.findall("because .*?(?=:)", told)) == reasons
+    failing = sum(check["status"] == "fails, as predicted" for check in checks)
+    assert (told.count("does not hold") + told.count("do not hold") == 0) is (failing == 0)
+    assert "hold:" not in told  # without a reason

@@ -121,7 +121,7 @@ def propensities(app: AppTest, out: str) -> None:
 def live(app: AppTest, out: str) -> None:
     assert f"**{out.splitlines()[0]}**" in words(app)
     for row in app.table[0].value.to_dict("records"):
-        assert f" {row['Test risk']}\n" in out
+        assert f" {row['Test risk (lower is better)']}\n" in out
 
 
 def lessons(app: AppTest, out: str) -> None:
@@ -216,5 +216,9 @@ def test_own_files_give_the_numbers_of_the_page(
         (tmp_path / sample.name).write_bytes(sample.data)
     monkeypatch.chdir(tmp_path)
     out = printed(PageState("your_data", values={OWN_WORK: work}))
-    verdict = next(t for t in words(app).splitlines() if t.startswith("**The ranker trained here"))
+    verdict = next(
+        t
+        for t in words(app).splitlines()
+        if t.startswith("**These clicks say that the ranker trained here")
+    )
     assert verdict.strip("*") in out

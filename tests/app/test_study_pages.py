@@ -89,6 +89,7 @@ def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:
 def test_a_quick_run_ends_with_curve_and_verdicts(open_app: OpenApp, small_corpus: Path) -> None:
     app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500")
     assert "Nothing is computed yet" in words(app)
+    assert app.button(key="run-bias").label == "Run: train 42 rankers"
     app.button(key="run-bias").click().run(timeout=120)
     assert not app.exception
     assert "From η = 0 to 2" in words(app)
@@ -106,7 +107,7 @@ def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
     app.session_state[key] = dict(list(app.session_state[key].items())[:30])
     app.run()
     assert "not yet finished" in words(app)
-    assert app.button(key="run-bias").label == "Go on: 12 cells left"
+    assert app.button(key="run-bias").label == "Go on: 12 rankers left"
     assert all("cannot be told here" in e.label for e in app.expander if "here" in e.label)
     app.button(key="run-bias").click().run(timeout=120)
     assert not app.exception

@@ -99,7 +99,7 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
     page.button(key="data-samples").click().run()
     assert not page.exception
     assert not page.error
-    assert "The ranker trained here is better than what users saw" in words(page)
+    assert "the ranker trained here is better than what users saw" in words(page)
     samples_in(tmp_path)
     monkeypatch.chdir(tmp_path)
     check, fit, evaluate = commands(page)

@@ -16,6 +16,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from scripts.screenshots import server, wait_until_done
 from tests.browser.pages import OpenPage, opened
+from ultr_core.figures.style import INKS
 
 PATIENCE = 60_000  # milliseconds
 LINK = "/lab?clicks=500&draws=2"
@@ -122,6 +123,19 @@ def test_latest_of_many_quick_changes_wins(open_page: OpenPage, address: str) ->
     wait_until_done(page)
     expect(page.get_by_text(re.compile(r"of \d+ proof checks hold"))).to_be_visible()
     assert time.monotonic() - started < 60
+
+
+def test_ink_of_charts_follows_a_theme_that_changes_on_the_open_page(
+    open_page: OpenPage, address: str
+) -> None:
+    page = opened(open_page, address + LINK)
+    words = figure(page, "risk-naive").locator("svg.marks text").first
+    drawn = words.get_attribute("fill")
+    for scheme, ink in (("light", INKS["light"]), ("dark", INKS["dark"]), ("light", INKS["light"])):
+        page.emulate_media(color_scheme=scheme)
+        red, green, blue = (int(ink.text[i : i + 2], 16) for i in (1, 3, 5))
+        expect(words).to_have_css("fill", f"rgb({red}, {green}, {blue})")
+        assert words.get_attribute("fill") == drawn  # files are made of the picture itself
 
 
 def test_what_if_curve_follows_the_hand(page: Page) -> None:

@@ -56,7 +56,7 @@ def test_files_are_brought_trained_on_and_taken_away(
     page.get_by_role("button", name="Train the ranker").click()
     expect(page.get_by_text("Trained.")).to_be_visible()
     settled(page)
-    verdict = page.get_by_text("The ranker trained here is better than what users saw")
+    verdict = page.get_by_text("the ranker trained here is better than what users saw")
     expect(verdict.first).to_be_visible()
     with page.expect_download() as download:
         page.locator(".st-key-data-json button").click()
@@ -104,7 +104,7 @@ def test_keyboard_alone_runs_the_samples_to_the_picture(open_page: OpenPage, add
     page = page_opened(open_page, address)
     samples(page).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
+    expect(page.get_by_text("the ranker trained here is better").first).to_be_visible()
     settled(page)
     chart = page.get_by_label(re.compile("Estimated risk, lower is better")).first
     expect(chart).to_be_visible()
@@ -113,7 +113,7 @@ def test_keyboard_alone_runs_the_samples_to_the_picture(open_page: OpenPage, add
 def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) -> None:
     page = page_opened(open_page, address, width=390, height=844, dark=True)
     samples(page).click()
-    expect(page.get_by_text("The ranker trained here is better").first).to_be_visible()
+    expect(page.get_by_text("the ranker trained here is better").first).to_be_visible()
     settled(page)
     wide = page.evaluate(
         "document.querySelector(\"[data-testid='stMain']\").scrollWidth - window.innerWidth"

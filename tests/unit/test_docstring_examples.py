@@ -16,6 +16,7 @@ MODULES = {
     "propensity.weights": 3,
     "ranking": 1,
     "risk.agreement": 1,
+    "risk.estimate": 1,
     "risk.estimators": 1,
     "risk.moments": 1,
     "risk.sign_test": 1,

@@ -17,6 +17,7 @@ from ultr_core.commands.shared import (
     splits_from,
 )
 from ultr_core.experiments import Comparison, build_world, compare, world_notices
+from ultr_core.risk import NO_INTERVAL
 
 NAME = "compare"
 SUMMARY = "Simulate clicks, train every ranker and print its risk on the test queries."
@@ -63,6 +64,10 @@ def _print_table(comparison: Comparison) -> None:
     print()
     print(
         "Test risk: mean over all test queries of the summed ranks of relevant documents. "
-        "Intervals: spread over the click logs; rankers that see no click have none."
+        + (
+            "Intervals: spread over the click logs; rankers that see no click have none."
+            if comparison.draws > 1
+            else f"{NO_INTERVAL} Ask for more with --draws."
+        )
     )
     print(comparison.sentence)

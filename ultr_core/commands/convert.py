@@ -62,6 +62,18 @@ _TARGETS: Mapping[str, tuple[str, ...]] = {
     "score-table": ("scores", "score-table"),
     "curve": ("curve",),
 }
+_ENDINGS: Mapping[str, tuple[str, ...]] = {
+    "letor": (".txt", ".dat", ".letor"),
+    "proprank": (".dat", ".txt"),
+    "weights": (".csv",),
+    "json": (".json",),
+    "svmlight": (".dat", ".txt", ".model"),
+    "scores": (".txt", ".scores"),
+    "score-table": (".csv",),
+    "curve": (".csv",),
+}
+"""Endings of file names that ask for a format."""
+
 _KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
 
 
@@ -77,6 +89,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "conversions:",
             *(f"  {source:12} to {', '.join(_TARGETS[source])}" for source in _TARGETS),
             "",
+            "endings of OUT, before .gz, that ask for a format:",
+            *(f"  {name:12} {', '.join(_ENDINGS[name])}" for name in FORMATS),
+            "",
             "examples (after python -m ultr_core):",
             "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
             "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
@@ -91,7 +106,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--from", dest="source", metavar="FORMAT", help="format of IN (told by its content)"
     )
     parser.add_argument(
-        "--to", dest="target", metavar="FORMAT", help="format of OUT (chosen by IN and by its name)"
+        "--to",
+        dest="target",
+        metavar="FORMAT",
+        help="format of OUT (told by IN and by the ending of its name)",
     )
     parser.add_argument(
         "--weights", metavar="FILE.csv", help="table of weights, for a corpus to proprank; without "
@@ -180,19 +198,22 @@ def _first_line(source: Source) -> str:
 
 
 def _target(source: str, options: argparse.Namespace) -> str:
-    """What OUT most likely is to be."""
-    name = Path(options.output).name.lower().removesuffix(".gz")
+    """What the name of OUT asks for; without an ending, the first that IN can become.
+
+    Raises InputError for an ending that none of them has.
+    """
+    targets = _TARGETS[source]
     if source == "letor":
-        return "proprank" if options.weights else "letor"
-    if source == "proprank":
-        return "weights" if name.endswith(".csv") else "letor"
-    if source == "weights":
-        return "weights" if name.endswith(".csv") else "proprank"
-    if source == "curve":
-        return "curve"
-    if source in ("json", "svmlight"):
-        return "json" if name.endswith(".json") else "svmlight"
-    return "score-table" if name.endswith(".csv") else "scores"
+        targets = ("proprank",) if options.weights else ("letor",)
+    ending = Path(Path(options.output).name.lower().removesuffix(".gz")).suffix
+    found = next((name for name in targets if not ending or ending in _ENDINGS[name]), None)
+    if found is None:
+        ways = " or ".join(f"{' or '.join(_ENDINGS[name])} for {name}" for name in targets)
+        raise InputError(
+            f"{named(options.output)} does not say what it is to become: from {source} it can end "
+            f"in {ways}; or name the format with --to."
+        )
+    return found
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from fractions import Fraction
 from urllib.parse import parse_qsl
 
 from ultr_core.commands.shared import (
@@ -25,7 +26,6 @@ from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
 NAME = "proofs"
 USERS = 10_000  # simulated for a derivation
-_FAILED = {"=": "≠", "≥": "<", ">": "≤"}  # what stands between numbers that do not relate so
 SUMMARY = "Check the paper's claims on a world; exit code 0 if all that should hold do."
 
 
@@ -145,23 +145,28 @@ def _verdict(line: Line) -> str:
 def _values(line: Line) -> str:
     value = line.value
     texts = [] if value.enumerated is None else [f"enumerated {value.enumerated}"]
-    texts.append(f"closed form {value.closed} = {float(value.closed):.6g}")
+    texts.append(f"closed form {value.closed}{_decimal(value.closed)}")
     if value.estimate is not None:
         found = value.estimate
         texts.append(f"{USERS:,} users {found.value:.4g}, {found.low:.4g} to {found.high:.4g}")
     return "; ".join(texts)
 
 
+def _decimal(value: Fraction) -> str:
+    """What a fraction is in decimals, and whether exactly; nothing for a whole number."""
+    if value.denominator == 1:
+        return ""
+    text = f"{float(value):.6g}"
+    return f" {'=' if Fraction(text) == value else '≈'} {text}"
+
+
 def _print_table(checks: Sequence[Check]) -> None:
     for check in checks:
-        found = check.finding
-        relation = found.relation if check.holds else _FAILED[found.relation]
         print(f"{check.status:28} {check.name:26} section {check.proof.section}")
         print(f"    {check.proof.title}.")
-        print(
-            f"    measured {found.measured:.6g} {relation} {found.expected:.6g}, "
-            f"tolerance {found.tolerance:.3g}. {found.sentence}"
-        )
+        print(f"    {check.comparison}. {check.finding.sentence}")
+        if not check.holds:
+            print(f"    Fails when {check.proof.fails_when}")
     failed = [check.name for check in checks if not check.acceptable]
     print()
     print(f"Failed: {', '.join(failed)}." if failed else "Every check that should hold holds.")

@@ -183,7 +183,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
     whole, finished = sum(weights.values()), 0.0
     number = total - len(missing)
     say, started = _speaker(), time.monotonic()
-    say(f"{number} of {total} cells are finished already.")
+    say(f"{number} of {total} rankers are trained already.")
     for result in runner.run(missing):
         journal.append(result)
         finished += weights[result.key]
@@ -192,7 +192,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
         if finished >= _KNOWN_AFTER * whole:
             rest = (time.monotonic() - started) * (whole - finished) / finished
             left = f"; about {_clock(rest)} left"
-        say(f"{number} of {total} cells{left}.")
+        say(f"{number} of {total} rankers are trained{left}.")
     say("")
 
 

@@ -13,7 +13,7 @@ from ultr_core.experiments.logs import simulate_logs, world_notices
 from ultr_core.experiments.methods import CLICK_METHODS, METHODS
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import TestRisk, World
-from ultr_core.risk import Estimate, interval_over_draws
+from ultr_core.risk import Estimate, interval_over_draws, plus_minus
 from ultr_core.settings import Settings
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
@@ -187,18 +187,18 @@ def _read_excess(comparison: Comparison) -> str:
         return ""
     naive = comparison.rankers["naive"].risk.value
     weighted = comparison.rankers["propensity"].risk.value
-    numbers = f"(test risk {weighted:.2f} against {naive:.2f})"
+    numbers = f"(test risk {weighted:.2f} against {naive:.2f}, lower is better)"
     if comparison.draws < 2:
         return (
             f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
-            f"the naive one {naive:.2f}."
+            f"the naive one {naive:.2f} (lower is better)."
         )
-    margin = f"{abs(excess.value):.2f} ± {(excess.high - excess.low) / 2:.2f}"
+    margin = plus_minus(abs(excess.value), (excess.high - excess.low) / 2)
     if excess.low == excess.high == 0:
         return f"Naive and propensity-weighted are the same ranker {numbers}."
     if excess.low > 0:
         return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
-    numbers = f"(test risk {naive:.2f} against {weighted:.2f})"
+    numbers = f"(test risk {naive:.2f} against {weighted:.2f}, lower is better)"
     if excess.high < 0:
         return f"The naive ranker beats propensity weighting by {margin} {numbers}."
     return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
@@ -211,8 +211,12 @@ def _read_gap(comparison: Comparison) -> str:
     production = comparison.rankers["production"].risk.value
     skyline = comparison.rankers["skyline"].risk.value
     way = f"from production ({production:.2f}) to full information ({skyline:.2f})"
+    worse = f"worse than the production ranker ({production:.2f})"
+    if gap.n > 1 and gap.low < 0 < gap.high:
+        found = f"is {worse}" if gap.value < 0 else f"goes {gap.value:.0%} of the way {way}"
+        return f"On average the weighted ranker {found}, which may be chance."
     if gap.value < 0:
-        return f"The weighted ranker is worse than the production ranker ({production:.2f})."
+        return f"The weighted ranker is {worse}."
     return f"The weighted ranker goes {gap.value:.0%} of the way {way}."
 
 

@@ -43,7 +43,7 @@ class RankerDifference:
         )  # fmt: skip
         side = "lower" if found.value < 0 else "higher"
         return (
-            f"{self.first[:1].upper()}{self.first[1:]} is {word} than {self.second}: its risk is "
+            f"These clicks say that {self.first} is {word} than {self.second}: its risk is "
             f"{size:.2f} {side} (95 % interval {low:.2f} to {high:.2f})."
         )
 

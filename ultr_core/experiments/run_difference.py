@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy.special import stdtrit
 
 from ultr_core.experiments.comparison import Comparison
-from ultr_core.risk import Estimate
+from ultr_core.risk import Estimate, plus_minus
 from ultr_core.settings import PARAMETERS, Settings
 
 _UPPER_TAIL = 0.975
@@ -48,7 +48,7 @@ class RiskChange:
             return f"{numbers}, the same."
         if self.low is None or self.high is None:
             return f"{numbers}; one click log has no interval, so this may be chance."
-        size = f"{abs(self.difference):.2f} ± {(self.high - self.low) / 2:.2f}"
+        size = plus_minus(abs(self.difference), (self.high - self.low) / 2)
         if self.is_noise:
             return f"{numbers}; the difference, {size}, is inside the noise."
         return f"{numbers}, {'worse' if self.difference > 0 else 'better'} by {size}."

@@ -152,8 +152,9 @@ def _run_section(result: StudyResult, facts: RunFacts) -> str:
     return (
         "<h2>This run</h2>"
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
-        f"{facts.new_cells:,} of {facts.all_cells:,} cells in {_duration(facts.wall_seconds)}; "
-        f"all cells together took {_duration(facts.cell_seconds)} of one core. Largest memory of "
+        f"{facts.new_cells:,} of {facts.all_cells:,} rankers trained in "
+        f"{_duration(facts.wall_seconds)}; all rankers together took "
+        f"{_duration(facts.cell_seconds)} of one core. Largest memory of "
         f"a process: {facts.peak_mib:,.0f} MiB.</p>"
         f"<p>Settings that the studies do not vary: {escape(settings)}.</p>"
         f"<p>Versions: {escape(packages)}. Corpus fingerprint {result.world.fingerprint}.</p>"

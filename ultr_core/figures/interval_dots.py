@@ -12,6 +12,7 @@ from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.style import INKS, Theme
 from ultr_core.figures.template import (
+    UNBROKEN,
     bare_spec,
     method_channels,
     readable_text,
@@ -78,12 +79,16 @@ def _template(order: tuple[str, ...], x_title: str, number: str, theme: Theme) -
         alt.Tooltip("low:Q", title="95 % from", format=".4f"),
         alt.Tooltip("high:Q", title="95 % to", format=".4f"),
     ]
+    halo, words = readable_text(
+        dots.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
+    )
     layers = [
         rows_of("level").mark_rule(strokeWidth=3, strokeDash=[5, 4], color=ink.quiet).encode(x=x),
+        halo,  # over the level, below the marks
         dots.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),
         dots.mark_point(filled=True, size=190, opacity=1).encode(
             x=x, y=y, color=color, shape=shape, tooltip=tooltip
         ),
-        *readable_text(dots.encode(x=alt.value(2), y=y), ink, "name:N", dy=-20),
+        words,
     ]
     return bare_spec(layers, ink)

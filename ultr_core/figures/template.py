@@ -9,6 +9,9 @@ import altair as alt
 
 from ultr_core.figures.style import METHOD_STYLES, Ink, chart_config
 
+UNBROKEN = 12
+"""Width of a halo in pixels that fills the gaps between words."""
+
 
 def bare_spec(
     layers: Sequence[alt.Chart], ink: Ink, parameters: Sequence[alt.Parameter] = ()
@@ -68,8 +71,13 @@ def with_domains(spec: Mapping[str, Any], **domains: tuple[float, float]) -> dic
     return {**spec, "layer": layers}
 
 
-def readable_text(chart: alt.Chart, ink: Ink, text: str, **mark: Any) -> list[alt.Chart]:
-    """Two text layers of field ``text``: a halo in the page's colour below the words."""
-    halo = {"stroke": ink.background, "strokeWidth": 5, "strokeJoin": "round"}
-    layers = [{**mark, **halo, "color": ink.background}, {**mark, "color": ink.text}]
+def readable_text(
+    chart: alt.Chart, ink: Ink, text: str, *, halo: float = 5, **mark: Any
+) -> list[alt.Chart]:
+    """Two text layers of field ``text``: a halo in the page's colour below the words.
+
+    A halo of :data:`UNBROKEN` pixels leaves no gap between words for what lies below.
+    """
+    around = {"stroke": ink.background, "strokeWidth": halo, "strokeJoin": "round"}
+    layers = [{**mark, **around, "color": ink.background}, {**mark, "color": ink.text}]
     return [chart.mark_text(align="left", **layer).encode(text=text) for layer in layers]

@@ -13,12 +13,14 @@ from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.style import INKS, Theme
 from ultr_core.figures.template import (
+    UNBROKEN,
     bare_spec,
     method_channels,
     readable_text,
     rows_of,
     with_domains,
 )
+from ultr_core.risk import plus_minus
 
 COLUMNS = ("method", "label", "risk", "low", "high")
 
@@ -51,8 +53,7 @@ def trained_rankers(
 
 
 def _number(risk: float, low: float, high: float) -> str:
-    half = (high - low) / 2
-    return f"{risk:.2f}" if half == 0 else f"{risk:.2f} ± {half:.2f}"
+    return plus_minus(risk, (high - low) / 2)
 
 
 @lru_cache(maxsize=16)
@@ -79,12 +80,16 @@ def _template(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
         alt.Tooltip("low:Q", title="95 % from", format=".3f"),
         alt.Tooltip("high:Q", title="95 % to", format=".3f"),
     ]
+    halo, words = readable_text(
+        ranker.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
+    )
     layers = [
         levels.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8).encode(x=x, color=color),
+        halo,  # over the level, below the marks
         ranker.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),
         ranker.mark_point(filled=True, size=190, opacity=1).encode(
             x=x, y=y, color=color, shape=shape, tooltip=tooltip
         ),
-        *readable_text(ranker.encode(x=alt.value(2), y=y), ink, "name:N", dy=-20),
+        words,
     ]
     return bare_spec(layers, ink)

@@ -219,7 +219,7 @@ def _overlap(
 def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
     if corpus.document_ids is None:
         yield (
-            f"{_capital(name)} has no document ids, so the log's documents were taken as the "
+            f"The documents of {name} have no ids, so the log's documents were taken as the "
             "numbers 1, 2, ... of each query's candidates in the order of the corpus."
         )
     if overlap.queries_joined < overlap.queries:
@@ -239,7 +239,3 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
             f"{overlap.below_list:,} impressions are at positions below the last candidate of "
             "their query, so the lists that were shown held more than the corpus; they are used."
         )
-
-
-def _capital(name: str) -> str:
-    return name[:1].upper() + name[1:]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from ultr_core.proofs import corpus_checks, learner_checks, simulated_checks, small_checks
 from ultr_core.proofs.breaks import BREAKS, Break
-from ultr_core.proofs.check import Check, Finding, Proof
+from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Check, Finding, Proof
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.monte_carlo import Sample, draw_users
 from ultr_core.proofs.small_query import SmallQuery
@@ -22,7 +22,9 @@ from ultr_core.proofs.walk import Line, Walk, Ways
 __all__ = [
     "BREAKS",
     "DERIVATIONS",
+    "NO_POSITION_BIAS",
     "PROOFS",
+    "PROPENSITIES",
     "Break",
     "Check",
     "Evidence",

@@ -11,6 +11,10 @@ from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.walk import Derive
 
 Relation = Literal["=", "≥", ">"]
+PROPENSITIES = "correct propensities"
+NO_POSITION_BIAS = "no position bias (η = 0)"
+"""Assumptions that a world's settings can break."""
+
 Status = Literal["holds", "holds, though not guaranteed", "fails, as predicted", "FAILS"]
 
 
@@ -84,6 +88,17 @@ class Check:
         if self.holds:
             return "holds" if self.finding.should_hold else "holds, though not guaranteed"
         return "FAILS" if self.finding.should_hold else "fails, as predicted"
+
+    @property
+    def comparison(self) -> str:
+        """What was measured and what was expected; true in words whether it holds or not."""
+        found = self.finding
+        side = f", {'within' if self.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
+        return (
+            f"Measured {found.measured:.6g}, expected "
+            f"{'' if found.relation == '=' else f'{found.relation} '}{found.expected:.6g}"
+            f"{side if found.tolerance else ''}"
+        )
 
     @property
     def acceptable(self) -> bool:

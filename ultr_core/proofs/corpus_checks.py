@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.proofs.check import Finding, proof
-from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, bernstein_radius
+from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Finding, proof
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE, ClickSums
 from ultr_core.proofs.evidence import Evidence
-from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
@@ -16,6 +15,7 @@ from ultr_core.risk import (
     estimate_risks,
     expected_risk,
     order_agreement,
+    plus_minus,
     variance_of_risk,
 )
 from ultr_core.risk.estimate import NORMAL_QUANTILE
@@ -46,7 +46,7 @@ def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np
     "is (ε₊ − ε₋) times its true risk plus ε₋ times the mean of m(m+1)/2.",
     formula=r"\mathbb{E}[\hat R_{IPS}(S)] = (\epsilon_+-\epsilon_-)R(S)"
     r" + \epsilon_-\,\mathbb{E}\big[\tfrac{m(m+1)}{2}\big]",
-    assumes=("correct propensities", "constant noise"),
+    assumes=(PROPENSITIES, "constant noise"),
     fails_when="the assumed curve is not the true one at some rank.",
 )
 def corpus_affine_law(evidence: Evidence) -> Finding:
@@ -94,7 +94,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     "smaller too, in spite of the click noise.",
     formula=r"R(S_1) < R(S_2) \Leftrightarrow "
     r"\mathbb{E}[\hat R_{IPS}(S_1)] < \mathbb{E}[\hat R_{IPS}(S_2)]",
-    assumes=("correct propensities", "ε₊ > ε₋", "constant noise"),
+    assumes=(PROPENSITIES, "ε₊ > ε₋", "constant noise"),
     fails_when="the assumed curve is wrong enough to exchange two rankers.",
 )
 def order_preserved(evidence: Evidence) -> Finding:
@@ -111,7 +111,7 @@ def order_preserved(evidence: Evidence) -> Finding:
     "that agree with the presented ranking, so with η > 0 nothing guarantees the right order.",
     formula=r"\mathbb{E}[\hat R_{naive}(S)] = \mathbb{E}\Big[\sum_d \mathrm{rank}(d|S)\,p_d"
     r"\,(\epsilon_+ r_d + \epsilon_-(1-r_d))\Big]",
-    assumes=("no position bias (η = 0)",),
+    assumes=(NO_POSITION_BIAS,),
     fails_when="users see some ranks more often than others.",
 )
 def naive_order(evidence: Evidence) -> Finding:
@@ -121,15 +121,19 @@ def naive_order(evidence: Evidence) -> Finding:
 
 
 def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
-    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius."""
+    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius.
+
+    The radius is that of the side on which the estimate lies.
+    """
     best = int(np.argmin(evidence.true_risk))
     ranks, propensity = evidence.family_ranks[best], evidence.assumed_propensity
     estimate = estimate_risk(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank))
     moments = (evidence.click_probability, propensity, ranks, evidence.query_offsets)
     mean, draws = float(expected_risk(*moments)), evidence.log.query_draws
     variance = float(variance_of_risk(*moments, draws))
-    largest = float(query_sums(ranks / propensity, evidence.query_offsets).max())
-    radius = bernstein_radius(variance * draws, max(largest, mean), draws)
+    law = ClickSums(evidence.click_probability, ranks / propensity, evidence.query_offsets)
+    above = estimate.value >= mean
+    radius = law.radius(mean, variance * draws, draws, upper=above, rate=FALSE_ALARM_RATE)
     return best, estimate.value, mean, variance**0.5, radius
 
 
@@ -145,7 +149,7 @@ def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
     fails_when="the clicks come from other users than the formula describes.",
 )
 def simulation_agrees(evidence: Evidence) -> Finding:
-    """Estimate of the best ranker against its exact expectation, by Bernstein's inequality."""
+    """Estimate of the best ranker against its exact expectation, by Chernoff's bound."""
     _, value, mean, deviation, radius = _reach(evidence)
     z = (value - mean) / deviation
     sentence = (
@@ -174,7 +178,7 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     "simulated log into an estimate of the true risk.",
     formula=r"\frac{\hat R_{IPS}(S) - \epsilon_-\mathbb{E}[m(m+1)/2]}"
     r"{\epsilon_+-\epsilon_-} \approx R(S)",
-    assumes=("correct propensities", "known constant noise"),
+    assumes=(PROPENSITIES, "known constant noise"),
     fails_when="the assumed curve is wrong, or the noise is not the one assumed.",
 )
 def risk_recovered(evidence: Evidence) -> Finding:
@@ -187,14 +191,13 @@ def risk_recovered(evidence: Evidence) -> Finding:
     z = (recovered - truth) * slope / deviation
     reach = NORMAL_QUANTILE * deviation / slope
     sentence = (
-        f"The best ranker's clicks say {recovered:.3f} ± {reach:.3f}; its true risk is "
+        f"The best ranker's clicks say {plus_minus(recovered, reach, 3)}; its true risk is "
         f"{truth:.3f}, a distance of {z:+.1f} standard errors."
     )
     return Finding(
         recovered,
         truth,
-        # Without its assumption nothing is promised, so that a normal interval may judge: the
-        # weights of a wrong curve make Bernstein's as wide as the risk itself.
+        # Without its assumption nothing is promised, so that a normal interval may judge.
         (radius if evidence.curve_is_right else RARE_QUANTILE * deviation) / slope,
         evidence.curve_is_right,
         sentence,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ultr_core.errors import InputError
-from ultr_core.proofs.check import Finding, proof
+from ultr_core.proofs.check import PROPENSITIES, Finding, proof
 from ultr_core.proofs.derivations.section_7 import ESTIMATORS, click_weights
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.simulation import convergence, log_grid
 from ultr_core.proofs.small_checks import (
     POSITIVE_RELEVANT,
-    PROPENSITIES,
     curve_is_right,
     small_world,
 )

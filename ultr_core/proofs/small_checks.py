@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 
-from ultr_core.proofs.check import Finding, Proof
+from ultr_core.proofs.check import PROPENSITIES, Finding, Proof
 from ultr_core.proofs.derivations import section_4, section_5, section_6, section_7
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.small_world import SmallWorld, curve_fractions, default_world
@@ -16,7 +16,6 @@ from ultr_core.proofs.walk import Derive, Walk, Ways
 EVERY = 360
 """One in so many of all rankings of six candidates is walked, besides the default query's."""
 
-PROPENSITIES = "correct propensities"
 POSITIVE_RELEVANT = "positive propensity for every relevant document"
 POSITIVE = "positive propensity for every document that can be clicked"
 CONSTANT_NOISE = "noise that depends on nothing but relevance"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultr_core.risk.agreement import kendall_tau, order_agreement
-from ultr_core.risk.estimate import Estimate, interval_over_draws
+from ultr_core.risk.estimate import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
 from ultr_core.risk.estimators import (
     RiskEstimates,
     estimate_mean_rank,
@@ -24,6 +24,7 @@ from ultr_core.risk.moments import (
 from ultr_core.risk.true_risk import empty_queries, mean_rank_of_relevant, true_risk, true_risks
 
 __all__ = [
+    "NO_INTERVAL",
     "AffineLaw",
     "Estimate",
     "RiskEstimates",
@@ -41,6 +42,7 @@ __all__ = [
     "misspecified_expectation",
     "noise_share",
     "order_agreement",
+    "plus_minus",
     "true_risk",
     "true_risks",
     "variance_of_delta",

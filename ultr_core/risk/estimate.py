@@ -14,6 +14,7 @@ from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 _UPPER_TAIL = 0.975
+_ROUNDING = 1e-12  # relative spread that equal numbers may show
 NORMAL_QUANTILE = float(ndtri(_UPPER_TAIL))
 """Standard errors from the middle of a 95 % normal interval to its end, about 1.96."""
 
@@ -50,6 +51,27 @@ class Estimate:
             )
         low, high = _interval(value, NORMAL_QUANTILE * standard_error)
         return cls(value, standard_error, low, high, n, effective_sample_size)
+
+
+NO_INTERVAL = "One click log has no interval; two or more are needed."
+"""Why a value over draws may stand alone."""
+
+
+def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
+    """A value and half the width of its interval, which is never rounded away.
+
+    A reach below the last decimal is given to its first digit, and the value to as many; a reach
+    of 0, up to rounding, is no interval: the value stands alone.
+
+    >>> plus_minus(10.128, 0.013), plus_minus(10.0684, 0.0031), plus_minus(10.0684, 0.0)
+    ('10.13 ± 0.01', '10.068 ± 0.003', '10.07')
+    """
+    if reach <= _ROUNDING * max(1.0, abs(value)):
+        return f"{value:.{decimals}f}"
+    digits = (
+        max(decimals, -math.floor(math.log10(reach))) if reach < 0.5 / 10**decimals else decimals
+    )
+    return f"{value:.{digits}f} ± {reach:.{digits}f}"
 
 
 def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estimate:

@@ -12,6 +12,7 @@ import pytest
 from ultr_core.cli import main
 from ultr_core.experiments import METHODS, build_world, compare, summarise, train_method
 from ultr_core.proofs import PROOFS
+from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import PARAMETERS, Settings
 
 QUICK = ["--clicks", "2000", "--draws", "2"]
@@ -199,3 +200,11 @@ def test_a_forgotten_assumed_curve_is_pointed_out(capsys: pytest.CaptureFixture[
     assert captured.err == ""
     rankers = json.loads(captured.out)["rankers"]
     assert rankers["naive"]["risk"] == rankers["propensity"]["risk"]
+
+
+def test_a_comparison_on_one_click_log_says_why_it_has_no_interval(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for draws, said in (("1", True), ("2", False)):
+        assert main(["compare", "--clicks", "500", "--draws", draws]) == 0
+        assert (NO_INTERVAL in capsys.readouterr().out) is said

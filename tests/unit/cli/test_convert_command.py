@@ -113,6 +113,14 @@ def test_scores(folder: Path) -> None:
         (["log.csv", "x"], "it is of the kind 'log'"),
         (["zero.csv", "x"], "The propensity of rank 1 is 0"),
         (["c.txt", "no/x"], "cannot be written to"),
+        (
+            ["r.json", "m.xyz"],
+            "m.xyz does not say what it is to become: from json it can end in "
+            ".dat or .txt or .model for svmlight or .json for json; or name the format with --to.",
+        ),
+        (["c.txt", "c.csv.gz"], "c.csv.gz does not say what it is to become"),
+        (["c.txt", "t.csv", "--weights", "w.csv"], "it can end in .dat or .txt for proprank;"),
+        (["zero.csv", "curve.json"], "from curve it can end in .csv for curve;"),
     ],
 )
 def test_what_is_not_done(

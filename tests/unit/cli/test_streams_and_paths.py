@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -190,10 +191,11 @@ def test_given_text_is_shown_shortened_and_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("relation", "measured", "shown"),
-    [("=", 15.7, "15.7 ≠ 0"), ("≥", -2.0, "-2 < 0"), (">", -2.0, "-2 ≤ 0"), ("=", 0.0, "0 = 0"),
-     (">", 2.0, "2 > 0")],
+    [("=", 15.7, "15.7, expected 0, beyond"), ("≥", -2.0, "-2, expected ≥ 0, beyond"),
+     (">", -2.0, "-2, expected > 0, beyond"), ("=", 0.09, "0.09, expected 0, within"),
+     ("≥", -0.09, "-0.09, expected ≥ 0, within")],
 )  # fmt: skip
-def test_a_failed_check_does_not_print_the_relation_that_failed(
+def test_numbers_of_a_check_are_never_joined_by_a_relation_that_is_not_theirs(
     relation: str,
     measured: float,
     shown: str,
@@ -207,7 +209,17 @@ def test_a_failed_check_does_not_print_the_relation_that_failed(
     )
     monkeypatch.setattr("ultr_core.commands.proofs.ranker_family", lambda _: None)
     assert main(["proofs"]) == 0
-    assert f"measured {shown}, tolerance" in capsys.readouterr().out
+    assert f"Measured {shown} the tolerance 0.1. It is." in capsys.readouterr().out
+
+
+def test_a_derivation_calls_no_decimal_equal_to_a_fraction_that_it_is_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["proofs", "--derivation", "overtaking", "--query", "curve=1 1/3 1/4 1/7 1/9 1/11"])
+    found = re.findall(r"closed form (\S+) ([=≈]) ([^\s;]+)", capsys.readouterr().out)
+    assert {sign for _, sign, _ in found} == {"=", "≈"}
+    for fraction, sign, decimal in found:
+        assert (Fraction(fraction) == Fraction(decimal)) is (sign == "=")
 
 
 def test_failing_lines_are_counted_in_the_sentence(capsys: pytest.CaptureFixture[str]) -> None:

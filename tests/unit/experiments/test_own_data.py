@@ -12,6 +12,7 @@ from ultr_core.errors import InputError
 from ultr_core.experiments.evaluation import evaluate_ranker
 from ultr_core.experiments.fitting import fit_from_log, fits_of, part_of_log
 from ultr_core.experiments.own_comparison import (
+    RankerDifference,
     compare_rankers,
     compare_with_shown,
     shown_ranks,
@@ -26,6 +27,7 @@ from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Progress
 from ultr_core.propensity import ips_weights, parse_log, parse_proprank
 from ultr_core.ranking import rank_documents
+from ultr_core.risk import Estimate
 
 CURVE = PowerLaw(1.0)
 
@@ -73,6 +75,13 @@ def test_a_document_that_moved_counts_with_its_mean_rank() -> None:
     assert worse.estimate.value == pytest.approx(5 / 4 * (2 - 1.25))
     better = compare_with_shown(log, np.array([1.0, 0.0]), CURVE, name="the best")
     assert better.estimate.value == pytest.approx(5 / 4 * (1 - 1.25))
+
+
+@pytest.mark.parametrize(("reach", "verdict"), [(0.1, "say that"), (9.0, "cannot tell")])
+def test_a_verdict_names_rankers_as_they_are(reach: float, verdict: str) -> None:
+    found = Estimate(-0.5, reach / 2, -0.5 - reach, -0.5 + reach, 9, 9.0)
+    sentence = RankerDifference("mine.json", "what users saw", found).sentence
+    assert sentence.startswith(f"These clicks {verdict} mine.json ")
 
 
 def test_a_difference_is_that_of_the_estimates(corpus: Corpus, clicks: ClickLog) -> None:

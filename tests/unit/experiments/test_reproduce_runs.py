@@ -107,6 +107,28 @@ def test_killed_at_random_and_resumed_gives_the_same_files(
     assert files(tmp_path) == undisturbed
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_all_processes_without_a_word_and_the_run_goes_on(
+    corpus: str, undisturbed: dict[str, bytes], tmp_path: Path, name: str
+) -> None:
+    number = getattr(signal, name)
+    command = [sys.executable, "-m", "ultr_core", *STUDY, "--corpus", corpus]
+    command += ["--out", str(tmp_path), "--jobs", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while journal_lines(tmp_path) < 3 and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(number)
+    out, said = process.communicate(timeout=30)  # their ends of the pipes are closed, too
+    assert process.returncode == -number
+    assert out == ""
+    told = ("note: ", "0 of 42 rankers are trained already.")
+    assert all(line.startswith(told) for line in said.splitlines()), said
+    assert 3 <= journal_lines(tmp_path) < len(undisturbed["bias.csv"].splitlines())
+    assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0
+    assert files(tmp_path) == undisturbed
+
+
 def test_a_torn_last_line_is_run_again_and_two_jobs_agree(
     corpus: str,
     undisturbed: dict[str, bytes],
@@ -153,7 +175,7 @@ def test_a_rerun_runs_nothing_and_refuses_other_settings(
     before = (copied / "cells.jsonl").read_bytes()
     assert main(arguments) == 0
     assert (copied / "cells.jsonl").read_bytes() == before
-    assert "0 of 42 cells" in (copied / "report.html").read_text()
+    assert "0 of 42 rankers trained" in (copied / "report.html").read_text()
     capsys.readouterr()
     assert main([*arguments, "--seed", "4", "--eps-plus", "0.9"]) == 2
     said = capsys.readouterr().err
@@ -171,7 +193,7 @@ def test_more_click_logs_only_add_cells(corpus: str, copied: Path) -> None:
     before = (copied / "cells.jsonl").read_bytes()
     assert main(arguments) == 0
     assert (copied / "cells.jsonl").read_bytes().startswith(before)
-    assert "20 of 62 cells" in (copied / "report.html").read_text()
+    assert "20 of 62 rankers trained" in (copied / "report.html").read_text()
 
 
 def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, copied: Path) -> None:

@@ -40,6 +40,7 @@ from ultr_core.experiments.studies.skip_above import (
     skip_above_preferences,
 )
 from ultr_core.feedback import ClickLog, simulate_sessions
+from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
 
 Loss = Callable[[str, Point, int], float]
@@ -288,6 +289,53 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
     nothing = StudyResult(whole.plan, whole.loss, {}, whole.world)
     assert "No point" in read_study(nothing)
     assert len(nothing.curve_table()) == 0
+
+
+VERDICTS = {
+    "learning-curve": ("the weighted ranker beats the naive one", "loses to the naive one"),
+    "bias": (
+        "More bias hurts the naive ranker more than the weighted one.",
+        "More bias hurts the weighted ranker more than the naive one.",
+    ),
+    "noise": (
+        "More click noise hurts the naive ranker more than the weighted one.",
+        "More click noise hurts the weighted ranker more than the naive one.",
+    ),
+    "misspecification": (
+        "assuming too much (1.5), it beats the naive one.",
+        "assuming too much (1.5), it loses to the naive one.",
+    ),
+    "map-noise": ("in 6 of 9 places of the map and loses in none; in the other 3", "loses in 6."),
+    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 3."),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_reading_begins_with_a_verdict_that_follows_the_numbers(name: str) -> None:
+    for loss, verdict in zip((papers_loss, opposite), VERDICTS[name], strict=True):
+        assert verdict in read_study(made_up(name, loss))
+    words = read_study(made_up(name, noise))
+    assert not any(verdict in words for verdict in VERDICTS[name])
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_one_click_log_is_said_to_have_no_interval_and_gives_no_half_of_one(name: str) -> None:
+    words = read_study(made_up(name, papers_loss, draws=1))
+    assert words.endswith(NO_INTERVAL)
+    assert "±" not in words
+    assert "beats" not in words and "holds 0" not in words
+    assert NO_INTERVAL not in read_study(made_up(name, papers_loss))
+
+
+def test_readings_say_which_way_is_better_and_never_that_an_interval_is_nothing() -> None:
+    for name in FIGURES:
+        for loss in LOSSES.values():
+            steady = made_up(name, lambda *place: round(papers_loss(*place[:2], 2), 2))
+            words = read_study(StudyResult(steady.plan, loss, steady.done, steady.world))
+            assert loss.direction in words
+            assert "±" not in words  # every draw gives the same
+            close = made_up(name, lambda *place: papers_loss(*place) + 1e-4 * place[2])
+            assert "± 0.00 " not in read_study(close).replace(",", " ").replace(")", " ")
 
 
 def test_claims_turn_round_for_a_gain() -> None:

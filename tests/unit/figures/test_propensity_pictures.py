@@ -16,6 +16,7 @@ from ultr_core.experiments import World, build_world
 from ultr_core.experiments.live import LiveDesign, run_live
 from ultr_core.experiments.propensity_study import MethodResult
 from ultr_core.export import FILE_FORMATS
+from ultr_core.figures import trained_rankers
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_charts import (
     curve_figure,
@@ -98,3 +99,20 @@ def test_the_axis_has_no_powers_of_ten_for_tens() -> None:
     drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
     assert "1e+1" not in drawn
     assert ">40<" in drawn
+
+
+@pytest.mark.parametrize("kind", ["trained", "interval"])
+def test_no_level_runs_through_the_names_of_rows(kind: str) -> None:
+    row = {"method": "production", "label": "Full information", "low": 9.0, "high": 11.0}
+    if kind == "trained":
+        rows = pd.DataFrame([row | {"risk": 10.0}])
+        figure = trained_rankers(rows, labels=["Full information"], alt_text="a", title="t")
+    else:
+        rows = pd.DataFrame([row | {"value": 10.0, "text": "10"}])
+        figure = interval_dots(rows, name="n", title="t", alt_text="a", x_title="x", level=9.5)
+    marks = [layer["mark"] for layer in figure.spec["layer"]]
+    halo = next(place for place, mark in enumerate(marks) if mark["type"] == "text")
+    assert marks[halo]["strokeWidth"] >= 12  # the gap between words is 4 pixels wide
+    below = [mark for mark in marks[:halo] if "strokeDash" in mark]
+    assert below and not any("strokeDash" in mark for mark in marks[halo:])
+    assert {mark["type"] for mark in marks[halo + 1 :]} == {"rule", "point", "text"}

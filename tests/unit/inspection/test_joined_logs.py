@@ -246,3 +246,10 @@ def test_scores_and_models_are_checked_against_a_corpus(tmp_path: Path, corpus: 
     write_letor(corpus, tmp_path / "c.txt")
     found = inspect_upload(b"1\n1\n2\n", "scores.txt", corpus=corpus)
     assert (found.kind, found.finding("ties").value) == ("scores", 2)
+
+
+def test_the_name_of_a_file_is_never_altered() -> None:
+    rows = ROWS.replace(b" # docid = x", b"").replace(b" # docid = y", b"")
+    corpus = parse_corpus(rows, "train.txt")
+    (notice,) = join_log(parse_log(HEADER + "A,1,1,1\n"), corpus, name="train.txt").notices
+    assert notice.startswith("The documents of train.txt have no ids")

@@ -9,7 +9,6 @@ import numpy as np
 
 from ultr_core.feedback import Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
 from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, Check, Evidence, run_checks
-from ultr_core.proofs.concentration import bernstein_radius
 from ultr_core.ranking import rank_documents, rank_many
 from ultr_core.risk import true_risks
 
@@ -113,6 +112,16 @@ def test_a_log_of_other_users_is_noticed() -> None:
     assert checks["risk-recovered"].status == "FAILS"
 
 
+def test_users_that_differ_a_little_are_noticed() -> None:
+    evidence = make_evidence()
+    others = make_evidence(PositionModel(PowerLaw(0.93), 1.0, 0.1))
+    check = PROOFS["simulation-agrees"].check(replace(evidence, log=others.log))
+    assert check.status == "FAILS"
+    error = float(dict(check.finding.details)["standard error"])
+    assert check.finding.tolerance < 5.7 * error
+    assert PROOFS["simulation-agrees"].check(evidence).status == "holds"
+
+
 def test_a_wrong_true_risk_is_noticed() -> None:
     evidence = make_evidence()
     checks = by_name(replace(evidence, true_risk=evidence.true_risk[::-1].copy()))
@@ -160,12 +169,3 @@ def test_all_checks_of_a_world_take_little_time() -> None:
             PROOFS[name].check(evidence)
         taken.append(time.perf_counter() - start)
     assert min(taken) < 0.5
-
-
-def test_bernstein_radius_covers() -> None:
-    """20,000 means of 30 skewed terms; with rate 1e-6 the chance of one excess is below 2 %."""
-    rng = np.random.default_rng(7)
-    terms = 20.0 * (rng.random((20_000, 30)) < 0.05)
-    radius = bernstein_radius(20.0**2 * 0.05 * 0.95, 19.0, 30)
-    assert np.abs(terms.mean(axis=1) - 1.0).max() < radius
-    assert radius < bernstein_radius(20.0**2 * 0.05 * 0.95, 19.0, 10)

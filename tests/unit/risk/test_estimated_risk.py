@@ -24,6 +24,7 @@ from ultr_core.risk import (
     estimate_risk,
     estimate_risks,
     expected_risk,
+    plus_minus,
     true_risk,
     true_risks,
     variance_of_risk,
@@ -287,3 +288,16 @@ def test_estimates_do_not_depend_on_blocks_or_on_the_layout_of_ranks(monkeypatch
     parts = estimate_risks(log, np.asfortranarray(judged), q)
     assert parts.value == pytest.approx(whole.value, rel=1e-13)
     assert parts.standard_error == pytest.approx(whole.standard_error, rel=1e-10)
+
+
+@pytest.mark.parametrize("decimals", [0, 2, 3])
+@pytest.mark.parametrize("value", [0.0, -3.21, 10.0684, 12345.6])
+def test_half_an_interval_is_never_written_as_nothing(value: float, decimals: int) -> None:
+    for reach in np.geomspace(1e-6, 1e3, 200).tolist():
+        said, half = plus_minus(value, reach, decimals).split(" ± ")
+        assert float(half) > 0
+        assert float(half) == pytest.approx(reach, abs=0.5 / 10**decimals, rel=0.5)
+        assert len(said.partition(".")[2]) == len(half.partition(".")[2]) >= decimals
+        assert float(said) == pytest.approx(value, abs=0.5 / 10**decimals)
+    assert plus_minus(value, 0.0, decimals) == f"{value:.{decimals}f}"
+    assert "±" not in plus_minus(value, 1e-16 * abs(value), decimals)

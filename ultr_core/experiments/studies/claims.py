@@ -33,6 +33,7 @@ from ultr_core.experiments.studies.claim_tests import (
     zero_is_naive,
 )
 from ultr_core.experiments.studies.curves import StudyResult
+from ultr_core.risk import NO_INTERVAL
 
 HOLDS, FAILS, OPEN = "holds here", "does not hold here", "cannot be told here"
 
@@ -86,7 +87,7 @@ def _judged(rule: Rule, result: StudyResult) -> Claim:
     decided: bool | None = None
     numbers = "The study is not finished."
     if result.plan.base.draws < 2:
-        numbers = "One click log has no interval; two or more are needed."
+        numbers = NO_INTERVAL
     elif result.complete:
         decided, numbers = rule.decide(result)
     verdict = OPEN if decided is None else HOLDS if decided else FAILS

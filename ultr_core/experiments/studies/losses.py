@@ -16,17 +16,23 @@ from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 @dataclass(frozen=True)
 class Loss:
-    """One measure: its key, axis title, definition in a sentence, and which way is better."""
+    """One measure: its key, axis title, name in a sentence, definition, which way is better."""
 
     key: str
     label: str
+    name: str
     definition: str
     lower_is_better: bool
 
     @property
+    def direction(self) -> str:
+        """Which way is better, in words."""
+        return f"{'lower' if self.lower_is_better else 'higher'} is better"
+
+    @property
     def axis(self) -> str:
         """The label with the direction that is better."""
-        return f"{self.label} ({'lower' if self.lower_is_better else 'higher'} is better)"
+        return f"{self.label} ({self.direction})"
 
     def excess(self, one: float, other: float) -> float:
         """How much worse ``one`` is than ``other``: positive is worse, whatever the measure."""
@@ -40,6 +46,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
             Loss(
                 "sum-of-ranks",
                 "Test risk: summed ranks",
+                "test risk",
                 "Mean over all test queries of the summed ranks of relevant documents "
                 "(equation 2); a query without a relevant document counts 0.",
                 True,
@@ -47,12 +54,14 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
             Loss(
                 "mean-rank",
                 "Mean rank of a relevant document",
+                "mean rank",
                 "Mean rank over all relevant documents of the test queries.",
                 True,
             ),
             Loss(
                 "dcg",
                 "Test DCG",
+                "test DCG",
                 "Mean over all test queries of the sum of 1/log2(1 + rank) over relevant "
                 "documents; a query without a relevant document counts 0.",
                 False,
@@ -60,6 +69,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
             Loss(
                 "ndcg",
                 "Test NDCG",
+                "test NDCG",
                 "Mean of DCG divided by the best possible DCG; a test query without a relevant "
                 "document has no NDCG and is left out.",
                 False,

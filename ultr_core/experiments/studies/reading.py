@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.experiments.studies.grids import Point
-from ultr_core.risk import Estimate, interval_over_draws
+from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 
 
 def read_study(result: StudyResult) -> str:
-    """What the curve shows, in words, from whatever points are finished."""
-    return " ".join([_read(result), *_on_given_curves(result)])
+    """What the curve shows, in words, from whatever points are finished: verdict, then numbers."""
+    return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
+
+
+def _without_interval(result: StudyResult) -> list[str]:
+    return [NO_INTERVAL] if result.plan.base.draws < 2 and result.done else []
 
 
 def _on_given_curves(result: StudyResult) -> list[str]:
@@ -47,14 +51,34 @@ def _both(result: StudyResult, point: Point) -> bool:
 
 def _value(result: StudyResult, method: str, point: Point) -> str:
     """Mean loss with half its interval."""
-    return _plus_minus(result.estimate(method, point))
+    found = result.estimate(method, point)
+    return "unknown" if found is None else plus_minus(found.value, (found.high - found.low) / 2)
 
 
-def _plus_minus(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "unknown"
-    half = (estimate.high - estimate.low) / 2
-    return f"{estimate.value:.2f} ± {half:.2f}" if estimate.n > 1 else f"{estimate.value:.2f}"
+def _measure(result: StudyResult) -> str:
+    return f"{result.loss.name}, {result.loss.direction}"
+
+
+def _gain(result: StudyResult, point: Point) -> Estimate:
+    """How much worse the naive ranker is than the weighted one, on the same users."""
+    excess = result.excess(("naive", point), ("propensity", point))
+    return interval_over_draws(list(excess.values()))
+
+
+def _sign(found: Estimate) -> int:
+    """Side of 0 on which the interval lies, 0 if it holds 0; of one draw, that of its value."""
+    return int(found.low > 0) - int(found.high < 0)
+
+
+def _against_naive(result: StudyResult, point: Point) -> str:
+    """What the weighted ranker does to the naive one at a point."""
+    gain = _gain(result, point)
+    if gain.low == gain.high == 0:
+        return "is the same as the naive one"
+    if gain.n < 2:
+        return f"is {'ahead of' if gain.value > 0 else 'behind'} the naive one"
+    verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
+    return f"{verbs[_sign(gain)]} the naive one"
 
 
 def _share_of_gap(result: StudyResult, point: Point) -> float:
@@ -66,66 +90,86 @@ def _share_of_gap(result: StudyResult, point: Point) -> float:
 def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
     last = points[-1]
     sentence = (
-        f"With {last.x:,.0f} clicks the weighted ranker is at "
-        f"{_value(result, 'propensity', last)}, {_share_of_gap(result, last):.0%} of the way from "
+        f"With {last.x:,.0f} clicks the weighted ranker {_against_naive(result, last)}: "
+        f"{_value(result, 'propensity', last)} against {_value(result, 'naive', last)} "
+        f"({_measure(result)}). That is {_share_of_gap(result, last):.0%} of the way from "
         f"production ({result.level('production'):.2f}) to full information "
-        f"({result.level('skyline'):.2f}); the naive ranker is at {_value(result, 'naive', last)}."
+        f"({result.level('skyline'):.2f})."
     )
-    wins = [p for p in points if _mean_gain(result, p) > 0]
+    wins = [p for p in points if _gain(result, p).value > 0]
     if not wins:
         return sentence + " The naive ranker is the better one at every number of clicks here."
-    loses = [p.x for p in points if _mean_gain(result, p) <= 0]
+    loses = [p.x for p in points if _gain(result, p).value <= 0]
     if not loses:
         return sentence + " Weighting is ahead from the fewest clicks on."
     return sentence + f" Up to {max(loses):,.0f} clicks the naive ranker is ahead."
-
-
-def _mean_gain(result: StudyResult, point: Point) -> float:
-    excess = list(result.excess(("naive", point), ("propensity", point)).values())
-    return sum(excess) / len(excess)
 
 
 def _read_severity(result: StudyResult, points: list[Point]) -> str:
     most = max(p.series or 0.0 for p in points)
     curve = [p for p in points if (p.series or 0.0) == most]
     first, last = curve[0], curve[-1]
-    symbol = "η" if result.plan.study.name == "bias" else "ε₋"
+    of_bias = result.plan.study.name == "bias"
+    symbol, cause = ("η", "More bias") if of_bias else ("ε₋", "More click noise")
     shares = ""
-    if symbol == "ε₋":
+    if not of_bias:
         shares = f", where {result.noise_share(last) or 0:.0%} of the clicks are noise,"
     return (
-        f"From {symbol} = {first.x:g} to {last.x:g}{shares} the naive ranker goes from "
+        f"{_who_is_hurt(result, cause, first, last)} From {symbol} = {first.x:g} to "
+        f"{last.x:g}{shares} the naive ranker goes from "
         f"{_value(result, 'naive', first)} to {_value(result, 'naive', last)}, the weighted one "
         f"from {_value(result, 'propensity', first)} to {_value(result, 'propensity', last)} "
-        f"({most:,.0f} clicks; production {result.level('production'):.2f}, full information "
-        f"{result.level('skyline'):.2f})."
+        f"({_measure(result)}; {most:,.0f} clicks; production {result.level('production'):.2f}, "
+        f"full information {result.level('skyline'):.2f})."
     )
+
+
+def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> str:
+    """Which ranker loses more from the first point to the last, by the intervals."""
+    harms = {key: result.excess((key, last), (key, first)) for key in ("naive", "propensity")}
+    naive, weighted = harms["naive"], harms["propensity"]
+    both = [naive[draw] - weighted[draw] for draw in naive if draw in weighted]
+    if not both:
+        return ""
+    more = _sign(interval_over_draws(both))
+    if more == 0:
+        return f"{cause} hurts both rankers alike, as far as can be told."
+    worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
+    harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
+    if _sign(harm) > 0:
+        return f"{cause} hurts the {worse} ranker more than the {other} one."
+    return f"With {cause.lower()} the {other} ranker gains on the {worse} one."
 
 
 def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
     truth = min(points, key=lambda p: abs(p.x - _MIDDLE))
     below = min(points, key=lambda p: abs(p.x - 0.5))
     above = min(points, key=lambda p: abs(p.x - 1.5))
-    users = "" if result.plan.curves else f"Users have η = {_MIDDLE:g}. "
+    little, much = f"η = {below.x:g}", f"η = {above.x:g}"
+    if not result.plan.curves:
+        little, much = f"too little bias ({below.x:g})", f"too much ({above.x:g})"
+    users = "" if result.plan.curves else f"; users have η = {_MIDDLE:g}"
     return (
-        f"{users}Assuming {truth.x:g} the weighted ranker is at "
-        f"{_value(result, 'propensity', truth)}, assuming {below.x:g} at "
-        f"{_value(result, 'propensity', below)}, assuming {above.x:g} at "
-        f"{_value(result, 'propensity', above)}; the naive ranker is at "
-        f"{_value(result, 'naive', truth)}."
+        f"Assuming {little}, the weighted ranker {_against_naive(result, below)}; assuming {much}, "
+        f"it {_against_naive(result, above)}. It is at {_value(result, 'propensity', truth)} when "
+        f"it assumes {truth.x:g}, at {_value(result, 'propensity', below)} with {below.x:g} and at "
+        f"{_value(result, 'propensity', above)} with {above.x:g}, the naive one at "
+        f"{_value(result, 'naive', truth)} ({_measure(result)}{users})."
     )
 
 
 def _read_map(result: StudyResult) -> str:
-    wins = loses = places = 0
-    for point in result.plan.points:
-        excess = list(result.excess(("naive", point), ("propensity", point)).values())
-        if excess:
-            gain = interval_over_draws(excess)
-            places += 1
-            wins += gain.low > 0
-            loses += gain.high < 0
+    done = [p for p in result.plan.points if _both(result, p)]
+    gains = [_gain(result, point) for point in done]
+    wins, loses = (sum(_sign(gain) == side for gain in gains) for side in (1, -1))
+    places, left = len(gains), len(gains) - wins - loses
+    if result.plan.base.draws < 2:
+        ahead, behind, other = "is ahead of", "is behind", "both are level"
+    else:
+        ahead, behind = "beats", "loses"
+        other = "the two cannot be told apart (the interval over click logs holds 0)"
+    rest = f"; in the other {left} {other}" if left else ""
     return (
-        f"Weighting beats the naive ranker in {wins} of {places} places and loses in {loses}; in "
-        f"the other {places - wins - loses} the interval over click logs holds 0."
+        f"Weighting {ahead} the naive ranker in {wins} of {places} places of the map and {behind} "
+        f"in {loses or 'none'}{rest}."
     )

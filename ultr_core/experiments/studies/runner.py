@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
+from ultr_core.experiments.studies.ending import end_workers, workers_end_first
 from ultr_core.experiments.studies.source import (
     WorldDescription,
     WorldSource,
@@ -27,6 +28,7 @@ from ultr_core.experiments.studies.source import (
 from ultr_core.experiments.world import World
 
 CONNECTION_TIMEOUT = "20s"
+_FLUSHED = 0.1  # seconds after which a pool has let go of what was cancelled
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,18 @@ def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) 
 def _pool(source: WorldSource, jobs: int) -> Iterator[ProcessPoolExecutor]:
     # Spawned, not forked: a fork copies locks that BLAS threads may hold.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=(source,))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with workers_end_first():
+        pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=(source,))
+        # What waits is cancelled before the workers end: Python 3.11 trips over it.
+        ending = threading.Timer(_FLUSHED, end_workers)
+        try:
+            yield pool
+        except BaseException:
+            ending.start()  # nobody takes what they are at
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+            ending.cancel()
 
 
 _source: WorldSource | None = None
