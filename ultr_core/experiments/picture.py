@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.experiments.family import RankerFamily
-from ultr_core.experiments.logs import Logs, simulate_logs, user_model
+from ultr_core.experiments.logs import simulate_training_log, user_model
 from ultr_core.experiments.world import World
+from ultr_core.feedback import ClickLog
 from ultr_core.propensity import assumed_curve
 from ultr_core.risk import (
     RiskEstimates,
@@ -76,14 +77,14 @@ class RiskPicture:
 
 
 def risk_picture(
-    world: World, family: RankerFamily, settings: Settings, logs: Logs | None = None
+    world: World, family: RankerFamily, settings: Settings, log: ClickLog | None = None
 ) -> RiskPicture:
     """Estimate the risk of every ranker of the family from the first click log.
 
-    Both estimators see the same clicks on the training queries; ``logs`` are those of draw 0
-    where they are at hand.
+    Both estimators see the same clicks on the training queries; ``log`` is that of draw 0 where
+    it is at hand.
     """
-    log = (logs if logs is not None else simulate_logs(world, settings, 0)).train
+    log = log if log is not None else simulate_training_log(world, settings, 0)
     queries = world.train
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
     assumed = assumed_curve(settings)
