@@ -3,8 +3,9 @@
 ``python scripts/load_test.py`` starts the app on this machine, opens 30 sessions that all move
 sliders to values of their own within 3 seconds, and prints how long each waited until the run of
 the page had finished, how long until the rankers of all were trained, and the server's memory.
-``--sessions 100 --over 5`` is a large class, ``--url`` measures a running server (then without
-memory). The time includes this client, which shares the machine.
+``--sessions 100 --over 5`` is a large class, ``--servers 2`` starts two servers at one address
+(``serve_class.py``), ``--url`` measures a running server (then without memory). The time includes
+this client, which shares the machine.
 
 Bounded: it ends with an error after ``--limit`` seconds or above ``--memory-limit`` MB. Exit code
 1 if a session saw an error or, with ``--bar``, if the 95th percentile is above it.
@@ -20,12 +21,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scripts.serving import Running, running_server
+from scripts.serving import Running, running_class, running_server
 from scripts.visitor import Visitor, different_values
 
 SLIDERS = ("eta", "assumed_eta", "eps_minus")
@@ -95,7 +97,7 @@ async def measure(load: Load, running: Running | str) -> Measured:
 
     first = Visitor(address, load.page)
     await first.open()
-    await _until_settled(first)
+    await first.settled()
     found.quick = await _quick_changes(first)
     await first.close()
     note_memory("before")
@@ -114,7 +116,7 @@ async def measure(load: Load, running: Running | str) -> Measured:
             async with asyncio.timeout(load.settle):
                 await _until(visitors[number], lambda visitor: not visitor.pending)
                 found.answered.append(time.perf_counter() - started)
-                await _until_settled(visitors[number])
+                await visitors[number].settled()
                 found.settled.append(time.perf_counter() - started)
 
     changes = enumerate(different_values(load.sessions, SLIDERS))
@@ -149,22 +151,18 @@ async def _until(visitor: Visitor, true: Callable[[Visitor], bool]) -> None:
         await asyncio.sleep(0.02)
 
 
-async def _until_settled(visitor: Visitor) -> None:
-    await _until(visitor, lambda v: not (v.runs or v.comes_back))
-
-
 async def _quick_changes(visitor: Visitor) -> dict[str, float]:
     """One change alone, then ten in a row: how long until the last of them is shown."""
     started = time.perf_counter()
     await visitor.ask(eta=1.9, assumed_eta=0.1)
-    await _until_settled(visitor)
+    await visitor.settled()
     one = time.perf_counter() - started
     for number in range(QUICK_CHANGES - 1):
         await visitor.move(eta=round(1.8 - 0.05 * number, 2))
         await asyncio.sleep(BETWEEN_QUICK_CHANGES)
     started = time.perf_counter()
     await visitor.ask(eta=round(1.8 - 0.05 * QUICK_CHANGES, 2))
-    await _until_settled(visitor)
+    await visitor.settled()
     return {"one": one, "last of ten": time.perf_counter() - started}
 
 
@@ -202,6 +200,9 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser.add_argument("--over", type=float, default=3.0, metavar="SECONDS")
     parser.add_argument("--page", default="lab", help="address of the page below the root")
     parser.add_argument("--url", help="a running server instead of one started for this")
+    parser.add_argument(
+        "--servers", type=int, default=1, metavar="N", help="start so many servers at one address"
+    )
     parser.add_argument("--corpus", metavar="DIR", help="start the server on this corpus")
     parser.add_argument(
         "--settle", type=float, default=60.0, metavar="SECONDS",
@@ -214,6 +215,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     given = parser.parse_args(arguments)
     if not 1 <= given.sessions <= 1000:
         parser.error(f"--sessions is {given.sessions}; it must be from 1 to 1,000.")
+    if not 1 <= given.servers <= 64:
+        parser.error(f"--servers is {given.servers}; it must be from 1 to 64.")
     if not 0 <= given.over <= 600:
         parser.error(f"--over is {given.over:g}; it must be from 0 to 600 seconds.")
     return given
@@ -236,7 +239,8 @@ def main() -> int:
             found = asyncio.run(bounded(given.url.rstrip("/")))
         else:
             kept = ("--server.disconnectedSessionTTL", str(KEPT))
-            with running_server(*kept, after=after) as running:
+            start = running_server if given.servers == 1 else partial(running_class, given.servers)
+            with start(*kept, after=after) as running:
                 found = asyncio.run(bounded(running))
     except TimeoutError:
         print(f"Not finished after {load.limit:g} s.", file=sys.stderr)

@@ -93,6 +93,11 @@ class Visitor:
         """Whether a part of the page still asks to be run again."""
         return bool(self._timers)
 
+    async def settled(self) -> None:
+        """Wait until the page is not being run and does not ask to be run again."""
+        while self.runs or self.comes_back:
+            await asyncio.sleep(0.02)
+
     async def close(self) -> None:
         """Leave, as when a tab is closed."""
         for timer in self._timers.values():

@@ -30,6 +30,7 @@ from ultr_core.experiments import (
     World,
     stage,
 )
+from ultr_core.feedback import ClickLog
 from ultr_core.proofs import PROOFS
 from ultr_core.settings import Settings
 
@@ -39,6 +40,7 @@ _BUILDING = threading.Lock()
 _PICTURING = threading.Lock()
 _WORLDS: Memory[World] = Memory(3)
 _FAMILIES: Memory[RankerFamily] = Memory(3)
+_TRAINING_LOGS: Memory[ClickLog] = Memory(40)
 _LOGS: Memory[Logs] = Memory(40)
 _PICTURES: Memory[RiskPicture] = Memory(400)
 RESULTS: Memory[Any] = Memory(4_000)
@@ -78,8 +80,20 @@ def family(corpus: str | None, settings: Settings) -> RankerFamily:
 def logs(corpus: str | None, settings: Settings, draw: int) -> Logs:
     """The simulated clicks of one draw."""
     key = stage(settings, LOG_FIELDS)
-    return _LOGS.get(
-        (corpus, key, draw), lambda: experiments.simulate_logs(world(corpus, key), key, draw)
+
+    def make() -> Logs:
+        log = training_log(corpus, key, draw)
+        return experiments.simulate_logs(world(corpus, key), key, draw, training=log)
+
+    return _LOGS.get((corpus, key, draw), make)
+
+
+def training_log(corpus: str | None, settings: Settings, draw: int) -> ClickLog:
+    """The simulated clicks of one draw on the training queries: all that a picture needs."""
+    key = stage(settings, LOG_FIELDS)
+    return _TRAINING_LOGS.get(
+        (corpus, key, draw),
+        lambda: experiments.simulate_training_log(world(corpus, key), key, draw),
     )
 
 
@@ -90,7 +104,7 @@ def picture(corpus: str | None, settings: Settings) -> RiskPicture:
     def make() -> RiskPicture:
         built, rankers = world(corpus, key), family(corpus, key)
         with _PICTURING:
-            return experiments.risk_picture(built, rankers, key, logs(corpus, key, 0))
+            return experiments.risk_picture(built, rankers, key, training_log(corpus, key, 0))
 
     return _PICTURES.get((corpus, key), make)
 

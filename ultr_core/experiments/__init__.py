@@ -9,7 +9,13 @@ from ultr_core.experiments.comparison import (
 )
 from ultr_core.experiments.evidence import proof_checks
 from ultr_core.experiments.family import RankerFamily, ranker_family
-from ultr_core.experiments.logs import Logs, simulate_logs, user_model, world_notices
+from ultr_core.experiments.logs import (
+    Logs,
+    simulate_logs,
+    simulate_training_log,
+    user_model,
+    world_notices,
+)
 from ultr_core.experiments.methods import (
     CLICK_METHODS,
     LOG_FIELDS,
@@ -48,6 +54,7 @@ __all__ = [
     "ranker_family",
     "risk_picture",
     "simulate_logs",
+    "simulate_training_log",
     "stage",
     "summarise",
     "test_risk",

@@ -43,17 +43,29 @@ def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
     return (*world.notices, *curve_notices(settings, longest))
 
 
-def simulate_logs(world: World, settings: Settings, draw: int = 0) -> Logs:
+def simulate_logs(
+    world: World, settings: Settings, draw: int = 0, *, training: ClickLog | None = None
+) -> Logs:
     """Let users click: the logs number ``draw`` of this seed.
 
     The number of query draws is fixed so that ``settings.clicks`` clicks are expected on the
     training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and
     part has a random stream of its own, so that no draw depends on how many are made.
+    ``training`` is what `simulate_training_log` gives, where it is at hand.
     """
+    clicks = settings.clicks * VALIDATION_SHARE
     return Logs(
-        _simulate(world.train, settings, settings.clicks, (draw, 0)),
-        _simulate(world.validation, settings, settings.clicks * VALIDATION_SHARE, (draw, 1)),
+        training if training is not None else simulate_training_log(world, settings, draw),
+        _simulate(world.validation, settings, clicks, (draw, 1)),
     )
+
+
+def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> ClickLog:
+    """The clicks on the training queries alone, as `simulate_logs` makes them.
+
+    Where nothing is trained, the clicks on the validation queries need not be simulated.
+    """
+    return _simulate(world.train, settings, settings.clicks, (draw, 0))
 
 
 def _simulate(

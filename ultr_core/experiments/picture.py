@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.experiments.family import RankerFamily
-from ultr_core.experiments.logs import Logs, simulate_logs, user_model
+from ultr_core.experiments.logs import simulate_training_log, user_model
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog
 from ultr_core.propensity import assumed_curve
-from ultr_core.risk import affine_law, estimate_risks, expected_risk, order_agreement
+from ultr_core.risk import (
+    RiskEstimates,
+    affine_law,
+    estimates_and_expectations,
+    order_agreement,
+)
 from ultr_core.settings import Settings
 
 FloatArray = NDArray[np.float64]
@@ -72,30 +77,33 @@ class RiskPicture:
 
 
 def risk_picture(
-    world: World, family: RankerFamily, settings: Settings, logs: Logs | None = None
+    world: World, family: RankerFamily, settings: Settings, log: ClickLog | None = None
 ) -> RiskPicture:
     """Estimate the risk of every ranker of the family from the first click log.
 
-    Both estimators see the same clicks on the training queries; ``logs`` are those of draw 0
-    where they are at hand.
+    Both estimators see the same clicks on the training queries; ``log`` is that of draw 0 where
+    it is at hand.
     """
-    log = (logs if logs is not None else simulate_logs(world, settings, 0)).train
+    log = log if log is not None else simulate_training_log(world, settings, 0)
     queries = world.train
-    offsets = queries.corpus.query_offsets
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
     assumed = assumed_curve(settings)
     law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
-
-    def estimates(of_rows: FloatArray, of_documents: FloatArray) -> EstimatedRisks:
-        expected = np.asarray(expected_risk(probability, of_documents, family.ranks, offsets))
-        return _estimates(log, family, of_rows, expected)
-
+    naive, weighted = estimates_and_expectations(
+        log,
+        family.ranks,
+        probability,
+        [
+            (np.ones(len(log.rank)), np.ones(len(queries.presented_ranks))),
+            (assumed.at(log.rank), assumed.at(queries.presented_ranks)),
+        ],
+    )
     return RiskPicture(
         family.kinds,
         family.labels,
         family.true_risk,
-        estimates(np.ones(len(log.rank)), np.ones(len(queries.presented_ranks))),
-        estimates(assumed.at(log.rank), assumed.at(queries.presented_ranks)),
+        _estimates(family, *naive),
+        _estimates(family, *weighted),
         law.slope,
         law.intercept,
         log.total_clicks,
@@ -103,10 +111,7 @@ def risk_picture(
     )
 
 
-def _estimates(
-    log: ClickLog, family: RankerFamily, propensity: FloatArray, expected: FloatArray
-) -> EstimatedRisks:
-    risks = estimate_risks(log, family.ranks, propensity)
+def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray) -> EstimatedRisks:
     return EstimatedRisks(
         risks.value,
         risks.low,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, ndtri
+from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import real_numbers
@@ -19,6 +19,7 @@ _LEAST_EXPANDED_VARIANCE = 8.0
 # for variance >= 8 and |z| <= 6 (largest of 400,000 cases); three times that is searched exactly.
 _EXPANSION_MARGIN = 0.01
 _LARGEST_EXPANDED_Z = 6.0
+_LEAST_ORDINARY = float(ndtr(-_LARGEST_EXPANDED_Z))
 
 
 def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
@@ -47,18 +48,17 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     u_all, n_all, p_all = u_all.ravel(), n_all.ravel(), p_all.ravel()
     _check(u_all, n_all, p_all)
 
-    z = ndtri(u_all)
     rarer = np.minimum(p_all, 1.0 - p_all)
     variance = n_all * rarer * (1.0 - rarer)
-    # The z of u = 0 is infinite and therefore searched, too.
-    ordinary = np.abs(z) < _LARGEST_EXPANDED_Z
+    # Those of u = 0, whose normal quantile is infinite, are searched, too.
+    ordinary = (u_all > _LEAST_ORDINARY) & (u_all < 1.0 - _LEAST_ORDINARY)
     small = variance < _LEAST_EXPANDED_VARIANCE
 
     result = np.empty(u_all.size)
     rows = np.flatnonzero(ordinary & small)
     result[rows] = _summed(u_all[rows], n_all[rows], p_all[rows])
     rows = np.flatnonzero(ordinary & ~small)
-    result[rows] = _expanded(z[rows], u_all[rows], n_all[rows], p_all[rows])
+    result[rows] = _expanded(ndtri(u_all[rows]), u_all[rows], n_all[rows], p_all[rows])
     rows = np.flatnonzero(~ordinary)
     below = np.full(rows.size, -1.0)
     result[rows] = _searched(below, n_all[rows], u_all[rows], n_all[rows], p_all[rows])

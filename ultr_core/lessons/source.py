@@ -87,7 +87,9 @@ class DirectSource:
         key = stage(settings, WEIGHTED_FIELDS)
 
         def draw() -> RiskPicture:
-            return risk_picture(self.world(key), self._family(key), key, self.logs(settings, 0))
+            return risk_picture(
+                self.world(key), self._family(key), key, self.logs(settings, 0).train
+            )
 
         return self._once(("picture", key), draw)
 

@@ -21,6 +21,7 @@ from ultr_core.risk.moments import (
     variance_of_delta,
     variance_of_risk,
 )
+from ultr_core.risk.together import estimates_and_expectations
 from ultr_core.risk.true_risk import empty_queries, mean_rank_of_relevant, true_risk, true_risks
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",
+    "estimates_and_expectations",
     "expected_delta",
     "expected_risk",
     "interval_over_draws",

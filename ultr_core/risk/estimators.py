@@ -7,6 +7,7 @@ summed weight instead of the number of query draws.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,12 +95,19 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)
     True
     """
-    places = checked_places(ranks, log.n_documents)
+    places = places_of_rankers(ranks, log.n_documents)
+    sums = WeighedSums(log, [propensities], len(places))
+    for queries, documents, block in rank_blocks(places, log.query_offsets):
+        sums.add(queries, documents, block)
+    return sums.estimates()[0]
+
+
+def places_of_rankers(ranks: ArrayLike, documents: int) -> NDArray[Any]:
+    """Ranks [rankers, documents], of the number type given; raises InputError for another shape."""
+    places = checked_places(ranks, documents)
     if places.ndim != 2:
         raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
-    clicks = _weighed(log, propensities)
-    value, error = clicks.means_and_errors(places)
-    return RiskEstimates(value, error, log.query_draws, clicks.size, clicks.largest)
+    return places
 
 
 def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
@@ -119,17 +127,20 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
-    clicks = _weighed(log, propensities)
-    summed = float(clicks.weight.sum())
+    sums = WeighedSums(log, [propensities], 1)
+    weight = sums.weights[0]
+    summed = float(weight.sum())
     if summed == 0:
         raise InputError(
             f"There is no click in {log.query_draws} query draws; a self-normalised estimate needs "
             "at least one."
         )
-    value = float(places.astype(np.float64) @ clicks.weight) / summed
-    error = float(clicks.means_and_errors(places[None] - value)[1][0])
-    error *= log.query_draws / summed
-    return Estimate.normal(value, error, log.query_draws, clicks.size)
+    value = float(places.astype(np.float64) @ weight) / summed
+    for queries, documents, block in rank_blocks(places[None] - value, log.query_offsets):
+        sums.add(queries, documents, block)
+    centred = sums.estimates()[0]
+    error = float(centred.standard_error[0]) * (log.query_draws / summed)
+    return Estimate.normal(value, error, log.query_draws, centred.effective_sample_size)
 
 
 class _Weighed(NamedTuple):
@@ -143,37 +154,78 @@ class _Weighed(NamedTuple):
     weight: FloatArray
     spread: FloatArray
     drawn: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    draws: int
-
-    def means_and_errors(self, places: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-        """Mean over draws of the summed rank x weight, and its standard error: both [rankers]."""
-        total, within, between = np.zeros((3, places.shape[0]))
-        for queries, documents, ranks in rank_blocks(places, self.offsets):
-            of_query = self._by_query(queries, documents) @ ranks
-            total += _summed(np.ones(len(of_query)), of_query)
-            of_query *= of_query
-            between += _summed(1.0 / self.drawn[queries], of_query)
-            ranks *= ranks
-            within += _summed(self.spread[documents], ranks)
-        value = total / self.draws
-        variance = np.maximum((between + within) / self.draws - value**2, 0.0)
-        return value, np.sqrt(variance / (self.draws - 1))
-
-    def _by_query(self, queries: slice, documents: slice) -> csr_array:
-        """The weights of a block as a matrix [queries, documents]."""
-        starts = self.offsets[queries.start : queries.stop + 1] - documents.start
-        weight = self.weight[documents]
-        shape = (starts.size - 1, weight.size)
-        return csr_array((weight, np.arange(weight.size), starts), shape=shape)
 
 
-def _summed(weight: FloatArray, rows: FloatArray) -> FloatArray:
-    """weight @ rows, added up row after row: a column's sum is the same whatever stands beside it.
+class WeighedSums:
+    """The sums of `estimate_risks` for several propensities, over blocks of queries in order.
+
+    Ranks are read once however many propensities there are, and only those of clicked documents:
+    the others add 0. What one propensity gives is to the last digit what it gives alone.
+
+    propensities q [rows], one or more; rankers: how many are judged. Raises InputError as
+    `estimate_risks` does.
+    """
+
+    def __init__(self, log: ClickLog, propensities: Sequence[ArrayLike], rankers: int) -> None:
+        self._weighed = [_weighed(log, q) for q in propensities]
+        self._draws = log.query_draws
+        self._clicked = np.flatnonzero(log.clicks_per_document).astype(np.int32)
+        self._starts = np.searchsorted(self._clicked, log.query_offsets).astype(np.int32)
+        self._total, self._between, self._within = np.zeros((3, len(propensities), rankers))
+
+    @property
+    def weights(self) -> list[FloatArray]:
+        """Summed weight 1 / q of the clicks of each document, [documents] for each propensity."""
+        return [weighed.weight for weighed in self._weighed]
+
+    def add(self, queries: slice, documents: slice, ranks: FloatArray) -> None:
+        """Count a block of queries, float64 [documents, rankers]; its ranks are squared in place.
+
+        Blocks are those of `rank_blocks`.
+        """
+        starts = self._starts[queries.start : queries.stop + 1]
+        clicked = slice(starts[0], starts[-1])
+        rows = self._clicked[clicked]
+        columns = rows - np.int32(documents.start)
+        of_query = [
+            csr_array(
+                (weighed.weight[rows], columns, starts - starts[0]),
+                shape=(starts.size - 1, len(ranks)),
+            )
+            @ ranks
+            for weighed in self._weighed
+        ]
+        ranks *= ranks
+        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
+            self._total[number] += _summed(np.ones(len(sums)), sums)
+            sums *= sums
+            self._between[number] += _summed(1.0 / weighed.drawn[queries], sums)
+            self._within[number] += _summed(weighed.spread[rows], ranks, columns)
+
+    def estimates(self) -> tuple[RiskEstimates, ...]:
+        """The estimated risks by each of the propensities, once all blocks are counted."""
+        return tuple(
+            self._estimate(number, weighed) for number, weighed in enumerate(self._weighed)
+        )
+
+    def _estimate(self, number: int, weighed: _Weighed) -> RiskEstimates:
+        value = self._total[number] / self._draws
+        second = (self._between[number] + self._within[number]) / self._draws
+        variance = np.maximum(second - value**2, 0.0)
+        error = np.sqrt(variance / (self._draws - 1))
+        return RiskEstimates(value, error, self._draws, weighed.size, weighed.largest)
+
+
+def _summed(
+    weight: FloatArray, rows: FloatArray, which: NDArray[np.int32] | None = None
+) -> FloatArray:
+    """weight @ rows[which], added up row after row: a column's sum is the same whatever is beside.
 
     A dense product adds in an order that depends on the number of columns.
     """
-    row = csr_array((weight, np.arange(weight.size), [0, weight.size]), shape=(1, weight.size))
+    columns = np.arange(weight.size, dtype=np.int32) if which is None else which
+    ends = np.array([0, weight.size], dtype=np.int32)
+    row = csr_array((weight, columns, ends), shape=(1, len(rows)))
     sums: FloatArray = np.asarray(row @ rows)[0]
     return sums
 
@@ -188,12 +240,4 @@ def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
     squares = log.sum_by_document(log.clicks * np.square(inverse))
     drawn = np.maximum(log.draws_per_query, 1)
     spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
-    return _Weighed(
-        size,
-        float(inverse.max(initial=0)),
-        weight,
-        spread,
-        drawn,
-        log.query_offsets,
-        log.query_draws,
-    )
+    return _Weighed(size, float(inverse.max(initial=0)), weight, spread, drawn)

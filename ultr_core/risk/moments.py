@@ -92,16 +92,23 @@ def expected_risk(
 
     Naive: q = 1; IPS: q = p; clipped: max(tau, p); wrong model: q = the assumed propensities.
     """
-    pi = checked_probabilities(click_probability)
-    contribution = _per_propensity(pi, propensities)
-    offsets = checked_offsets(query_offsets, pi.size)
-    places = checked_places(ranks, pi.size)
-    rows = places.reshape(-1, pi.size)
+    contribution = expected_contribution(click_probability, propensities)
+    offsets = checked_offsets(query_offsets, contribution.size)
+    places = checked_places(ranks, contribution.size)
+    rows = places.reshape(-1, contribution.size)
     totals = np.zeros(rows.shape[0])
     for _, documents, rank in rank_blocks(rows, offsets):
         totals += contribution[documents] @ rank
     means: FloatArray = totals.reshape(places.shape[:-1]) / (offsets.size - 1)
     return means
+
+
+def expected_contribution(click_probability: ArrayLike, propensities: ArrayLike) -> FloatArray:
+    """pi / q of each document, float64 [documents]: what its rank is multiplied by on average.
+
+    Raises InputError where pi > 0 but q = 0, and for a pi outside [0, 1].
+    """
+    return _per_propensity(checked_probabilities(click_probability), propensities)
 
 
 def variance_of_risk(

@@ -23,6 +23,7 @@ from ultr_core.experiments import (
     ranker_family,
     risk_picture,
     simulate_logs,
+    simulate_training_log,
     stage,
     summarise,
     train_method,
@@ -110,6 +111,16 @@ def test_rankers_are_ordered_as_they_should_be(world: World, family: RankerFamil
     assert set(by_kind) == {"production", "skyline", "between", "random", "reversed"}
     assert by_kind["skyline"][0] == family.true_risk.min()
     assert by_kind["reversed"].max() > 2 * by_kind["production"][0]
+
+
+def test_the_training_log_alone_is_that_of_both_logs(world):
+    logs = simulate_logs(world, Settings(), 2)
+    alone = simulate_training_log(world, Settings(), 2)
+    assert np.array_equal(alone.clicks, logs.train.clicks)
+    assert alone.query_draws == logs.train.query_draws
+    given = simulate_logs(world, Settings(), 2, training=alone)
+    assert given.train is alone
+    assert np.array_equal(given.validation.clicks, logs.validation.clicks)
 
 
 def test_the_log_depends_on_its_own_settings_only(world: World) -> None:

@@ -23,6 +23,7 @@ from ultr_core.risk import (
     affine_law,
     estimate_risk,
     estimate_risks,
+    estimates_and_expectations,
     expected_risk,
     plus_minus,
     true_risk,
@@ -301,3 +302,44 @@ def test_half_an_interval_is_never_written_as_nothing(value: float, decimals: in
         assert float(said) == pytest.approx(value, abs=0.5 / 10**decimals)
     assert plus_minus(value, 0.0, decimals) == f"{value:.{decimals}f}"
     assert "±" not in plus_minus(value, 1e-16 * abs(value), decimals)
+
+
+def test_several_propensities_at_once_are_each_alone_to_the_last_digit():
+    rng = np.random.default_rng(3)
+    offsets = np.cumsum([0, *rng.integers(1, 30, 900)])  # more documents than one block holds
+    presented = np.concatenate([np.arange(1, n + 1) for n in np.diff(offsets)])
+    judged = np.stack([presented, *(rng.permutation(presented) for _ in range(6))])
+    judged[3] = judged[2]  # two rankers alike
+    pi = rng.uniform(0, 0.4, presented.size) * (rng.random(presented.size) < 0.7)
+    log = simulate_counts(pi, presented, offsets, 2_500, 4)  # some queries are never drawn
+    ones, ips = np.ones(presented.size), PowerLaw(0.7).at(presented)
+    pairs = [(ones[log.document], ones), (PowerLaw(0.7).at(log.rank), ips)]
+    assert presented.size > 8_192
+    for layout in (judged, np.asfortranarray(judged.astype(np.int32)), judged + 0.5):
+        together = estimates_and_expectations(log, layout, pi, pairs)
+        for (of_rows, of_documents), (estimates, expected) in zip(pairs, together, strict=True):
+            alone = estimate_risks(log, layout, of_rows)
+            for name in ("value", "standard_error", "low", "high"):
+                assert np.array_equal(getattr(estimates, name), getattr(alone, name))
+            assert estimates.effective_sample_size == alone.effective_sample_size
+            assert estimates.largest_weight == alone.largest_weight
+            assert np.array_equal(expected, expected_risk(pi, of_documents, layout, offsets))
+    with pytest.raises(InputError, match="axes"):
+        estimates_and_expectations(log, presented, pi, pairs)
+    with pytest.raises(InputError, match="can be clicked"):
+        estimates_and_expectations(log, judged, pi, [(ones, np.zeros(presented.size))])
+
+
+def test_documents_without_clicks_change_no_digit_of_an_estimate():
+    rng = np.random.default_rng(5)
+    offsets = np.array([0, 4, 9])
+    presented = np.array([1, 2, 3, 4, 1, 2, 3, 4, 5])
+    log = ClickLog(
+        np.arange(9), presented, [7] * 4 + [9] * 5, [3, 0, 1, 0, 0, 0, 2, 0, 0], 16, offsets
+    )
+    q = PowerLaw(1).at(presented)
+    judged = np.stack([rng.permutation(9) + 1 for _ in range(3)])
+    total = np.zeros(3)
+    for document in np.flatnonzero(log.clicks):
+        total += log.clicks[document] / q[document] * judged[:, document]
+    assert estimate_risks(log, judged, q).value == pytest.approx(total / 16, rel=1e-15)
