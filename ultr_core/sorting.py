@@ -1,4 +1,4 @@
-"""Sorting the documents of every query at once."""
+"""Ranks of all documents of every query by sorting, of a few by counting."""
 
 from __future__ import annotations
 
@@ -59,3 +59,37 @@ def _equal_sizes(offsets: IntArray) -> Iterator[tuple[IntArray, int]]:
     ends = np.append(starts[1:], sizes.size)
     for start, end in zip(starts, ends, strict=True):
         yield offsets[by_size[start:end]], int(sorted_sizes[start])
+
+
+class ChosenDocuments:
+    """Some documents of a corpus, whose ranks are wanted for one ranker after the other.
+
+    ``documents`` [chosen] rising, ``offsets`` [queries + 1]. Each chosen document is compared with
+    all of its query: less work than sorting all queries as long as few documents are chosen.
+    """
+
+    def __init__(self, documents: IntArray, offsets: IntArray) -> None:
+        self._documents = documents
+        query = np.searchsorted(offsets, documents, side="right") - 1
+        self._sizes = np.diff(offsets)[query]
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        # The documents of its query for each chosen document, one after the other.
+        within = np.arange(int(self._sizes.sum())) - np.repeat(self._starts, self._sizes)
+        self._others = within + np.repeat(offsets[query], self._sizes)
+        self._before = self._others < np.repeat(documents, self._sizes)
+
+    def ranks(self, scores: NDArray[Any]) -> IntArray:
+        """Ranks [chosen] by descending scores [documents] without NaN, ties by document.
+
+        rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' before d : s(d') = s(d)}.
+        """
+        if not self._documents.size:
+            return np.zeros(0, np.int64)
+        others = scores.take(self._others)
+        own = np.repeat(scores.take(self._documents), self._sizes)
+        above = others > own
+        tied = others == own
+        if np.count_nonzero(tied) > self._documents.size:
+            above |= tied & self._before
+        counted: IntArray = np.add.reduceat(above, self._starts, dtype=np.int64)
+        return counted + 1

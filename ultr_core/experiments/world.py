@@ -15,9 +15,9 @@ from ultr_core.experiments.production import ProductionRanker, train_production_
 from ultr_core.learners import LinearRanker
 from ultr_core.learners.selection import select_by_labels
 from ultr_core.propensity import full_information_weights
-from ultr_core.ranking import rank_documents
-from ultr_core.risk import mean_rank_of_relevant, true_risk
+from ultr_core.ranking import rank_documents, require_finite
 from ultr_core.settings import Settings
+from ultr_core.sorting import ChosenDocuments
 
 REFERENCE_TOLERANCE = 1e-4
 """Duality gap of the skyline, which every comparison refers to."""
@@ -75,6 +75,12 @@ class World:
             "skyline": test_risk(self, self.skyline),
         }
 
+    @cached_property
+    def relevant_test_documents(self) -> ChosenDocuments:
+        """The documents whose ranks make up the risk on the test queries."""
+        relevant = np.flatnonzero(self.test_relevance)
+        return ChosenDocuments(relevant, self.splits.test.query_offsets)
+
     def counts(self) -> dict[str, Any]:
         """Sizes of the corpus as plain values, for captions and exports."""
         parts = {
@@ -99,13 +105,12 @@ class World:
 
 
 def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
-    """Risk of ``ranker`` on the test queries of ``world``."""
-    corpus = world.splits.test
-    ranks = rank_documents(ranker.score(corpus), corpus.query_offsets)
-    return TestRisk(
-        true_risk(ranks, world.test_relevance, corpus.query_offsets),
-        mean_rank_of_relevant(ranks, world.test_relevance),
-    )
+    """Risk of ``ranker`` on the test queries of ``world``: only relevant documents are ranked."""
+    scores = ranker.score(world.splits.test)
+    require_finite(scores, "Scores")
+    ranks = world.relevant_test_documents.ranks(scores)
+    total = float(ranks.sum())
+    return TestRisk(total / world.splits.test.n_queries, total / len(ranks))
 
 
 def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:

@@ -21,6 +21,7 @@ from ultr_core.ranking import (
     rank_many,
     sum_of_ranks,
 )
+from ultr_core.sorting import ChosenDocuments
 
 few_scores = st.lists(
     st.lists(
@@ -226,3 +227,16 @@ def test_values_in_messages_are_short_and_on_one_line():
         text = in_brief(value)
         assert 0 < len(text) <= 50
         assert "\n" not in text
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 12])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_counted_ranks_are_the_sorted_ones_with_and_without_ties(share, decimals):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 40, 60))])
+        chosen = np.flatnonzero(rng.random(offsets[-1]) < share)
+        counted = ChosenDocuments(chosen, offsets)
+        for _ in range(3):
+            scores = np.round(rng.normal(size=offsets[-1]), decimals)
+            assert np.array_equal(counted.ranks(scores), rank_documents(scores, offsets)[chosen])
