@@ -42,9 +42,9 @@ def main() -> None:
     verdict.markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
     require_world(corpus, settings)
-    picture = cached.picture(corpus, settings)
-
-    _risk_section(picture)
+    with cached.PAINTING:
+        picture = cached.picture(corpus, settings)
+        _risk_section(picture)
     st.subheader("Trained rankers: which one would you rather use?")
     with st.container(key="figure-trained-rankers", gap="xsmall"):
         slots = AnswerSlots(headline, Slot(), Slot())

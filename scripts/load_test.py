@@ -33,6 +33,7 @@ from scripts.visitor import Visitor, different_values
 SLIDERS = ("eta", "assumed_eta", "eps_minus")
 QUICK_CHANGES = 10
 BETWEEN_QUICK_CHANGES = 0.1  # seconds
+LOOKS = 0.1  # seconds between two looks whether a session has its answer; each costs this client
 KEPT = 1  # seconds that the server started here keeps the session of a closed tab
 
 
@@ -148,7 +149,7 @@ async def _timed_open(visitor: Visitor) -> float:
 
 async def _until(visitor: Visitor, true: Callable[[Visitor], bool]) -> None:
     while not true(visitor):
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(LOOKS)
 
 
 async def _quick_changes(visitor: Visitor) -> dict[str, float]:

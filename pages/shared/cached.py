@@ -38,6 +38,8 @@ from ultr_core.settings import Settings
 _BUILDING = threading.Lock()
 # Pictures too: many at once slow each other down and are all late.
 _PICTURING = threading.Lock()
+PAINTING = threading.Lock()
+"""Held by a page from its first picture to its last, for the same reason: a tenth less work."""
 _WORLDS: Memory[World] = Memory(3)
 _FAMILIES: Memory[RankerFamily] = Memory(3)
 _TRAINING_LOGS: Memory[ClickLog] = Memory(40)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import cached
 from pages.shared import checks as check_list
 from pages.shared import lab_words
 from tests.app.pages import open_savers, opened
@@ -78,6 +79,24 @@ def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpu
     assert f"{good} of {len(checks)} proof checks hold" in words(app)
     for check in checks:
         assert check.as_dict()["sentence"] in words(app)
+
+
+def test_pages_paint_one_after_the_other(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+    picture = cached.picture
+
+    def watched(*args: object) -> object:
+        held.append(cached.PAINTING.locked())
+        return picture(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cached, "picture", watched)
+    open_app(draws="1")
+    assert held
+    assert all(held)
+    # Nobody waits for training, or for a page that has ended.
+    assert not cached.PAINTING.locked()
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
