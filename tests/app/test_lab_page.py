@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import cached
+from pages.shared import cached, lab_words
 from pages.shared import checks as check_list
-from pages.shared import lab_words
 from tests.app.pages import open_savers, opened
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
