@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 import streamlit as st
@@ -13,7 +12,6 @@ from ultr_core.settings import PARAMETERS, Parameter, Settings
 _READ = "link_was_read"
 _NOTICES = "link_notices"
 _MORE = "more_link_notices"
-_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 
 
 def stop_text(parameter: Parameter, value: float) -> str:
@@ -23,11 +21,7 @@ def stop_text(parameter: Parameter, value: float) -> str:
 
 def read_link(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
     """Settings asked for by a link, with a sentence for each value that had to be corrected."""
-    plain = {
-        name: text.replace(",", "") if name in PARAMETERS and _GROUPED.fullmatch(text) else text
-        for name, text in query.items()
-    }
-    return Settings.from_query(plain, on_stops=True)
+    return Settings.from_query(query, on_stops=True)
 
 
 def tidy() -> None:

@@ -6,7 +6,6 @@ none of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -33,9 +32,7 @@ from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import DEFAULTS
 from ultr_core.propensity import FITS, PROPENSITY_METHODS
-from ultr_core.settings import PARAMETERS, Settings
-
-_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
+from ultr_core.settings import Settings
 
 LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
@@ -206,14 +203,9 @@ def read_page_query(page: str, query: str) -> tuple[Settings, dict[str, Any], tu
             read_values(values_of(page), {})[0],
             ("The link is too long to be read.",),
         )
-    settings, notices = Settings.from_query({k: _ungrouped(k, v[-1]) for k, v in asked.items()})
+    settings, notices = Settings.from_query(asked)
     found, more = read_values(values_of(page), asked)
     return settings, found, (*notices, *more)
-
-
-def _ungrouped(key: str, text: str) -> str:
-    """A number of the settings without the thousands separators that the address bar shows."""
-    return text.replace(",", "") if key in PARAMETERS and _GROUPED.fullmatch(text) else text
 
 
 def value_of(page: str, key: str) -> PageValue:

@@ -99,8 +99,8 @@ class Stops:
         )
 
     def write(self, value: Any) -> str:
-        """The plain number."""
-        return str(value)
+        """As the control shows it: anything else would be corrected in the address bar."""
+        return self.shown(value)
 
 
 @dataclass(frozen=True)

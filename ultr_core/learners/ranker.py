@@ -7,7 +7,7 @@ clipped and full-information training differ in no line of this file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -32,6 +32,9 @@ from ultr_core.learners.solver import Data, Options, prepare, solve
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
     from ultr_core.propensity.weights import Weights
+
+# A fit that gave up is tried again from this many times smaller costs on, one after the other.
+STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
 
 _ranges_of = RangesOf()
 
@@ -87,6 +90,7 @@ def fit_ranker(
     planes); "cutting-plane" is the one of the paper's reference, slower, and shows each constraint
     it adds to the callback. Both reach the same optimum.
 
+    A fit that gives up far from the optimum is tried again up a path of smaller costs.
     ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
     if it returns True, the best ranker so far is returned with its gap. The result depends on
     ``seed`` only within the tolerance, and never on the number of threads.
@@ -115,6 +119,9 @@ def fit_ranker(
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         data = _data(corpus, weights, [cost], tolerance)
         coefficients, certificate = solve(data, cost, options, start)
+        given_up = not certificate.converged and not certificate.stopped_early
+        if given_up and method == "newton" and certificate.iterations < max_iterations:
+            coefficients, certificate = _from_below(data, cost, options, coefficients, certificate)
     return _ranker(corpus, cost, coefficients, certificate)
 
 
@@ -143,6 +150,27 @@ def fit_path(
         found = solve_path(data, rising, options)
     rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
     return tuple(rankers[cost] for cost in costs if cost in rankers)
+
+
+def _from_below(
+    data: Data,
+    cost: float,
+    options: Options,
+    coefficients: NDArray[np.float64],
+    certificate: Certificate,
+) -> tuple[NDArray[np.float64], Certificate]:
+    """The same fit up a path of smaller costs, for problems too uneven to be solved from zero."""
+    found = solve_path(data, [cost / step for step in STEPS_FROM_BELOW], options)
+    w, last = found[-1]
+    if last.gap >= certificate.gap or len(found) < len(STEPS_FROM_BELOW):
+        w, last = coefficients, certificate
+    tried = [one for _, one in found]
+    return w, replace(
+        last,
+        iterations=certificate.iterations + sum(one.iterations for one in tried),
+        passes=certificate.passes + sum(one.passes for one in tried),
+        stopped_early=any(one.stopped_early for one in tried),
+    )
 
 
 def objective_value(

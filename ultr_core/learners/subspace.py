@@ -85,7 +85,8 @@ def find_subspace(features: Any, used: NDArray[np.bool_]) -> tuple[Subspace, Any
     columns = None
     unused = n_features - int(used.sum())
     if unused and (n_features > MANY_FEATURES or unused >= UNUSED_SHARE * n_features):
-        columns = np.flatnonzero(used)
+        # Where nothing tells documents apart, one column of zeros is kept: w = 0 is the best then.
+        columns = np.flatnonzero(used) if used.any() else np.zeros(1, np.int64)
         features = features[:, columns]
     n_used = features.shape[1]
     if n_used <= MANY_FEATURES or (n_documents >= n_used and n_used <= MOST_DIMENSIONS):

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.learners import fit_path, fit_ranker, solver
+from ultr_core.learners import fit_path, fit_ranker, objective_value, solver
 from ultr_core.propensity.weights import Weights
 
 
@@ -183,3 +183,31 @@ def test_large_costs_with_uneven_weights_converge():
         corpus = Corpus(x, np.zeros(len(x), np.int16), np.concatenate([[0], np.cumsum(sizes)]))
         found = fit_ranker(corpus, weights, cost=cost, tolerance=1e-2).certificate
         assert found.converged and found.gap <= 1e-2 and found.iterations <= 80
+
+
+@pytest.mark.parametrize("seed", [12, 239, 255])
+def test_a_fit_that_gave_up_from_zero_comes_from_smaller_costs(seed):
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((8, 4)).astype(np.float32)
+    corpus = Corpus(features, [0] * 8, [0, 8])
+    weights = Weights(10.0 ** rng.uniform(-6, 6, 8), 1.0)
+    for cost in (1.0, 1e2, 1e3, 1e4):
+        ranker = fit_ranker(corpus, weights, cost=cost, tolerance=1e-2)
+        assert ranker.certificate.converged
+        assert ranker.certificate.primal == pytest.approx(
+            objective_value(corpus, weights, cost, ranker.coefficients), rel=2e-4
+        )
+
+
+@pytest.mark.parametrize("as_features", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_documents_that_nothing_tells_apart_are_ranked_by_zero(as_features, dtype):
+    values = np.zeros((4, 3), dtype)
+    values[2:] = [[1, 0, 0], [0, 3, 0]]
+    corpus = Corpus(as_features(values), [1, 0, 0, 1], [0, 2, 4])
+    weights = Weights(np.array([1.0, 0.0, 0.0, 0.0]), 1.0)
+    for method in ("newton", "cutting-plane"):
+        ranker = fit_ranker(corpus, weights, cost=2.0, method=method)
+        assert not ranker.coefficients.any()
+        assert ranker.certificate.primal == ranker.certificate.dual == 2.0
+    assert all(r.certificate.converged for r in fit_path(corpus, weights, [0.1, 1.0, 10.0]))

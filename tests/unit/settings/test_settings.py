@@ -173,3 +173,9 @@ def test_notices_name_the_slider_positions_and_group_thousands() -> None:
     assert "a whole number from 10 to 5,000,000. 170,000 is shown." in notices[0]
     _, notices = Settings.from_query({"clicks": "21000"}, on_stops=True)
     assert notices[0].endswith("n = 21,000; the nearest possible value, 20,000, is shown.")
+
+
+def test_a_link_is_written_as_the_sliders_write_the_address() -> None:
+    assert Settings(clicks=9_000).to_query() == "clicks=9,000"
+    for text in ("9000", "9,000"):
+        assert Settings.from_query({"clicks": text}, on_stops=True) == (Settings(clicks=9_000), ())
