@@ -44,10 +44,10 @@ def _done_words() -> str:
     if solved:
         parts.append(f":green[:material/check:] Solved: {_names(solved)}")
     if shown:
-        parts.append(f":material/route: Solution shown: {_names(shown)}")
+        parts.append(f"Solution shown: {_names(shown)}")
     if not parts:
         return f"{len(LESSONS)} lessons of about five minutes, in order"
-    return f"{' · '.join(parts)} ({len(solved) + len(shown)} of {len(LESSONS)} lessons)"
+    return f"{' · '.join(parts)} ({len(solved) + len(shown)} of {len(LESSONS)})"
 
 
 def _names(numbers: list[int]) -> str:

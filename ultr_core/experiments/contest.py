@@ -62,10 +62,9 @@ class Contest:
         reach = NORMAL_QUANTILE * math.sqrt(n) / 2
         return (
             f"{n:,} queries were decided. If both were equally good, about half of them would be "
-            f"won: {half:,.0f}. Chance alone would make it between "
-            f"{max(0, math.floor(half - reach)):,} and {min(n, math.ceil(half + reach)):,} wins in "
-            "95 of 100 such experiments, and p would be above 0.05. This one had "
-            f"{self.test.wins:,} wins."
+            f"won: {half:,.0f}. In 95 of 100 such experiments there would be "
+            f"{max(0, math.floor(half - reach)):,} to {min(n, math.ceil(half + reach)):,} wins, "
+            f"and p would be above 0.05. This one had {self.test.wins:,} wins."
         )
 
     def as_dict(self) -> dict[str, Any]:
