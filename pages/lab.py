@@ -74,7 +74,9 @@ def _risk_section(picture: RiskPicture) -> None:
         "Empirical against true risk: does the estimate rank sixty rankers rightly?",
         help="Each mark is a ranker that has seen no click. Upright bars are 95 % intervals, the "
         "thin line joins the exact expectations, the dashed line is E[R_IPS] = slope R + "
-        "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance.",
+        "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance. "
+        "All of it is over the training queries, whose clicks were logged; the risks of the "
+        "trained rankers below are over the test queries, so their numbers differ.",
     )
     panels = (
         ("naive", "**Naive**: every click counts 1", picture.naive),

@@ -39,11 +39,19 @@ def _choose() -> tuple[int, DeltaGenerator]:
 
 
 def _done_words() -> str:
-    done = lesson_state.finished()
-    if not done:
+    solved, shown = lesson_state.solved(), lesson_state.shown()
+    parts = []
+    if solved:
+        parts.append(f":green[:material/check:] Solved: {_names(solved)}")
+    if shown:
+        parts.append(f"Solution shown: {_names(shown)}")
+    if not parts:
         return f"{len(LESSONS)} lessons of about five minutes, in order"
-    names = ", ".join(map(str, done))
-    return f":green[:material/check:] Finished: {names} ({len(done)} of {len(LESSONS)})"
+    return f"{' · '.join(parts)} ({len(solved) + len(shown)} of {len(LESSONS)})"
+
+
+def _names(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _glossary() -> None:

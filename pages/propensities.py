@@ -164,9 +164,9 @@ def _rivals_section(page: PageContext, settings: Settings, kind: str, design: Sw
     st.markdown(
         "Error: root mean square of log(estimate / truth), so 0.10 is about 10 %. Intervals right: "
         "how many of the 95 % intervals hold the true ratio; ranks share the reference, so they "
-        "miss together. Cost: added to the sum of ranks of relevant documents, a presentation; "
-        "below 0 the other ranker is the better one. EM gives no interval while documents are "
-        "clicked rarely."
+        "miss together. Exact cost: added to the sum of ranks of relevant documents, a "
+        "presentation; below 0 the other ranker is the better one. Cost seen: the same in this "
+        "simulated traffic. EM gives no interval while documents are clicked rarely."
     )
 
 

@@ -128,6 +128,8 @@ def _presets(current: Settings | InputError) -> None:
     )
     if here:
         st.markdown(here.watch)
+    else:
+        st.empty()  # else the former preset's words stay until the page has computed
 
 
 def _apply_preset(key: str) -> None:

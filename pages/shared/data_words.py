@@ -59,6 +59,7 @@ _RANKS = re.compile(r" \(--ranks [0-9]+\)")
 _OPTIONS = {
     " (--corpus)": "",
     " (--carry-on)": "",
+    " (simulate --rankers 2)": "",
     " (--propensities CURVE.csv)": "",
     " (--eta)": "",
     ", or use --method harvest": ", or choose harvesting",

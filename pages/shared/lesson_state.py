@@ -19,11 +19,16 @@ _DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
 
 @dataclass(frozen=True)
 class Progress:
-    """One lesson: the prediction committed to, answers tried, and whether it is finished."""
+    """One lesson: the prediction committed to, answers tried, and how the exercise ended.
+
+    ``shown``: the way to the solution was shown. Whoever answers rightly after that has not
+    solved the exercise.
+    """
 
     guess: float | None = None
     tries: tuple[str, ...] = ()
-    finished: bool = False
+    solved: bool = False
+    shown: bool = False
 
 
 def progress(number: int) -> Progress:
@@ -32,9 +37,14 @@ def progress(number: int) -> Progress:
     return known.get(number, Progress())
 
 
-def finished() -> list[int]:
-    """Numbers of the lessons that are finished."""
-    return [number for number in range(1, len(LESSONS) + 1) if progress(number).finished]
+def solved() -> list[int]:
+    """Numbers of the lessons whose exercise the reader solved."""
+    return [number for number in range(1, len(LESSONS) + 1) if progress(number).solved]
+
+
+def shown() -> list[int]:
+    """Numbers of the lessons whose solution was shown before the reader had it."""
+    return [number for number in range(1, len(LESSONS) + 1) if progress(number).shown]
 
 
 def commit(number: int) -> None:
@@ -63,10 +73,16 @@ def is_blank(number: int) -> bool:
     return bool(st.session_state.get(_BLANK) == number)
 
 
-def finish(number: int) -> None:
-    """Note that a lesson's exercise was solved, or its solution shown."""
-    if not progress(number).finished:
-        _put(number, replace(progress(number), finished=True))
+def note_solved(number: int) -> None:
+    """Note a right answer; after the solution was shown it changes nothing."""
+    if not progress(number).shown:
+        _put(number, replace(progress(number), solved=True))
+
+
+def note_shown(number: int) -> None:
+    """Note that the solution was shown; after a right answer it changes nothing."""
+    if not progress(number).solved:
+        _put(number, replace(progress(number), shown=True))
 
 
 def go_to(number: int) -> None:

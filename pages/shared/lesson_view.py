@@ -152,12 +152,12 @@ def _verdict(
         st.markdown(f":material/info: {error}")
         return
     if verdict.right:
-        lesson_state.finish(number)
+        lesson_state.note_solved(number)
         st.markdown(f"{GOOD} **Right.** {verdict.words}")
         return
     st.markdown(f"{OTHER} **{tries[-1]}**: not yet. {verdict.words}")
     if lesson_state.solution_is_due(exercise, tries, numbers):
-        lesson_state.finish(number)
+        lesson_state.note_shown(number)
         st.markdown(f":material/route: **The way to it.** {exercise.solution.format(**numbers)}")
 
 

@@ -132,8 +132,8 @@ def method_rows(
                 "Error": error,
                 "Intervals right": "–" if row["intervals"] is None else intervals,
                 "Missing ranks": "all" if row["missing"] is None else str(row["missing"]),
-                "Cost, exact": f"{row['cost_exact']:+.2f}",
-                "Cost, simulated": f"{row['cost_simulated']:+.2f}",
+                "Exact cost": f"{row['cost_exact']:+.2f}",
+                "Cost seen": f"{row['cost_simulated']:+.2f}",
             }
         )
     return rows

@@ -110,6 +110,29 @@ def test_every_preset_opens_and_sets_all_controls(open_app: OpenApp, preset: obj
     assert app.selectbox(key="preset-1").placeholder == preset.name
 
 
+def test_a_presets_words_leave_with_it_before_the_page_computes(open_app: OpenApp) -> None:
+    def below_presets(app: AppTest) -> str:
+        elements = [element for element in app.sidebar if element.type != "vertical"]
+        box = next(at for at, element in enumerate(elements) if element.type == "selectbox")
+        return elements[box + 1].type  # what replaces the words at their place
+
+    app = open_app(draws="1")
+    app.selectbox(key="preset-0").select(PRESETS[1].name).run()
+    assert below_presets(app) == "markdown"
+    app.slider(key="eta").set_value(0.5).run()
+    assert below_presets(app) == "empty"
+
+
+def test_both_risk_sections_say_which_queries_they_are_over(open_app: OpenApp) -> None:
+    app = open_app(**FAST)
+    risk, trained = app.subheader[0], app.subheader[1]
+    assert "over the training queries" in risk.help
+    assert "over the test queries" in risk.help
+    assert trained.value.startswith("Trained rankers")
+    specs = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+    assert sum("training queries" in spec for spec in specs) == 2
+
+
 def test_a_late_message_of_an_old_choice_changes_nothing(open_app: OpenApp) -> None:
     app = open_app(draws="1")
     app.selectbox(key="preset-0").select(PRESETS[1].name).run()

@@ -82,7 +82,7 @@ def test_predict_reveal_and_solve(open_app: OpenApp, found: dict[int, Found], nu
     answer(app, number, f"{right:.6g}")
     assert "**Right.**" in words(app)
     assert exercise.solution.format(**numbers) in words(app)
-    assert f"Finished: {number} (1 of" in words(app)
+    assert f"Solved: {number} (1 of 9)" in words(app)
 
 
 def test_two_wrong_answers_show_the_way(open_app: OpenApp, found: dict[int, Found]) -> None:
@@ -96,6 +96,15 @@ def test_two_wrong_answers_show_the_way(open_app: OpenApp, found: dict[int, Foun
     answer(app, 2, "7")
     assert "The way to it" in words(app)
     assert exercise.solution.format(**numbers) in words(app)
+    # Whoever copies the solution has not solved it.
+    answer(app, 2, f"{numbers[exercise.answer]:.6g}")
+    assert "**Right.**" in words(app)
+    assert "Solution shown: 2 (1 of 9)" in words(app)
+    assert "Solved" not in words(app)
+    app.button(key="lesson-next").click().run()
+    commit(app, 3)
+    answer(app, 3, f"{found[3].numbers[LESSONS[2].exercise.answer]:.6g}")
+    assert "Solved: 3 · Solution shown: 2 (2 of 9)" in words(app)
 
 
 def test_answers_stay_while_other_pages_are_visited(open_app: OpenApp) -> None:
@@ -156,7 +165,8 @@ def test_odd_answers_get_one_sentence_and_are_no_try(open_app: OpenApp, text: st
         answer(app, 3, text + "?")
     assert "is no number" in words(app)
     assert "The way to it" not in words(app)
-    assert "Finished" not in words(app)
+    assert "Solved" not in words(app)
+    assert "Solution shown" not in words(app)
 
 
 def test_an_empty_answer_is_met_with_a_sentence(open_app: OpenApp) -> None:

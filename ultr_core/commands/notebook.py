@@ -16,7 +16,7 @@ from ultr_core.commands.shared import (
     settings_from,
 )
 from ultr_core.curve_values import CURVES
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook, read_page_query
 from ultr_core.files import write_whole
 from ultr_core.settings import PARAMETERS, Settings
@@ -51,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(content.decode())
     else:
         write_whole(options.out, content, "The notebook")
+        # Not on standard output, which carries the notebook itself when there is no --out.
+        print(f"Written to {named(options.out)}.", file=sys.stderr)
     return OK
 
 

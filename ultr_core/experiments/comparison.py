@@ -63,8 +63,12 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """What the numbers say, in words."""
-        return " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
+        """What the numbers say, in words, and of how many click logs if some are to come."""
+        read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
+        done = self.naive_excess.n if self.naive_excess is not None else 0
+        if 1 < done < self.settings.draws:
+            return f"After {done} of {self.settings.draws} click logs: {read[0].lower()}{read[1:]}"
+        return read
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as plain values, as the command line prints it with ``--json``."""
@@ -188,7 +192,7 @@ def _read_excess(comparison: Comparison) -> str:
     naive = comparison.rankers["naive"].risk.value
     weighted = comparison.rankers["propensity"].risk.value
     numbers = f"(test risk {weighted:.2f} against {naive:.2f}, lower is better)"
-    if comparison.draws < 2:
+    if excess.n < 2:
         return (
             f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
             f"the naive one {naive:.2f} (lower is better)."

@@ -61,10 +61,10 @@ class Contest:
         half, n = self.test.decided / 2, self.test.decided
         reach = NORMAL_QUANTILE * math.sqrt(n) / 2
         return (
-            f"Had both been equally good, about {half:,.0f} of the {n:,} decided queries would "
-            f"have been won, between {max(0, math.floor(half - reach)):,} and "
-            f"{min(n, math.ceil(half + reach)):,} in 95 of 100 such experiments, with p above "
-            f"0.05; this one had {self.test.wins:,}."
+            f"{n:,} queries were decided. If both were equally good, about half of them would be "
+            f"won: {half:,.0f}. In 95 of 100 such experiments there would be "
+            f"{max(0, math.floor(half - reach)):,} to {min(n, math.ceil(half + reach)):,} wins, "
+            f"and p would be above 0.05. This one had {self.test.wins:,} wins."
         )
 
     def as_dict(self) -> dict[str, Any]:

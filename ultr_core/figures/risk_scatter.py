@@ -73,7 +73,7 @@ def risk_scatter(
 def _template(method: str, theme: Theme) -> dict[str, Any]:
     ink, style = INKS[theme], METHOD_STYLES[method]
     scale = alt.Scale(zero=False, nice=False, padding=6)
-    x = alt.X("true_risk:Q", title="True risk R(S)", scale=scale)
+    x = alt.X("true_risk:Q", title="True risk R(S), training queries", scale=scale)
 
     def y_of(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title="Estimate from clicks", scale=scale)

@@ -88,7 +88,7 @@ def interventional_sets(displays: DisplayCounts, last_rank: int) -> Intervention
     if not exposure.any():
         raise InputError(
             "No document was shown at two ranks, so there is nothing to harvest; log with two "
-            "rankers, or run swaps."
+            "rankers (simulate --rankers 2), or run swaps."
         )
     compared = np.repeat(sizes > 1, sizes)
     counts = Counts(

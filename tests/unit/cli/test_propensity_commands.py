@@ -117,7 +117,7 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
     assert main(command) == 0
     text = capsys.readouterr().out
     assert f"{production['wins']:,} wins" in text
-    assert "Had both been equally good" in text
+    assert "If both were equally good" in text
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from ultr_core.cli import main
 
 README = Path(__file__).resolve().parents[3] / "README.md"
+MOST_MEGABYTES = 25  # that the page takes by upload, in .streamlit/config.toml
 
 
 def test_the_walk_works_when_copied(
@@ -22,11 +23,39 @@ def test_the_walk_works_when_copied(
     monkeypatch.chdir(tmp_path)
     commands = [shlex.split(line, comments=True) for line in block[1].splitlines()]
     names = [command[3] for command in commands]
-    assert names == ["simulate", "check", "fit", "evaluate", "convert"]
+    assert names == ["simulate", "check", "fit", "evaluate", "propensities", "convert"]
     told = {}
     for command in commands:
         assert command[:3] == ["python", "-m", "ultr_core"]
         assert main(command[3:]) == 0, capsys.readouterr().err
         told[command[3]] = capsys.readouterr().out
     assert "NDCG@10" in told["evaluate"]
+    assert "Harvesting" in told["propensities"]
+    # The page takes files by upload up to this size.
+    assert (tmp_path / "corpus.txt.gz").stat().st_size < 1e6 * MOST_MEGABYTES
     assert (tmp_path / "model.dat").read_text().startswith("SVM-light")
+
+
+def test_the_notebook_command_writes_without_a_note_on_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = re.search(
+        r"^python -m ultr_core (notebook .*)$", README.read_text("utf-8"), re.MULTILINE
+    )
+    assert line is not None
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(line[1])) == 0
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert streams.err == "Written to lab.ipynb.\n"
+    assert (tmp_path / "lab.ipynb").is_file()
+
+
+def test_a_log_in_which_nothing_moved_names_the_option_that_moves_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query,document,position,click\nq,a,1,1\nq,b,2,1\n")
+    for method in ("harvest", "em"):
+        assert main(["propensities", str(log), "--method", method]) == 2
+        assert "(simulate --rankers 2)" in capsys.readouterr().err

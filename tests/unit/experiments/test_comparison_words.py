@@ -11,7 +11,7 @@ from ultr_core.settings import Settings
 PRODUCTION, SKYLINE = 13.0, 10.0
 
 
-def found(naive: list[float], weighted: list[float]) -> Comparison:
+def found(naive: list[float], weighted: list[float], *, draws: int | None = None) -> Comparison:
     risks = {
         "production": [PRODUCTION], "naive": naive, "propensity": weighted, "skyline": [SKYLINE],
     }  # fmt: skip
@@ -21,7 +21,8 @@ def found(naive: list[float], weighted: list[float]) -> Comparison:
         rankers[key] = RankerSummary(key, METHODS[key].label, risk, risk)
     excess = interval_over_draws([a - b for a, b in zip(naive, weighted, strict=True)])
     gap = interval_over_draws([(PRODUCTION - risk) / (PRODUCTION - SKYLINE) for risk in weighted])
-    return Comparison(Settings(), {}, rankers, len(naive), 9, 9, excess, gap, ())
+    settings = Settings(draws=draws or len(naive))
+    return Comparison(settings, {}, rankers, len(naive), 9, 9, excess, gap, ())
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,12 @@ def test_the_first_risk_that_is_read_says_which_way_is_better(draws: int) -> Non
     sentence = found([11.6] * draws, [10.2] * draws).sentence
     assert sentence.count("lower is better") == 1
     assert sentence.index("lower is better") < sentence.index("of the way")
+
+
+def test_until_all_click_logs_are_in_the_sentence_says_how_many() -> None:
+    naive, weighted = [11.6, 11.7, 11.8], [10.2, 10.3, 10.3]
+    start = "After 3 of 5 click logs: propensity weighting beats the naive ranker by"
+    assert found(naive, weighted, draws=5).sentence.startswith(start)
+    assert found(naive, weighted, draws=3).sentence.startswith("Propensity weighting beats")
+    first = found(naive[:1], weighted[:1], draws=5).sentence
+    assert first.startswith("On the first click log")

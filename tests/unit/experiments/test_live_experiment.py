@@ -53,7 +53,10 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
         assert contest.test.significant
         assert contest.test.wins > contest.test.losses
         assert contest.sentence.startswith("Propensity-weighted beats")
-        assert "p above 0.05" in contest.null_sentence
+        null = contest.null_sentence
+        assert f"about half of them would be won: {contest.test.decided / 2:,.0f}." in null
+        assert null.endswith(f"This one had {contest.test.wins:,} wins.")
+        assert max(len(sentence.split()) for sentence in null.split(". ")) <= 24
         total = contest.test.decided + contest.test.ties + contest.without_click
         assert total == contest.queries == 10_000
     risk = result.test_risk
