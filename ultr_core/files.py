@@ -138,7 +138,9 @@ def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError(f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do.")
+        raise InputError(
+            f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do."
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
