@@ -12,18 +12,19 @@ It ends, and with it all servers, when it is interrupted or terminated or its te
 
 from __future__ import annotations
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing runs yet that would have to be ended
+
 import argparse
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing runs yet that would have to be ended
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

@@ -10,7 +10,9 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,7 +35,7 @@ class Running:
     @property
     def port(self) -> int:
         """The port of the address."""
-        return int(self.address.rpartition(":")[2])
+        return urlsplit(self.address).port or 80
 
     def lives(self) -> bool:
         """Whether the process still runs."""
@@ -68,7 +70,7 @@ def start_server(*options: str, after: tuple[str, ...] = ()) -> Running:
         sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
     ]  # fmt: skip
-    return _started(command, port)
+    return _started(command, port, options)
 
 
 @contextmanager
@@ -86,7 +88,7 @@ def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> I
         sys.executable, "scripts/serve_class.py", "--servers", str(servers), "--port", str(port),
         "--address", "127.0.0.1", *options, "--", *after,
     ]  # fmt: skip
-    with _awaited(_started(command, port)) as running:
+    with _awaited(_started(command, port, options)) as running:
         yield replace(running, counted=_children(running.pid))
 
 
@@ -97,15 +99,21 @@ def _free_port() -> int:
     return port
 
 
-def _address(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
+def address_at(port: int, options: Sequence[str]) -> str:
+    """Where a server with these options answers on this machine."""
+    words = [word for option in options for word in option.split("=", 1)]
+    path = ""
+    for name, value in pairwise(words):
+        if name == "--server.baseUrlPath":
+            path = value.strip("/")
+    return f"http://127.0.0.1:{port}" + (f"/{path}" if path else "")
 
 
-def _started(command: list[str], port: int) -> Running:
+def _started(command: list[str], port: int, options: Sequence[str] = ()) -> Running:
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    return Running(_address(port), process, (process.pid,))
+    return Running(address_at(port, options), process, (process.pid,))
 
 
 @contextmanager

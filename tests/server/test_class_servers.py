@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from scripts.serve_class import read_arguments
-from scripts.serving import ROOT, running_class
+from scripts.serving import ROOT, address_at, running_class
 from scripts.sticky import COOKIE, Sticky, server_asked_for, with_cookie
 from scripts.visitor import Visitor, different_values
 
@@ -171,6 +171,9 @@ def test_options_go_where_they_belong(capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert (own.servers, own.port, own.address) == (3, 8501, "0.0.0.0")
     assert (options, after) == (("--server.baseUrlPath", "ltr"), ("--corpus", "DIR"))
+    assert address_at(5, options) == "http://127.0.0.1:5/ltr"
+    assert address_at(5, ["--server.baseUrlPath=/a/b/"]) == "http://127.0.0.1:5/a/b"
+    assert address_at(5, ["--server.port", "6"]) == "http://127.0.0.1:5"
     for wrong in (["--servers", "0"], ["--port", "65536"]):
         with pytest.raises(SystemExit):
             read_arguments(wrong)
