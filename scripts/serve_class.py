@@ -6,28 +6,33 @@ only; two on two cores carry a hundred visitors. Visitors are let in once every 
 first page to a visitor of its own. What follows ``--`` goes to the app, as with ``streamlit run
 app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
 
-It ends, and with it all servers, when it is interrupted or terminated, and with code 1 when one of
-the servers ends.
+It ends, and with it all servers, when it is interrupted or terminated or its terminal is closed
+(which ``nohup`` prevents), and with code 1 when one of the servers ends.
 """
 
 from __future__ import annotations
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing runs yet that would have to be ended
+
 import argparse
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scripts.serving import Running, running_server
+from scripts.serving import Running, end, start_server, wait_until_healthy
 from scripts.sticky import Sticky
 from scripts.visitor import Visitor
 
-_LOOKS = 1.0  # seconds between two looks whether all servers run
+_LOOKS = 0.1  # seconds between two looks whether to end
 _WARMED = 60.0  # seconds after which visitors are let in, whatever is not ready
 _MOST = 64
 
@@ -52,23 +57,48 @@ def read_arguments(
     return own, tuple(options), tuple(arguments[split + 1 :])
 
 
-async def serve(servers: Sequence[Running], address: str, port: int) -> bool:
-    """Pass visitors on until a signal comes (True) or a server has ended (False)."""
-    told = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, told.set)
-    await asyncio.gather(*(_warm(running) for running in servers))
+class Signals:
+    """Whether a signal has asked for the end: by Ctrl-C, by termination, by a closed terminal."""
+
+    def __init__(self) -> None:
+        self.told = False
+        numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+        self._numbers = [number for number in numbers if number is not None]
+        for number in self._numbers:
+            # What nohup has ignored stays so.
+            if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._tell)
+
+    def _tell(self, number: int, frame: FrameType | None) -> None:
+        self.told = True
+
+    def ignore(self) -> None:
+        """Let nothing disturb the end."""
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+
+async def serve(servers: Sequence[Running], address: str, port: int, signals: Signals) -> None:
+    """Pass visitors on until a signal comes or a server has ended."""
+
+    def goes_on() -> bool:
+        return not signals.told and all(running.lives() for running in servers)
+
+    # Whatever goes wrong there, visitors see for themselves.
+    warming = asyncio.gather(*(_warm(running) for running in servers), return_exceptions=True)
+    while goes_on() and not warming.done():
+        await asyncio.wait([warming], timeout=_LOOKS)
+    if not goes_on():
+        warming.cancel()
+        with suppress(asyncio.CancelledError):
+            await warming
+        return
     listening = await Sticky([running.port for running in servers]).serve(address, port)
     shown = listening.sockets[0].getsockname()
     print(f"{len(servers)} servers at http://{shown[0]}:{shown[1]}", flush=True)
-    while not told.is_set() and all(running.lives() for running in servers):
-        try:
-            async with asyncio.timeout(_LOOKS):
-                await told.wait()
-        except TimeoutError:
-            continue
+    while goes_on():
+        await asyncio.sleep(_LOOKS)
     listening.close()
-    return told.is_set()
 
 
 async def _warm(running: Running) -> None:
@@ -84,19 +114,23 @@ async def _warm(running: Running) -> None:
 def main() -> int:
     """Start, serve, end."""
     own, options, after = read_arguments(sys.argv[1:])
-    with ExitStack() as stack:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # while the servers start
-        servers = [
-            stack.enter_context(running_server(*options, after=after)) for _ in range(own.servers)
-        ]
-        try:
-            told = asyncio.run(serve(servers, own.address, own.port))
-        except OSError as error:
-            print(f"Port {own.port} of {own.address} cannot be used: {error}.", file=sys.stderr)
-            return 1
-    if not told:
+    signals = Signals()
+    servers: list[Running] = []
+    try:
+        while len(servers) < own.servers and not signals.told:
+            servers.append(start_server(*options, after=after))
+            wait_until_healthy(servers[-1], unless=lambda: signals.told)
+        if not signals.told:
+            asyncio.run(serve(servers, own.address, own.port, signals))
+    except OSError as error:
+        print(f"Port {own.port} of {own.address} cannot be used: {error}.", file=sys.stderr)
+        return 1
+    finally:
+        signals.ignore()
+        end(servers)
+    if not signals.told:
         print("One of the servers has ended, so all were stopped.", file=sys.stderr)
-    return 0 if told else 1
+    return 0 if signals.told else 1
 
 
 if __name__ == "__main__":

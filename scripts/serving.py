@@ -7,12 +7,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+
+_ENDING = 20.0  # seconds that a server has to end before it is killed
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Running:
     @property
     def port(self) -> int:
         """The port of the address."""
-        return int(self.address.rpartition(":")[2])
+        return urlsplit(self.address).port or 80
 
     def lives(self) -> bool:
         """Whether the process still runs."""
@@ -56,16 +60,24 @@ def _children(pid: int) -> tuple[int, ...]:
     return tuple(map(int, listed.read_text().split())) if listed.is_file() else (pid,)
 
 
-@contextmanager
-def running_server(*options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
-    """A freshly started app. ``options`` are Streamlit's; ``after`` is what follows ``--``."""
+def start_server(*options: str, after: tuple[str, ...] = ()) -> Running:
+    """Start the app and do not wait until it answers; the caller ends it, see `end`.
+
+    ``options`` are Streamlit's; ``after`` is what follows ``--``.
+    """
     port = _free_port()
     command = [
         sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
     ]  # fmt: skip
-    with _started(command, port) as process:
-        yield Running(_address(port), process, (process.pid,))
+    return _started(command, port, options)
+
+
+@contextmanager
+def running_server(*options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
+    """A freshly started app that answers, as long as it is needed; see `start_server`."""
+    with _awaited(start_server(*options, after=after)) as running:
+        yield running
 
 
 @contextmanager
@@ -76,8 +88,8 @@ def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> I
         sys.executable, "scripts/serve_class.py", "--servers", str(servers), "--port", str(port),
         "--address", "127.0.0.1", *options, "--", *after,
     ]  # fmt: skip
-    with _started(command, port) as process:
-        yield Running(_address(port), process, _children(process.pid))
+    with _awaited(_started(command, port, options)) as running:
+        yield replace(running, counted=_children(running.pid))
 
 
 def _free_port() -> int:
@@ -87,21 +99,43 @@ def _free_port() -> int:
     return port
 
 
-def _address(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
+def address_at(port: int, options: Sequence[str]) -> str:
+    """Where a server with these options answers on this machine."""
+    words = [word for option in options for word in option.split("=", 1)]
+    path = ""
+    for name, value in pairwise(words):
+        if name == "--server.baseUrlPath":
+            path = value.strip("/")
+    return f"http://127.0.0.1:{port}" + (f"/{path}" if path else "")
 
 
-@contextmanager
-def _started(command: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+def _started(command: list[str], port: int, options: Sequence[str] = ()) -> Running:
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
+    return Running(address_at(port, options), process, (process.pid,))
+
+
+@contextmanager
+def _awaited(running: Running) -> Iterator[Running]:
     try:
-        _wait_until_healthy(_address(port), process)
-        yield process
+        wait_until_healthy(running)
+        yield running
     finally:
-        process.terminate()
-        process.wait(timeout=30)
+        end([running], 2 * _ENDING)
+
+
+def end(servers: Sequence[Running], patience: float = _ENDING) -> None:
+    """Tell all to end, then wait for each; after ``patience`` seconds those left are killed."""
+    for running in servers:
+        running.process.terminate()
+    last = time.monotonic() + patience
+    for running in servers:
+        try:
+            running.process.wait(max(0.0, last - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            running.process.kill()
+            running.process.wait()
 
 
 @contextmanager
@@ -111,12 +145,17 @@ def server(*options: str, after: tuple[str, ...] = ()) -> Iterator[str]:
         yield running.address
 
 
-def _wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
+def wait_until_healthy(running: Running, unless: Callable[[], bool] = lambda: False) -> None:
+    """Wait until a server answers, or ``unless`` is true; raises SystemExit if it never does."""
+    health = f"{running.address}/_stcore/health"
     for _ in range(1_800):
-        if process.poll() is not None:
-            raise SystemExit(f"The app ended with code {process.returncode} instead of starting.")
+        if unless():
+            return
+        if not running.lives():
+            code = running.process.returncode
+            raise SystemExit(f"The app ended with code {code} instead of starting.")
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+            with urllib.request.urlopen(health, timeout=1) as answer:
                 if answer.status == 200:
                     return
         except OSError:

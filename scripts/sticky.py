@@ -20,7 +20,9 @@ COOKIE = "ultr_lab_server"
 
 _END_OF_HEAD = b"\r\n\r\n"
 _LONGEST_HEAD = 1 << 16  # bytes
-_ASKED = re.compile(rb"\r\ncookie:[^\r\n]*?\b" + COOKIE.encode() + rb"=(\d+)", re.IGNORECASE)
+_ASKED = re.compile(
+    rb"\r\ncookie:[^\r\n]*?\b" + COOKIE.encode() + rb"=(\d{1,3})(?!\d)", re.IGNORECASE
+)
 _REFUSED = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -44,17 +46,22 @@ class Sticky:
         task.add_done_callback(self._connecting.discard)
 
     async def _connect(self, browser: _Browser, head: bytes) -> None:
-        known = server_asked_for(head, len(self._ports))
-        number = self._next() if known is None else known
-        loop = asyncio.get_running_loop()
-        make = partial(_Server, browser, number if known is None else None)
         try:
-            _, server = await loop.create_connection(make, "127.0.0.1", self._ports[number])
+            browser.join(await self._server(browser, head))
         except OSError:
             browser.write(_REFUSED)
             browser.end()
-            return
-        browser.join(server)
+        except BaseException:
+            browser.end()  # which would wait for ever
+            raise
+
+    async def _server(self, browser: _Browser, head: bytes) -> _Server:
+        known = server_asked_for(head, len(self._ports))
+        number = self._next() if known is None else known
+        make = partial(_Server, browser, number if known is None else None)
+        loop = asyncio.get_running_loop()
+        _, server = await loop.create_connection(make, "127.0.0.1", self._ports[number])
+        return server
 
     def _next(self) -> int:
         """The server of a new visitor: each in turn."""
@@ -107,6 +114,11 @@ class _Side(asyncio.Protocol):
         if self._transport is not None and not self._ended:
             self._transport.write(data)
 
+    def write_eof(self) -> None:
+        """Say at this side that nothing more will be sent; it may still be answered."""
+        if self._transport is not None and not self._ended:
+            self._transport.write_eof()
+
     def end(self) -> None:
         """Close this side, once all is sent."""
         self._ended = True
@@ -133,6 +145,13 @@ class _Browser(_Side):
             self._sticky.connect(self, self._head)
         elif len(self._head) > _LONGEST_HEAD:
             self.end()
+
+    def eof_received(self) -> bool:
+        """Pass on that the request is whole, and stay for the answer; half a head has none."""
+        if self._other is None:
+            return False
+        self._other.write_eof()
+        return True
 
     def join(self, server: _Side) -> None:
         """Pass on to this server from now on."""

@@ -44,7 +44,8 @@ def run() -> int:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     code = main()
     if watched:
-        signal.signal(signal.SIGINT, _stop)
+        # Who was told so has no more to stop; Python's own end must not be torn apart.
+        signal.signal(signal.SIGINT, signal.SIG_IGN if code == INTERRUPTED else _stop)
     return code
 
 

@@ -34,6 +34,8 @@ GZIP_RATIO_FROM_BYTES = 1 << 26
 _PIECE_BYTES = 1 << 20
 _drafts: set[Path] = set()
 _OTHER_FORMATS = {
+    b"\xff\xfe\0\0": "UTF-32 text",  # before UTF-16, which begins alike
+    b"\0\0\xfe\xff": "UTF-32 text",
     b"PK\x03\x04": "a zip archive",
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ": "an xz file",
@@ -85,8 +87,20 @@ def _mode(path: Path) -> int | str:
 
 
 def other_format(start: bytes) -> str | None:
-    """What a file is that begins with these bytes, if a known format that is no text."""
-    return next((name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic)), None)
+    """What a file is that begins with these bytes, if a known format that is no plain text."""
+    named_by_start = (name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic))
+    return next(named_by_start, None) or _wide_text(start[:8])
+
+
+def _wide_text(start: bytes) -> str | None:
+    """UTF-32 or UTF-16 without a byte order mark: plain letters with zero bytes between them."""
+    for name, width in (("UTF-32 text", 4), ("UTF-16 text", 2)):
+        for place in (0, width - 1):  # of the byte that tells the letter
+            letters = start[place::width]
+            between = len(start) - len(letters)
+            if len(letters) > 1 and 0 not in letters and start.count(0) == between:
+                return name
+    return None
 
 
 def readable_file(path: str | Path, what: str) -> Path:
@@ -124,7 +138,9 @@ def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError(f"{name}, line {line} has a zero byte, as only binary files do.")
+        raise InputError(
+            f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do."
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -167,7 +183,7 @@ def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
     It replaces what stands at the path only once it is complete: a fault or a kill on the way
     leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.
     """
-    zipped = checked_path(path, what).suffix == ".gz"
+    zipped = checked_path(path, what).name.lower().endswith(".gz")
     with _replacing(path, what) as raw, _text_into(raw, zipped) as stream:
         yield stream
 
@@ -179,10 +195,21 @@ def write_whole(path: str | Path, content: bytes, what: str) -> Path:
     return checked_path(path, what)
 
 
+def output_path(path: str | Path, what: str) -> Path:
+    """The path of a file to be written; raises InputError for one that names a directory."""
+    file = checked_path(path, what)
+    if os.path.basename(path) in ("", os.curdir, os.pardir):  # a slash at the end would be lost
+        raise InputError(
+            f"{what} cannot be written to {named(path)}, which names a directory; give the path "
+            "of a file, without a slash at its end."
+        )
+    return file
+
+
 @contextmanager
 def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
     """A binary stream whose content takes the place of a file once it is complete."""
-    file = checked_path(path, what)
+    file = output_path(path, what)
     try:
         # Devices and pipes are written to; only files can be replaced.
         if file.exists() and not file.is_file():

@@ -133,17 +133,20 @@ def _take(field: CurveField, turn: int) -> None:
 
 
 def text_of(data: bytes, name: str) -> str:
-    """The text of an uploaded file; raises InputError unless it is UTF-8.
+    """The text of an uploaded file; raises InputError unless it is UTF-8 without zero bytes.
 
     Uploads take any file, for the browser says of one that it refuses only that it may not be.
     """
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
+        fault = "a binary file, for it has zero bytes" if "\0" in text else None
     except UnicodeDecodeError:
-        what = other_format(data) or "no UTF-8 text"
+        fault = "no UTF-8 text"
+    if fault is not None:
         raise InputError(
-            f"{name} is {what}; give a CSV file, plain text as spreadsheets save it."
-        ) from None
+            f"{name} is {other_format(data) or fault}; give a CSV file, plain text in UTF-8."
+        )
+    return text
 
 
 def _forget() -> None:

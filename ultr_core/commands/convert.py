@@ -20,7 +20,8 @@ from ultr_core.corpus.letor_lines import Progress, Source
 from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.corpus.score_files import write_scores
 from ultr_core.corpus.splits import PAPER_THRESHOLD
-from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.errors import InputError, named, quoted
+from ultr_core.files import output_path
 from ultr_core.inspection.files import kind_of
 from ultr_core.learners import LinearModel, read_ranker, write_ranker, write_svm_light_model
 from ultr_core.learners.model_files import read_training_record
@@ -161,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_overwriting(options: argparse.Namespace) -> None:
-    out = checked_path(options.output, "OUT")
+    out = output_path(options.output, "OUT")
     for path in (options.input, options.weights, options.corpus, options.groups):
         if path is None:
             continue
@@ -205,7 +206,8 @@ def _target(source: str, options: argparse.Namespace) -> str:
     targets = _TARGETS[source]
     if source == "letor":
         targets = ("proprank",) if options.weights else ("letor",)
-    ending = Path(Path(options.output).name.lower().removesuffix(".gz")).suffix
+    # A name may be nothing but an ending.
+    ending = Path("x" + Path(options.output).name.lower().removesuffix(".gz")).suffix
     found = next((name for name in targets if not ending or ending in _ENDINGS[name]), None)
     if found is None:
         ways = " or ".join(f"{' or '.join(_ENDINGS[name])} for {name}" for name in targets)

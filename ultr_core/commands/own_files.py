@@ -14,6 +14,7 @@ from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
 from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.experiments.own_data import curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
+from ultr_core.files import output_path
 from ultr_core.inspection import own_curve
 from ultr_core.propensity import (
     PresentationLog,
@@ -176,7 +177,7 @@ def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str |
     for option, path in outputs.items():
         if path is None:
             continue
-        place = _real(checked_path(path, f"The file of {option}"))
+        place = _real(output_path(path, f"The file of {option}"))
         if place in taken:
             raise InputError(
                 f"{option} would overwrite {named(path)}, which {taken[place]} names; choose "

@@ -48,6 +48,14 @@ def test_a_corpus_is_packed_and_unpacked(folder: Path, capsys: pytest.CaptureFix
     assert f"Written to {packed} (letor: corpus" in out
 
 
+@pytest.mark.parametrize("name", [".gz", ".txt.gz", "c.TXT.GZ"])
+def test_whatever_else_its_name_is_a_file_that_ends_in_gz_is_packed(
+    folder: Path, name: str
+) -> None:
+    packed = convert(folder, "c.txt", name)
+    assert gzip.decompress(packed.read_bytes()) == (folder / "c.txt").read_bytes()
+
+
 def test_weights_and_corpus_become_a_training_file_and_come_back(folder: Path) -> None:
     for training in (
         convert(folder, "c.txt", "t1.dat", "--weights", "w.csv"),
@@ -120,6 +128,9 @@ def test_scores(folder: Path) -> None:
         ),
         (["c.txt", "c.csv.gz"], "c.csv.gz does not say what it is to become"),
         (["c.txt", "t.csv", "--weights", "w.csv"], "it can end in .dat or .txt for proprank;"),
+        (["c.txt", "new.txt/"], "new.txt/, which names a directory; give the path of a file"),
+        (["c.txt", "new.txt/."], "which names a directory; give the path of a file"),
+        (["c.txt", ".csv"], "it can end in .txt or .dat or .letor for letor;"),
         (["zero.csv", "curve.json"], "from curve it can end in .csv for curve;"),
     ],
 )

@@ -131,6 +131,9 @@ LONG = "x" * 5_000
         (["compare", "--corpus", ""], "The corpus has an empty path"),
         (["propensities", ""], "The click log has an empty path"),
         (["propensities", "LOG", "--out", ""], "The file of --out has an empty path"),
+        (["propensities", "LOG", "--out", "new.csv/"], "new.csv/, which names a directory"),
+        (["simulate", "--out", "new.csv/"], "new.csv/, which names a directory"),
+        (["notebook", "lab", "--out", "new.ipynb/"], "new.ipynb/, which names a directory"),
     ],
 )  # fmt: skip
 def test_whatever_text_is_given_the_error_is_one_short_line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import resource
@@ -75,6 +76,12 @@ def test_what_is_no_file(read: Callable[[Path], object], tmp_path: Path) -> None
         (b"PK\x03\x04" + b"x" * 100, "is a zip archive"),
         (b"PAR1" + b"x" * 100, "is a Parquet file"),
         ("1\n".encode("utf-16"), "is UTF-16 text"),
+        ("1\n".encode("utf-16-le"), "is UTF-16 text"),
+        ("1\n".encode("utf-16-be"), "is UTF-16 text"),
+        ("1\n".encode("utf-32"), "is UTF-32 text"),
+        (codecs.BOM_UTF32_BE + "1\n".encode("utf-32-be"), "is UTF-32 text"),
+        ("1\n".encode("utf-32-le"), "is UTF-32 text"),
+        (b"1\n2\0\n", "zero byte"),
     ],
 )
 def test_what_is_no_text(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,29 @@ def test_a_signal_ends_all_processes_without_a_word_and_the_run_goes_on(
     assert 3 <= journal_lines(tmp_path) < len(undisturbed["bias.csv"].splitlines())
     assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0
     assert files(tmp_path) == undisturbed
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs to see when workers start")
+@pytest.mark.parametrize("waits", [0.1, 0.7])
+def test_ctrl_c_twice_while_workers_load_says_stopped_and_nothing_else(
+    corpus: str, tmp_path: Path, waits: float
+) -> None:
+    command = [sys.executable, "-m", "ultr_core", *STUDY, "--corpus", corpus]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path), "--jobs", "2"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(children.read_text().split()) < 2 and process.poll() is None:
+        time.sleep(0.002)
+    time.sleep(waits)
+    for _ in range(2):  # as a terminal does: to the workers, too
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+    out, said = process.communicate(timeout=30)
+    assert (process.returncode, out, said) == (130, "", "Stopped.\n")
 
 
 def test_a_torn_last_line_is_run_again_and_two_jobs_agree(

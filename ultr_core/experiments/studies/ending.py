@@ -48,6 +48,23 @@ def workers_end_first() -> Iterator[None]:
         _put_back(former)
 
 
+@contextmanager
+def starting_workers() -> Iterator[None]:
+    """Processes that are started inside never see Ctrl-C: it is for this one, which ends them.
+
+    They inherit what is held back here, and so need no handler, which they would have too late:
+    a process that is interrupted while it loads its libraries prints where it was.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
 def _put_back(former: Mapping[int, Any]) -> None:
     for number, handler in former.items():
         # None is a handler that was not set from Python.

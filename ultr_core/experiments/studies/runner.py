@@ -18,7 +18,11 @@ from urllib.parse import urlsplit
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
-from ultr_core.experiments.studies.ending import end_workers, workers_end_first
+from ultr_core.experiments.studies.ending import (
+    end_workers,
+    starting_workers,
+    workers_end_first,
+)
 from ultr_core.experiments.studies.source import (
     WorldDescription,
     WorldSource,
@@ -66,7 +70,7 @@ def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) 
     elif jobs > 1:
         with _pool(source, jobs) as pool:
             yield Runner(
-                lambda: _result(pool.submit(_describe_here)),
+                lambda: _result(_submitted(pool, _describe_here)),
                 lambda cells: _run_in_pool(pool, cells),
             )
     else:
@@ -100,7 +104,7 @@ _source: WorldSource | None = None
 def _start_worker(source: WorldSource) -> None:
     global _source
     _source = source
-    # Ctrl-C is for the parent, which then ends the workers.
+    # Ctrl-C is for the parent, which then ends the workers; see `starting_workers`.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
@@ -122,8 +126,13 @@ def _run_here(cells: Sequence[Cell]) -> list[CellResult]:
     return list(run_group(world_of(_source), cells))
 
 
+def _submitted(pool: ProcessPoolExecutor, work: Callable[..., Any], *given: Any) -> Any:
+    with starting_workers():  # a pool starts its processes when it is given work
+        return pool.submit(work, *given)
+
+
 def _run_in_pool(pool: ProcessPoolExecutor, cells: Iterable[Cell]) -> Iterator[CellResult]:
-    futures = [pool.submit(_run_here, group) for group in groups_of(cells)]
+    futures = [_submitted(pool, _run_here, group) for group in groups_of(cells)]
     try:
         for future in as_completed(futures):
             yield from _result(future)
