@@ -9,6 +9,7 @@ a curve equal to (1/r)^η gives the very numbers that η gives.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -29,6 +30,17 @@ LONGEST_TEXT = 6_000
 
 SIGNIFICANT_DIGITS = 4
 """Digits of an estimated curve that is handed over in a link; its error is larger."""
+
+_GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
+
+
+def ungrouped(asked: Any) -> Any:
+    """One number of a link without the thousands separators that sliders show.
+
+    What is none stays as it is, and so does a list of numbers.
+    """
+    grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
+    return asked.replace(",", "") if grouped else asked
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ default.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-from ultr_core.curve_values import CURVES, CurveField, Values, curve_text
+from ultr_core.curve_values import CURVES, CurveField, Values, curve_text, ungrouped
 from ultr_core.errors import InputError, quoted
 
 Number = int | float
@@ -207,10 +206,7 @@ class Settings:
         return {**self.numbers, **{name: list(values) for name, values in self.curves.items()}}
 
     def to_query(self) -> str:
-        """URL query string of the values that differ from their defaults, as controls write them.
-
-        Another way of writing them would be corrected, and the browser's Back would find it.
-        """
+        """URL query string of the values that differ from their defaults, as sliders write them."""
         changed = {
             name: f"{value:,}" if PARAMETERS[name].stops else _plain(value)
             for name, value in self.numbers.items()
@@ -256,7 +252,7 @@ class Settings:
         notices: list[str] = []
         for name, parameter in PARAMETERS.items():
             if name in query:
-                asked = _ungrouped(_last(query[name]))
+                asked = ungrouped(_last(query[name]))
                 values[name], notice = _corrected(parameter, asked, on_stops)
                 notices += notice
         for name, field in CURVES.items():
@@ -293,12 +289,6 @@ def _last(value: Any) -> Any:
     return last
 
 
-def _ungrouped(asked: Any) -> Any:
-    """A number without the thousands separators that sliders show."""
-    grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
-    return asked.replace(",", "") if grouped else asked
-
-
 def _corrected(parameter: Parameter, asked: Any, on_stops: bool) -> tuple[Number, list[str]]:
     """The value that is used for the one asked for, and a sentence if they differ."""
     try:
@@ -325,7 +315,6 @@ def _listed(numbers: tuple[int, ...]) -> str:
     return f"{', '.join(others)} or {last}"
 
 
-_GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
 # Above it a number is shown as it stands in the link.
 _LARGEST_SPOKEN = 1e15
 

@@ -203,7 +203,7 @@ def test_steps_set_what_they_say(open_app: OpenApp) -> None:
 def test_share_link_names_what_differs_from_the_defaults(open_app: OpenApp) -> None:
     app = open_app(eta="0.5", clicks="2000", draws="1")
     app.button(key="share").click().run()
-    assert "?eta=0.5&clicks=2000&draws=1" in app.code[0].value
+    assert "?eta=0.5&clicks=2,000&draws=1" in app.code[0].value
 
 
 def test_settings_stay_when_the_page_changes(open_app: OpenApp) -> None:
