@@ -28,6 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from scripts.serve_class import MOST_SERVERS
 from scripts.serving import Running, running_class, running_server
 from scripts.visitor import Visitor, different_values
 
@@ -221,8 +222,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     given = parser.parse_args(arguments)
     if not 1 <= given.sessions <= 1000:
         parser.error(f"--sessions is {given.sessions}; it must be from 1 to 1,000.")
-    if not 1 <= given.servers <= 64:
-        parser.error(f"--servers is {given.servers}; it must be from 1 to 64.")
+    if not 1 <= given.servers <= MOST_SERVERS:
+        parser.error(f"--servers is {given.servers}; it must be from 1 to {MOST_SERVERS}.")
     if not 0 <= given.over <= 600:
         parser.error(f"--over is {given.over:g}; it must be from 0 to 600 seconds.")
     return given

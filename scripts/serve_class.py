@@ -34,7 +34,7 @@ from scripts.visitor import Visitor
 
 _LOOKS = 0.1  # seconds between two looks whether to end
 _WARMED = 60.0  # seconds after which visitors are let in, whatever is not ready
-_MOST = 64
+MOST_SERVERS = 64
 
 
 def read_arguments(
@@ -44,14 +44,14 @@ def read_arguments(
     split = list(arguments).index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--servers", type=int, default=min(_MOST, os.cpu_count() or 1),
+        "--servers", type=int, default=min(MOST_SERVERS, os.cpu_count() or 1),
         help="how many; by default as many as this machine has cores",
     )  # fmt: skip
     parser.add_argument("--address", default="0.0.0.0", help="where to listen")
     parser.add_argument("--port", type=int, default=8501)
     own, options = parser.parse_known_args(list(arguments[:split]))
-    if not 1 <= own.servers <= _MOST:
-        parser.error(f"--servers is {own.servers}; it must be from 1 to {_MOST}.")
+    if not 1 <= own.servers <= MOST_SERVERS:
+        parser.error(f"--servers is {own.servers}; it must be from 1 to {MOST_SERVERS}.")
     if not 0 <= own.port <= 65535:
         parser.error(f"--port is {own.port}; it must be from 0 to 65,535.")
     return own, tuple(options), tuple(arguments[split + 1 :])

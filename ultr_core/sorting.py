@@ -12,6 +12,8 @@ IntArray = NDArray[np.int64]
 
 # NumPy sorts numbers of 16 bits by counting them: so many queries can be told apart.
 _MOST_GROUPED = 1 << 16
+# Sorting all documents takes about as long as so many comparisons a document.
+_COMPARED_PER_DOCUMENT = 8
 
 
 def ranks_of(keys: NDArray[Any], offsets: IntArray) -> NDArray[np.int32]:
@@ -65,24 +67,31 @@ class ChosenDocuments:
     """Some documents of a corpus, whose ranks are wanted for one ranker after the other.
 
     ``documents`` [chosen] rising, ``offsets`` [queries + 1]. Each chosen document is compared with
-    all of its query: less work than sorting all queries as long as few documents are chosen.
+    all of its query, or, where many are chosen from long lists, all documents are sorted: that
+    takes less time then, and far less memory.
     """
 
     def __init__(self, documents: IntArray, offsets: IntArray) -> None:
-        self._documents = documents
+        self._documents, self._offsets = documents, offsets
         query = np.searchsorted(offsets, documents, side="right") - 1
         self._sizes = np.diff(offsets)[query]
-        self._starts = np.cumsum(self._sizes) - self._sizes
-        # The documents of its query for each chosen document, one after the other.
-        within = np.arange(int(self._sizes.sum())) - np.repeat(self._starts, self._sizes)
-        self._others = within + np.repeat(offsets[query], self._sizes)
-        self._before = self._others < np.repeat(documents, self._sizes)
+        compared = int(self._sizes.sum())
+        self._counts = compared <= _COMPARED_PER_DOCUMENT * int(offsets[-1])
+        if self._counts:
+            self._starts = np.cumsum(self._sizes) - self._sizes
+            # The documents of its query for each chosen document, one after the other.
+            within = np.arange(compared) - np.repeat(self._starts, self._sizes)
+            self._others = within + np.repeat(offsets[query], self._sizes)
+            self._before = self._others < np.repeat(documents, self._sizes)
 
     def ranks(self, scores: NDArray[Any]) -> IntArray:
-        """Ranks [chosen] by descending scores [documents] without NaN, ties by document.
+        """Ranks [chosen] by descending real scores [documents] without NaN, ties by document.
 
         rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' before d : s(d') = s(d)}.
         """
+        if not self._counts:
+            everyone: IntArray = ranks_of(-scores[None], self._offsets)[0].astype(np.int64)
+            return everyone[self._documents]
         if not self._documents.size:
             return np.zeros(0, np.int64)
         others = scores.take(self._others)

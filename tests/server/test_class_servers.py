@@ -8,11 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -21,8 +19,7 @@ from scripts.serve_class import read_arguments
 from scripts.serving import ROOT, address_at, running_class
 from scripts.sticky import COOKIE, Sticky, server_asked_for, with_cookie
 from scripts.visitor import Visitor, different_values
-
-LIMIT = 120.0  # seconds
+from tests.server.in_time import LIMIT, finished
 
 
 def test_the_cookie_names_a_server_that_exists() -> None:
@@ -38,12 +35,6 @@ def test_the_cookie_names_a_server_that_exists() -> None:
     answer = with_cookie(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nwords", 1)
     assert answer.startswith(b"HTTP/1.1 200 OK\r\nSet-Cookie: " + COOKIE.encode() + b"=1;")
     assert answer.endswith(b"\r\nA: b\r\n\r\nwords")
-
-
-def in_a_thread(work: Coroutine[Any, Any, None]) -> None:
-    """Run in a thread of its own, as a browser of another test may have left a loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, asyncio.wait_for(work, LIMIT)).result()
 
 
 def with_servers(work: Callable[[int, Sequence[int]], Awaitable[None]]) -> None:
@@ -75,7 +66,7 @@ def with_servers(work: Callable[[int, Sequence[int]], Awaitable[None]]) -> None:
             for server in (listening, *small):
                 server.close()
 
-    in_a_thread(run())
+    finished(run())
 
 
 async def head_of_answer(port: int, *pieces: bytes) -> bytes:
@@ -263,7 +254,7 @@ async def visit(address: str) -> None:
 def test_a_class_on_two_servers(small_corpus: Path) -> None:
     options = ("--server.disconnectedSessionTTL", "0")
     with running_class(2, *options, after=("--corpus", str(small_corpus))) as running:
-        in_a_thread(visit(running.address))
+        finished(visit(running.address))
         # The page, then its health with the cookie: no second cookie.
         with urlopen(running.address, timeout=30) as page:
             cookie = page.headers["Set-Cookie"].partition(";")[0]

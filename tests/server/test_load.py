@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
 from scripts.load_test import SLIDERS, Load, Measured, measure, percentiles, report
 from scripts.serving import Running, running_server
 from scripts.visitor import Visitor, different_values
-
-T = TypeVar("T")
-
-LIMIT = 120.0  # seconds; how fast the answers come is for scripts/load_test.py to say
+from tests.server.in_time import LIMIT, finished
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +22,6 @@ def running(small_corpus: Path) -> Iterator[Running]:
     options = ("--server.disconnectedSessionTTL", "0")
     with running_server(*options, after=("--corpus", str(small_corpus))) as started:
         yield started
-
-
-def finished(work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives, in time; in a thread of its own, for browser tests keep a loop here."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, asyncio.wait_for(work, LIMIT)).result()
 
 
 def test_a_class_that_moves_sliders_gets_all_its_answers(running: Running) -> None:

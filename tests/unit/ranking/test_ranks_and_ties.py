@@ -230,7 +230,7 @@ def test_values_in_messages_are_short_and_on_one_line():
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 12])
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 0.5, 1.0])
 def test_counted_ranks_are_the_sorted_ones_with_and_without_ties(share, decimals):
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -240,3 +240,12 @@ def test_counted_ranks_are_the_sorted_ones_with_and_without_ties(share, decimals
         for _ in range(3):
             scores = np.round(rng.normal(size=offsets[-1]), decimals)
             assert np.array_equal(counted.ranks(scores), rank_documents(scores, offsets)[chosen])
+
+
+def test_what_is_compared_is_never_many_times_the_documents():
+    offsets = np.array([0, 3000, 3001])
+    counted = ChosenDocuments(np.arange(0, 3000, 2), offsets)
+    held = [array for array in vars(counted).values() if isinstance(array, np.ndarray)]
+    assert max(array.size for array in held) <= 8 * offsets[-1]
+    scores = np.round(np.random.default_rng(0).normal(size=3001), 1)
+    assert np.array_equal(counted.ranks(scores), rank_documents(scores, offsets)[:3000:2])

@@ -96,10 +96,9 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
         f"production ({result.level('production'):.2f}) to full information "
         f"({result.level('skyline'):.2f})."
     )
-    wins = [p for p in points if _gain(result, p).value > 0]
-    if not wins:
-        return sentence + " The naive ranker is the better one at every number of clicks here."
     loses = [p.x for p in points if _gain(result, p).value <= 0]
+    if len(loses) == len(points):
+        return sentence + " The naive ranker is the better one at every number of clicks here."
     if not loses:
         return sentence + " Weighting is ahead from the fewest clicks on."
     return sentence + f" Up to {max(loses):,.0f} clicks the naive ranker is ahead."
