@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from benchmarks.measure import Timing, interleaved
 from benchmarks.memory import beyond_features
 from benchmarks.reading import reading
 from benchmarks.works import CURVE, Work, work
-from ultr_core.experiments import build_world, simulate_logs, test_risk, train_method
+from ultr_core.experiments import build_world, simulate_logs, test_risks, train_method
 from ultr_core.learners import fit_path, fit_ranker, objective_value
 from ultr_core.learners.selection import COST_GRID, FINAL_TOLERANCE, PATH_TOLERANCE
 from ultr_core.propensity.weights import Weights, ips_weights, naive_weights
@@ -130,20 +131,25 @@ def _grids(data: Work, both: Sequence[Weights]) -> None:
 
 
 def loop(rounds: int) -> Iterator[str]:
-    """What the app does for a draw: clicks, naive and weighted ranker, three rankers tested."""
+    """What a moved slider costs: clicks, naive and weighted ranker, three rankers tested.
+
+    Every round has another bias severity, so that nothing of the log is remembered.
+    """
     world = build_world(Settings())
+    etas = itertools.cycle(0.9 + 0.01 * step for step in range(21))
 
     def once(clicks: int, chosen: bool) -> None:
-        settings = Settings(clicks=clicks)
+        settings = Settings(clicks=clicks, eta=round(next(etas), 2))
         logs = simulate_logs(world, settings)
-        test_risk(world, world.production.ranker)
+        rankers = [world.production.ranker]
         if chosen:
             for method in ("naive", "propensity"):
                 train_method(world, settings, 0, method, logs)
-            return
-        for weights in (naive_weights(logs.train), ips_weights(logs.train, CURVE)):
-            ranker = fit_ranker(world.splits.train, weights, cost=10.0, tolerance=2e-3)
-            test_risk(world, ranker)
+        else:
+            for weights in (naive_weights(logs.train), ips_weights(logs.train, CURVE)):
+                ranker = fit_ranker(world.splits.train, weights, cost=10.0, tolerance=2e-3)
+                rankers.append(ranker)
+        test_risks(world, rankers)
 
     entrants: dict[str, Callable[[], object]] = {
         f"ours, {clicks:,} clicks{', C from nine' if chosen else ''}": (

@@ -27,7 +27,14 @@ from ultr_core.experiments.methods import (
 )
 from ultr_core.experiments.picture import EstimatedRisks, RiskPicture, risk_picture
 from ultr_core.experiments.training import TrainedMethod, train_method
-from ultr_core.experiments.world import LoggedQueries, TestRisk, World, build_world, test_risk
+from ultr_core.experiments.world import (
+    LoggedQueries,
+    TestRisk,
+    World,
+    build_world,
+    test_risk,
+    test_risks,
+)
 from ultr_core.propensity import assumed_curve, true_curve
 
 __all__ = [
@@ -58,6 +65,7 @@ __all__ = [
     "stage",
     "summarise",
     "test_risk",
+    "test_risks",
     "train_method",
     "training_plan",
     "true_curve",

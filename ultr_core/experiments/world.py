@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.experiments.production import ProductionRanker, train_production_ranker
-from ultr_core.learners import LinearRanker
+from ultr_core.learners import LinearRanker, score_many
 from ultr_core.learners.selection import select_by_labels
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import rank_documents, require_finite
@@ -70,10 +71,8 @@ class World:
     @cached_property
     def baselines(self) -> dict[str, TestRisk]:
         """Test risks of the two rankers that do not learn from clicks, measured once."""
-        return {
-            "production": test_risk(self, self.production.ranker),
-            "skyline": test_risk(self, self.skyline),
-        }
+        risks = test_risks(self, [self.production.ranker, self.skyline])
+        return dict(zip(("production", "skyline"), risks, strict=True))
 
     @cached_property
     def relevant_test_documents(self) -> ChosenDocuments:
@@ -105,12 +104,21 @@ class World:
 
 
 def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
-    """Risk of ``ranker`` on the test queries of ``world``: only relevant documents are ranked."""
-    scores = ranker.score(world.splits.test)
-    require_finite(scores, "Scores")
-    ranks = world.relevant_test_documents.ranks(scores)
-    total = float(ranks.sum())
-    return TestRisk(total / world.splits.test.n_queries, total / len(ranks))
+    """Risk of ``ranker`` on the test queries of ``world``."""
+    return test_risks(world, [ranker])[0]
+
+
+def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
+    """Risk of each ranker on the test queries: features are read once, relevant documents ranked.
+
+    Raises InputError without a ranker, or for a ranker of other features.
+    """
+    many = score_many(rankers, world.splits.test)
+    require_finite(many, "Scores")
+    ranks = [world.relevant_test_documents.ranks(scores) for scores in many]
+    totals = [float(of_one.sum()) for of_one in ranks]
+    queries, relevant = world.splits.test.n_queries, len(ranks[0])
+    return [TestRisk(total / queries, total / relevant) for total in totals]
 
 
 def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:

@@ -84,13 +84,17 @@ def _summed(u: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
     mirrored = p > 0.5
     rarer = np.where(mirrored, 1.0 - p, p)
     target = np.where(mirrored, np.nextafter(1.0 - u, 2.0), u)
-    odds = rarer / (1.0 - rarer)
-    mass = np.exp(n * np.log1p(-rarer))
-    total = mass.copy()
     count = np.zeros(u.size)
 
-    rows = np.flatnonzero(total < target)
-    trials, odds, mass, total, target = (a[rows] for a in (n, odds, mass, total, target))
+    # P(X = 0) >= 1 - n p: few clicks are expected in most places, where the bound is enough.
+    rows = np.flatnonzero(target > 1.0 - n * rarer)
+    trials, rarer, target = n[rows], rarer[rows], target[rows]
+    odds = rarer / (1.0 - rarer)
+    mass = np.exp(trials * np.log1p(-rarer))
+    total = mass.copy()
+    more = np.flatnonzero(total < target)
+    rows, trials, odds = rows[more], trials[more], odds[more]
+    mass, total, target = mass[more], total[more], target[more]
     k = 0
     while rows.size:
         k += 1

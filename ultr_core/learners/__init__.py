@@ -25,6 +25,7 @@ from ultr_core.learners.ranker import (
     fit_path,
     fit_ranker,
     objective_value,
+    score_many,
 )
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "on_columns_of",
     "parse_ranker",
     "read_ranker",
+    "score_many",
     "weighted_hinge",
     "write_ranker",
     "write_svm_light_model",

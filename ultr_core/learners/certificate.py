@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.learners.array_types import FloatArray
+from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.problem import Problem, Record
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.subspace import Subspace
@@ -45,14 +47,15 @@ class Certificate:
 class Attempt:
     """An end of the solver that awaits its certificate.
 
-    ``linear`` and ``pull`` [documents] belong to its best dual point.
+    Its best dual point has the value ``linear`` and the pull ``sum share * pull`` [documents] over
+    ``parts``.
     """
 
     cost: float
     record: Record
     passes: int
     linear: float
-    pull: NDArray[np.float64]
+    parts: Sequence[tuple[float, FloatArray]]
 
 
 def certify(
@@ -69,19 +72,19 @@ def certify(
     in_basis = subspace.mixing is not None
     features = subspace.features if in_basis else problem.products.features
     exact = FeatureProducts(features, np.float64)
-    coefficients = [subspace.within_columns(a.record.coefficients) for a in attempts]
-    scores, vectors = exact.scores_and_pulled(
-        np.stack(coefficients), np.stack([a.pull for a in attempts])
-    )
+    coefficients = np.stack([subspace.within_columns(a.record.coefficients) for a in attempts])
+    read = _read(exact, coefficients, attempts, problem.pairs)
     certificates = []
     for k, attempt in enumerate(attempts):
-        record, w, vector, at = attempt.record, coefficients[k], vectors[k], scores[k]
-        best = record.best
-        if best is not None and record.tolerance_wanted >= ROUNDING_IS_SMALL:
-            summed = best.totals.hinge / attempt.cost
-            hinge = problem.pairs.hinge_at_most(summed, best.scores, at)
-        else:
-            hinge = problem.pairs.hinge(at)
+        record, w, vector = attempt.record, coefficients[k], read.vectors[k]
+        hinge = None
+        if record.best is not None and k not in read.scores:
+            summed = record.best.totals.hinge / attempt.cost
+            hinge = problem.pairs.hinge_at_most(summed, record.best.scores, float(read.away[k]))
+        if hinge is None:
+            if k not in read.scores:
+                read.scores[k] = np.asarray(exact.scores(w), np.float64)
+            hinge = problem.pairs.hinge(read.scores[k])
         primal = 0.5 * float(w @ w) + attempt.cost * hinge
         square = float(vector @ vector)
         share = min(1.0, attempt.linear / square) if square > 0 else 1.0
@@ -100,3 +103,74 @@ def certify(
             )
         )
     return certificates
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What one reading of the features in float64 tells of several attempts.
+
+    ``vectors`` [attempts, features] are X' pull. ``scores`` holds X w [documents] of the attempts
+    whose pairs are to be summed again, ``away`` [attempts] the largest distance of the scores of
+    the others from those that the solver used.
+    """
+
+    vectors: NDArray[np.float64]
+    scores: dict[int, NDArray[np.float64]]
+    away: NDArray[np.float64]
+
+
+def _read(
+    exact: FeatureProducts,
+    coefficients: NDArray[np.float64],
+    attempts: Sequence[Attempt],
+    pairs: PairSums,
+) -> _Reading:
+    used = [
+        a.record.best.scores
+        if a.record.best is not None
+        and a.record.tolerance_wanted >= ROUNDING_IS_SMALL
+        and pairs.bounds_rounding(a.record.best.scores)
+        else None
+        for a in attempts
+    ]
+    scores = {k: np.empty(exact.n_documents) for k, own in enumerate(used) if own is None}
+    near = [k for k, own in enumerate(used) if own is not None]
+    found = [own for own in used if own is not None]
+    away = np.zeros(len(attempts))
+    vectors = np.zeros(coefficients.shape)
+    pulls, mixing = _distinct(attempts)
+    for rows, block in exact.blocks():
+        at = coefficients @ block.T
+        for k, whole in scores.items():
+            whole[rows] = at[k]
+        if near:
+            distance = at[near] if scores else at
+            distance -= np.stack([own[rows] for own in found], dtype=np.float64)
+            away[near] = np.maximum(away[near], np.abs(distance, out=distance).max(axis=1))
+        vectors += (mixing @ np.stack([pull[rows] for pull in pulls], dtype=np.float64)) @ block
+    return _Reading(vectors, scores, away)
+
+
+def _distinct(attempts: Sequence[Attempt]) -> tuple[list[FloatArray], NDArray[np.float64]]:
+    """Pulls of all parts, each once, and their shares [attempts, pulls]: fits of a path share many.
+
+    Those of one attempt are mixed at once.
+    """
+    if len(attempts) == 1:
+        mixed = np.zeros(0)
+        for share, pull in attempts[0].parts:
+            part = share * pull.astype(np.float64)
+            mixed = mixed + part if mixed.size else part
+        return [mixed], np.ones((1, 1))
+    places: dict[int, int] = {}
+    pulls: list[FloatArray] = []
+    for attempt in attempts:
+        for _, pull in attempt.parts:
+            if id(pull) not in places:
+                places[id(pull)] = len(pulls)
+                pulls.append(pull)
+    mixing = np.zeros((len(attempts), len(pulls)))
+    for shares, attempt in zip(mixing, attempts, strict=True):
+        for share, pull in attempt.parts:
+            shares[places[id(pull)]] += share
+    return pulls, mixing

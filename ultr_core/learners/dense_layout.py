@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,15 @@ class Block:
     rows_each: int
     size: int
     self_cells: IntArray  # [rows] cell of each clicked document against itself, within the block
+
+
+@dataclass(frozen=True, eq=False)
+class _Shapes:
+    """Shapes of the blocks [blocks each], as in ``Block``."""
+
+    queries: IntArray
+    rows_each: IntArray
+    size: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,30 +85,27 @@ class DenseLayout:
         shapes, queries = self._arrange(sizes, counts)
         self._place_documents(query_offsets, sizes, queries)
         self._place_rows(clicked, query_offsets, sizes, counts, queries)
-        self.blocks = tuple(self._block(*shape) for shape in shapes)
-        self.first_cell = np.concatenate(
-            [
-                np.empty(0, np.int64),
-                *(np.arange(b.cells.start, b.cells.stop, b.size) for b in self.blocks),
-            ]
-        )
+        self.blocks = self._cut_into_blocks(shapes)
 
-    def _arrange(self, sizes: IntArray, counts: IntArray) -> tuple[list[tuple[int, ...]], _Queries]:
-        """Shapes of the blocks with their first place, row and cell, and the queries in order."""
-        number, spans = _cut(sizes, counts)
-        place, row = np.zeros((2, len(number)), np.int64)
-        shapes: list[tuple[int, ...]] = []
-        places = rows = cells = 0
-        for first, last in spans:
-            span, n = slice(first, last), last - first
-            size, most = int(sizes[number[span]].max()), int(counts[number[span]].max())
-            steps = np.arange(n)
-            place[span] = places + size * steps
-            row[span] = rows + most * steps
-            shapes.append((places, rows, cells, n, most, size))
-            places, rows, cells = places + n * size, rows + n * most, cells + n * most * size
-        self.n_places, self.n_rows, self.n_cells = places, rows, cells
-        return shapes, _Queries(number, place, row)
+    def _arrange(self, sizes: IntArray, counts: IntArray) -> tuple[_Shapes, _Queries]:
+        """Shapes of the blocks, and the queries in their order."""
+        number, firsts = _cut(sizes, counts)
+        if not len(number):
+            nothing = np.zeros(0, np.int64)
+            self.n_places = self.n_rows = self.n_cells = 0
+            return _Shapes(nothing, nothing, nothing), _Queries(number, nothing, nothing)
+        queries = np.diff(firsts, append=len(number))
+        size: IntArray = np.maximum.reduceat(sizes[number], firsts)
+        most: IntArray = np.maximum.reduceat(counts[number], firsts)
+        within = _counted(queries)
+        place, self.n_places = _starts(queries * size)
+        row, self.n_rows = _starts(queries * most)
+        self.n_cells = int((queries * most) @ size)
+        return _Shapes(queries, most, size), _Queries(
+            number,
+            np.repeat(place, queries) + np.repeat(size, queries) * within,
+            np.repeat(row, queries) + np.repeat(most, queries) * within,
+        )
 
     def _place_documents(self, query_offsets: IntArray, sizes: IntArray, queries: _Queries) -> None:
         size = sizes[queries.number]
@@ -135,18 +140,28 @@ class DenseLayout:
         self.sizes[rows] = np.repeat(sizes, counts)
         self.first_place[rows] = queries.place[order]
 
-    def _block(self, place: int, row: int, cell: int, queries: int, most: int, size: int) -> Block:
-        n_rows = queries * most
-        rows = slice(row, row + n_rows)
-        self_cells = self.column[rows] + size * np.arange(n_rows)
-        return Block(
-            slice(place, place + queries * size),
-            rows,
-            slice(cell, cell + n_rows * size),
-            queries,
-            most,
-            size,
-            self_cells,
+    def _cut_into_blocks(self, shapes: _Shapes) -> tuple[Block, ...]:
+        n_rows = shapes.queries * shapes.rows_each
+        places, _ = _starts(shapes.queries * shapes.size)
+        rows, _ = _starts(n_rows)
+        cells, _ = _starts(n_rows * shapes.size)
+        # The first cell of each row, within its block.
+        in_block = _counted(n_rows) * np.repeat(shapes.size, n_rows)
+        self.first_cell = in_block + np.repeat(cells, n_rows)
+        self_cells = in_block + self.column
+        return tuple(
+            Block(
+                slice(place, place + queries * size),
+                slice(row, row + queries * most),
+                slice(cell, cell + queries * most * size),
+                queries,
+                most,
+                size,
+                self_cells[row : row + queries * most],
+            )
+            for place, row, cell, queries, most, size in np.column_stack(
+                [places, rows, cells, shapes.queries, shapes.rows_each, shapes.size]
+            ).tolist()
         )
 
 
@@ -168,44 +183,50 @@ def _remembered(clicked: bytes, query_offsets: bytes) -> DenseLayout:
     return DenseLayout(bits.view(np.bool_), offsets)
 
 
+def _starts(lengths: IntArray) -> tuple[IntArray, int]:
+    """Where each of some parts begins if they lie one after the other, and where the last ends."""
+    ends = np.cumsum(lengths)
+    return ends - lengths, int(ends[-1]) if len(ends) else 0
+
+
 def _counted(sizes: IntArray) -> IntArray:
     """0, 1, ..., size - 1 for each of the sizes, one after the other."""
-    ends = np.cumsum(sizes)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+    starts, total = _starts(sizes)
+    return np.arange(total) - np.repeat(starts, sizes)
 
 
-def _cut(sizes: IntArray, counts: IntArray) -> tuple[IntArray, list[tuple[int, int]]]:
-    """The queries that take part, in order, and the blocks [first, last) that they are cut into."""
+def _cut(sizes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The queries that take part, in order, and the first one of each block they are cut into."""
     used = np.flatnonzero(counts)
     used = used[np.argsort(sizes[used], kind="stable")]
-    spans: list[tuple[int, int]] = []
-    for first, last in _runs(sizes[used], counts[used], CELLS_PER_SIZE):
-        part = used[first:last]
-        part[:] = part[np.argsort(counts[part], kind="stable")]
-        size = int(sizes[part].max())
-        for begin, end in _runs(counts[part], np.full(len(part), size), CELLS_PER_CALL):
-            cells = size * int(counts[part[end - 1]])
-            pieces = -(-(end - begin) * cells // CELLS_PER_BLOCK)
-            pieces = min(pieces, end - begin)
-            edges = [first + begin + k * (end - begin) // pieces for k in range(pieces + 1)]
-            spans.extend(pairwise(edges))
-    return used, spans
+    size_of, before = sizes[used], np.cumsum(counts[used]) - counts[used]
+    firsts: list[int] = []
+    for first, last in _runs(size_of, before, CELLS_PER_SIZE):
+        size, n = int(size_of[last - 1]), last - first
+        order = np.argsort(counts[used[first:last]], kind="stable")
+        used[first:last] = used[first:last][order]
+        clicked = counts[used[first:last]]
+        for begin, end in _runs(clicked, size * np.arange(n), CELLS_PER_CALL):
+            cells = (end - begin) * size * int(clicked[end - 1])
+            pieces = min(-(-cells // CELLS_PER_BLOCK), end - begin)
+            firsts.extend(first + begin + k * (end - begin) // pieces for k in range(pieces))
+    return used, np.array(firsts, np.int64)
 
 
-def _runs(keys: IntArray, units: IntArray, most_wasted: int) -> Iterator[tuple[int, int]]:
+def _runs(keys: IntArray, before: IntArray, most_wasted: int) -> Iterator[tuple[int, int]]:
     """Cut rising keys into runs [first, last) in which padding wastes few cells.
 
-    An item has ``units`` times its key cells; padding raises all keys of a run to the largest.
+    An item has some units, ``before`` counts those of the items before each, and its key is the
+    number of cells of a unit; padding raises all keys of a run to the largest.
     """
-    firsts = np.flatnonzero(np.diff(keys, prepend=-1))
-    before = np.append(0, np.cumsum(units))[firsts].tolist()
-    distinct = keys[firsts].tolist()
-    if not distinct:
+    if not len(keys):
         return
-    starts, wasted, begun = [0], 0, 0
+    firsts = np.append(0, np.flatnonzero(keys[1:] != keys[:-1]) + 1)
+    units, distinct, begins = before[firsts].tolist(), keys[firsts].tolist(), firsts.tolist()
+    start, wasted, begun = 0, 0, 0
     for k in range(1, len(distinct)):
-        wasted += (before[k] - begun) * (distinct[k] - distinct[k - 1])
+        wasted += (units[k] - begun) * (distinct[k] - distinct[k - 1])
         if wasted > most_wasted:
-            starts.append(int(firsts[k]))
-            wasted, begun = 0, before[k]
-    yield from zip(starts, [*starts[1:], len(keys)], strict=True)
+            yield start, begins[k]
+            start, wasted, begun = begins[k], 0, units[k]
+    yield start, len(keys)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.dense_layout import Block, layout_of
@@ -44,8 +43,8 @@ class _Workspace:
         layout = pairs.layout
         self.weights = weights.astype(dtype)
         # Rounded down: what is feasible for the dual with smaller weights is so with the weights.
-        above = self.weights > weights
-        self.weights[above] = np.nextafter(self.weights[above], np.zeros((), dtype))
+        # One less as a whole number is the next smaller of positive floating-point numbers.
+        self.weights.view(f"i{dtype.itemsize}")[:] -= self.weights > weights
         self.left = np.ones((2, layout.n_rows), dtype)
         # The last piece of a row that is drawn may reach beyond the last place.
         self.right = np.ones((2, layout.n_places + COLUMNS_PER_DRAW), dtype)
@@ -60,6 +59,8 @@ class _Workspace:
         # number one by one, at 2.4 times the time.
         self.zeros, self.ones = np.zeros(most, dtype), np.ones(most, dtype)
         self.parts = [self._part(block) for block in layout.blocks]
+        # What is filled in.
+        self.scores, self.width = np.empty(0, dtype), 0.0
 
     def _part(self, block: Block) -> _Parts:
         n, rows, size = block.queries, block.rows_each, block.size
@@ -88,6 +89,7 @@ class DensePairs:
         self.layout = layout_of(weights > 0, query_offsets)
         self.n_documents, self.n_pairs = self.layout.n_documents, self.layout.n_pairs
         self.n_cells = self.layout.n_cells
+        self._of_documents, self._offsets = weights, query_offsets
         self._weights = np.append(weights, 0.0).take(self.layout.clicked)
         # The sum of the weights of all pairs.
         self._of_pairs = float(self._weights @ np.maximum(self.layout.sizes - 1, 0))
@@ -103,6 +105,7 @@ class DensePairs:
         if dtype.name not in self._spaces:
             self._spaces[dtype.name] = _Workspace(self._weights, self, dtype)
         space = self._spaces[dtype.name]
+        space.scores, space.width = scores, width
         inverse = dtype.type(1.0 / width)
         scaled = np.empty(self.n_documents + 1, dtype)
         np.multiply(scores, inverse, out=scaled[:-1])
@@ -169,34 +172,28 @@ class DensePairs:
             total += float(space.weights[block.rows] @ (part.by_row @ part.row_of_ones))
         return total
 
-    def hinge_at_most(self, hinge: float, used: FloatArray, exact: NDArray[np.float64]) -> float:
-        """What the hinge sum at ``exact`` cannot exceed if ``hinge`` was found at ``used``.
+    def hinge_at_most(self, hinge: float, used: FloatArray, away: float) -> float:
+        """What the hinge sum near ``used`` cannot exceed if ``hinge`` was found there.
 
-        With e the rounding unit of ``used``, S its largest score and d the largest distance of
-        ``exact`` from it, [documents] both: a cell is formed by five roundings of numbers up to
+        With e the rounding unit of ``used`` [documents], S its largest score and ``away`` the
+        largest distance of a score from it: a cell is formed by five roundings of numbers up to
         (1 + 2 S) / h, a row sum of m cells loses at most the share m e, and a margin violation
-        moves by at most 2 d (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-        chapter 3). The factors here are rounded up.
+        moves by at most twice the distance (N. J. Higham, Accuracy and Stability of Numerical
+        Algorithms, 2002, chapter 3). The factors here are rounded up.
         """
         unit = float(np.finfo(used.dtype).eps) / 2
         largest = float(np.abs(used).max(initial=0.0))
-        away = float(np.abs(exact - used).max(initial=0.0))
         longest = max((block.size for block in self.layout.blocks), default=0)
         from_cells = (8 * unit * (1 + 2 * largest) + 2 * away) * self._of_pairs
         return hinge * (1 + 2 * (longest + 4) * unit) + from_cells
 
     def at_zero(self, width: float, dtype: np.dtype[Any]) -> PairTotals:
         """The sums where all scores are equal: every pair has u = 1."""
-        layout = self.layout
         beta = min(1.0, 1.0 / width)
-        columns = np.zeros(layout.n_places + 1)
-        for block in layout.blocks:
-            of_query = self._weights[block.rows].reshape(block.queries, -1).sum(axis=1)
-            columns[block.places] = beta * np.repeat(of_query, block.size)
-        # The weight of a document itself is in the sum of its query, too.
-        rows = np.append(beta * self._weights * layout.sizes, 0.0)
-        pull = rows.take(layout.row) - columns.take(layout.place)
-        return PairTotals(self._of_pairs, beta * self._of_pairs, pull.astype(dtype))
+        sizes = np.diff(self._offsets)
+        of_query = np.add.reduceat(self._of_documents, self._offsets[:-1])
+        pull = self._of_documents * np.repeat(sizes, sizes) - np.repeat(of_query, sizes)
+        return PairTotals(self._of_pairs, beta * self._of_pairs, (beta * pull).astype(dtype))
 
     def sample_window(
         self,
@@ -212,7 +209,9 @@ class DensePairs:
         Looks at all pairs if that costs no more. Pairs are drawn with probability proportional to
         their weight, unless all of the window are returned.
         """
-        space = self._space(scores, width)
+        space = self._spaces.get(scores.dtype.name)
+        if space is None or space.scores is not scores or space.width != width:
+            space = self._space(scores, width)
         draws = max(1, int(rate * self._n_pieces))
         # A caller that wants all pairs gets them, however much of the layout is padding.
         if rate < 1 and draws * COLUMNS_PER_DRAW * CELLS_PER_DRAW < self.n_cells:
@@ -263,32 +262,44 @@ class DensePairs:
         total = float(self._mass[-1])
         # Equal distances from a random start: the number of draws of a row is exact but for
         # rounding.
-        reached = np.floor(self._mass * (draws / total) + rng.random()).astype(np.int64)
+        reached = (self._mass * (draws / total) + rng.random()).astype(np.int64)
         rows = np.repeat(np.arange(layout.n_rows), np.diff(reached, prepend=0))
         first = COLUMNS_PER_DRAW * (rng.random(len(rows)) * self._pieces.take(rows)).astype(
             np.int64
         )
-        # Arrays [columns, draws]: NumPy is fast along the long axis.
-        steps = np.arange(COLUMNS_PER_DRAW)[:, None]
-        places = steps + (first + layout.first_place.take(rows))
-        cells = space.right[0].take(places)
+        cells = _pieces_of(space.right[0], first + layout.first_place.take(rows))
         cells += space.left[1].take(rows)
         if multipliers is not None:
-            cell = steps + (first + layout.first_cell.take(rows))
-            cells += multipliers.take(cell, mode="clip")
-        inside = (cells > 0) & (cells < 1)
-        inside &= steps != layout.column.take(rows) - first
-        inside &= steps < layout.sizes.take(rows) - first
-        found = np.flatnonzero(inside)
+            cells += _pieces_of(multipliers, first + layout.first_cell.take(rows))
+        found = np.flatnonzero((cells > 0) & (cells < 1))
+        # Most cells are outside the window: only now is it seen to the ends of rows.
+        begins = len(rows) * np.arange(COLUMNS_PER_DRAW + 1)
+        step = np.repeat(np.arange(COLUMNS_PER_DRAW), np.diff(np.searchsorted(found, begins)))
+        draw = found - len(rows) * step
+        row, column = rows.take(draw), first.take(draw) + step
+        real = (column != layout.column.take(row)) & (column < layout.sizes.take(row))
+        row, column = row[real], column[real]
         # Each draw stands for so much weight in every cell of its piece.
         weight = total / max(1, len(rows))
-        n_pairs = self._n_pieces * len(found) / max(1, len(rows))
-        if len(found) > most:
-            weight *= len(found) / most
-            found = found[(np.arange(most) * len(found)) // most]
+        n_pairs = self._n_pieces * len(row) / max(1, len(rows))
+        if len(row) > most:
+            weight *= len(row) / most
+            kept = (np.arange(most) * len(row)) // most
+            row, column = row[kept], column[kept]
         return PairSample(
-            layout.clicked.take(rows.take(found % len(rows))),
-            layout.document.take(places.ravel().take(found)),
-            np.full(len(found), weight),
+            layout.clicked.take(row),
+            layout.document.take(layout.first_place.take(row) + column),
+            np.full(len(row), weight),
             n_pairs,
         )
+
+
+def _pieces_of(values: FloatArray, firsts: IntArray) -> FloatArray:
+    """Pieces [columns, draws] of ``values`` that begin at ``firsts`` [draws].
+
+    NumPy is fast along the long axis. What lies beyond the last value is any value.
+    """
+    pieces = np.empty((COLUMNS_PER_DRAW, len(firsts)), values.dtype)
+    for column in range(COLUMNS_PER_DRAW):
+        np.take(values[column:], firsts, out=pieces[column], mode="clip")
+    return pieces

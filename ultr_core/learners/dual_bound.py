@@ -81,14 +81,14 @@ class DualBundle:
         self._shares[place] = 0.0
         return place
 
-    def combined(self) -> tuple[float, Float64Array]:
-        """A and pull of the best combination, in float64."""
-        pull = np.zeros(len(self._pulls[0]))
-        shares = self.shares
-        for share, part, factor in zip(shares, self._pulls, self._factors, strict=True):
-            if share > 0:
-                pull += float(share * factor) * part.astype(np.float64)
-        return float(self._shares @ self._linear), pull
+    def combined(self) -> tuple[float, list[tuple[float, FloatArray]]]:
+        """A of the best combination, and the pulls with the shares that make up its pull."""
+        parts = [
+            (float(share * factor), pull)
+            for share, factor, pull in zip(self.shares, self._factors, self._pulls, strict=True)
+            if share > 0
+        ]
+        return float(self._shares @ self._linear), parts
 
     def vector(self) -> Float64Array:
         """v of the best combination."""

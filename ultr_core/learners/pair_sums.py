@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ultr_core.learners.array_types import FloatArray, IntArray
 from ultr_core.learners.dense_pairs import DensePairs
@@ -31,11 +30,12 @@ class PairSums:
     ) -> None:
         self._weights, self._offsets = weights, query_offsets
         counts = np.add.reduceat(weights > 0, query_offsets[:-1], dtype=np.int64)
-        many = np.repeat((counts > MOST_ENUMERATED) & (not enumerate_all), np.diff(query_offsets))
-        self._dense = DensePairs(np.where(many, 0.0, weights), query_offsets)
-        self._sorted = (
-            SortedPairs(np.where(many, weights, 0.0), query_offsets) if many.any() else None
-        )
+        self._sorted: SortedPairs | None = None
+        if counts.max(initial=0) > MOST_ENUMERATED and not enumerate_all:
+            many = np.repeat(counts > MOST_ENUMERATED, np.diff(query_offsets))
+            self._sorted = SortedPairs(np.where(many, weights, 0.0), query_offsets)
+            weights = np.where(many, 0.0, weights)
+        self._dense = DensePairs(weights, query_offsets)
         self.n_pairs = self._dense.n_pairs + (self._sorted.n_pairs if self._sorted else 0)
         self.n_cells = self._dense.n_cells
         self._enumerated: PairSums | None = None
@@ -74,18 +74,20 @@ class PairSums:
         by_sorting = self._sorted.hinge(scores) if self._sorted else 0.0
         return self._dense.hinge(scores) + by_sorting
 
-    def hinge_at_most(self, hinge: float, used: FloatArray, exact: NDArray[np.float64]) -> float:
-        """What the hinge sum at ``exact`` [documents] cannot exceed.
+    def bounds_rounding(self, scores: FloatArray) -> bool:
+        """Whether ``hinge_at_most`` can tell of such scores: float32, all pairs enumerated."""
+        return self._sorted is None and scores.dtype == np.float32
 
-        ``hinge`` is what ``evaluate`` found at ``used`` [documents], rounded scores: where that was
-        float32 and pairs were enumerated, it is raised by the bound of ``dense_pairs`` on rounding,
-        as long as that is a small share. Otherwise the sum is computed.
+    def hinge_at_most(self, hinge: float, used: FloatArray, away: float) -> float | None:
+        """What the hinge sum at scores that are up to ``away`` from ``used`` cannot exceed.
+
+        ``hinge`` is what ``evaluate`` found at ``used`` [documents], raised by the bound of
+        ``dense_pairs`` on rounding; None if that is not a small share, or cannot be told.
         """
-        if self._sorted is None and used.dtype == np.float32:
-            bound = self._dense.hinge_at_most(hinge, used, exact)
-            if bound <= (1 + MOST_ROUNDING) * hinge:
-                return bound
-        return self.hinge(exact)
+        if not self.bounds_rounding(used):
+            return None
+        bound = self._dense.hinge_at_most(hinge, used, away)
+        return bound if bound <= (1 + MOST_ROUNDING) * hinge else None
 
     def at_zero(self, width: float, dtype: np.dtype[Any]) -> PairTotals:
         """The sums where all scores are equal: every pair has u = 1."""

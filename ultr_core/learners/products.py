@@ -40,13 +40,18 @@ class FeatureProducts:
 
     def scores(self, coefficients: NDArray[np.float64]) -> FloatArray:
         """``X w`` [documents]; one pass."""
+        scores: FloatArray = self.scores_of_many(coefficients[None])[0]
+        return scores
+
+    def scores_of_many(self, coefficients: NDArray[np.float64]) -> FloatArray:
+        """``X w`` of several w in one reading: W [k, features] to [k, documents]; one pass."""
         self.passes += 1
         w = coefficients.astype(self.dtype)
-        if self.features.dtype == self.dtype:
-            return np.asarray(self.features @ w)
-        out = np.empty(self.n_documents, self.dtype)
-        for rows, block in self._blocks():
-            out[rows] = block @ w
+        out = np.empty((len(w), self.n_documents), self.dtype)
+        whole = self.features.dtype == self.dtype
+        for rows, block in [(slice(None), self.features)] if whole else self._blocks():
+            for scores, one in zip(out, w, strict=True):
+                scores[rows] = block @ one
         return out
 
     def pulled(self, pull: FloatArray) -> NDArray[np.float64]:
@@ -69,25 +74,10 @@ class FeatureProducts:
             out += block.T @ pulls[rows]
         return out[:, 0].copy(), out[:, 1].copy()
 
-    def scores_and_pulled(
-        self, coefficients: NDArray[np.float64], pulls: FloatArray
-    ) -> tuple[FloatArray, NDArray[np.float64]]:
-        """``X w`` and ``X' c`` for the rows of two matrices in one reading of the features.
-
-        W [k, features] to [k, documents], C [k, documents] to [k, features]; one pass.
-        """
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """All rows, block by block, in the precision of the products; one pass."""
         self.passes += 1
-        w, c = coefficients.astype(self.dtype), pulls.astype(self.dtype, copy=False)
-        scores = np.empty((len(w), self.n_documents), self.dtype)
-        pulled = np.zeros(w.shape)
-        for rows, block in self._blocks():
-            if len(w) == 1:  # matrix-vector products are faster
-                scores[0, rows] = block @ w[0]
-                pulled[0] += block.T @ c[0, rows]
-            else:
-                scores[:, rows] = w @ block.T
-                pulled += c[:, rows] @ block
-        return scores, pulled
+        return self._blocks()
 
     def curvature(
         self, preferred: IntArray, other: IntArray, weights: FloatArray

@@ -51,13 +51,24 @@ class LinearModel:
 
         Raises InputError if the corpus has other features than the ranker was trained on.
         """
-        if not np.array_equal(corpus.feature_ids, self.feature_ids):
+        return np.asarray(score_many([self], corpus)[0])
+
+
+def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
+    """Scores [models, documents] in one reading of the features; each row as ``score`` gives it.
+
+    Raises InputError as ``LinearModel.score`` does, and without a model.
+    """
+    if not models:
+        raise InputError("There is no ranker to score with; give one or more.")
+    for model in models:
+        if not np.array_equal(corpus.feature_ids, model.feature_ids):
             raise InputError(
-                f"The ranker was trained on features {_span(self.feature_ids)} but the corpus has "
+                f"The ranker was trained on features {_span(model.feature_ids)} but the corpus has "
                 f"features {_span(corpus.feature_ids)}; load both with the same feature columns."
             )
-        products = FeatureProducts(corpus.features, np.float64)
-        return np.asarray(products.scores(self.coefficients))
+    products = FeatureProducts(corpus.features, np.float64)
+    return np.asarray(products.scores_of_many(np.stack([m.coefficients for m in models])))
 
 
 @dataclass(frozen=True, eq=False)

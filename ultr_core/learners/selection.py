@@ -12,7 +12,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker
+from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, score_many
 from ultr_core.propensity import Weights
 from ultr_core.ranking import rank_many
 from ultr_core.risk import estimate_risks, true_risks
@@ -64,7 +64,7 @@ def validation_risks(
         log: their clicks.
         propensity: float64 [rows of the log]; ones give the naive estimate (section 7.1).
     """
-    scores = np.stack([ranker.score(validation) for ranker in rankers])
+    scores = score_many(rankers, validation)
     return estimate_risks(log, rank_many(scores, validation.query_offsets), propensity).value
 
 
@@ -159,9 +159,7 @@ def select_by_labels(
         ranker = fit_ranker(train, weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
         return converged(ranker, tolerance)
     path = fit_path(train, weights, costs, tolerance=PATH_TOLERANCE)
-    ranks = rank_many(
-        np.stack([ranker.score(validation) for ranker in path]), validation.query_offsets
-    )
+    ranks = rank_many(score_many(path, validation), validation.query_offsets)
     best = int(np.argmin(true_risks(ranks, relevance, validation.query_offsets)))
     ranker = fit_ranker(train, weights, cost=costs[best], tolerance=tolerance, initial=path[best])
     return converged(ranker, tolerance)

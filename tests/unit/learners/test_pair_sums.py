@@ -60,15 +60,16 @@ def test_what_float32_found_bounds_the_exact_sum():
         exact = 10.0 ** rng.uniform(-3, 3) * rng.normal(size=len(weights))
         used = (exact + 1e-6 * rng.normal(size=len(exact))).astype(np.float32)
         found = pairs.evaluate(used, 10.0 ** rng.uniform(-4, 1)).hinge
-        most, sum_there = pairs.hinge_at_most(found, used, exact), pairs.hinge(exact)
+        away = float(abs(exact - used).max())
+        most, sum_there = pairs.hinge_at_most(found, used, away), pairs.hinge(exact)
         assert sum_there <= most <= sum_there + 1e-3 * (1 + abs(exact).max()) * weights.sum()
         below += found < sum_there
     # Without the bound what float32 found would often be too small.
     assert below > 5
 
 
-def test_a_bound_on_rounding_is_a_small_share_or_the_sum_is_exact():
-    bounds = exact_sums = 0
+def test_a_bound_on_rounding_is_a_small_share_or_there_is_none():
+    bounds = none = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         weights, offsets, _ = example(seed)
@@ -77,11 +78,13 @@ def test_a_bound_on_rounding_is_a_small_share_or_the_sum_is_exact():
         exact = rng.normal(size=len(weights)) + 10.0 ** rng.uniform(-3, 6) * (weights > 0)
         used = exact.astype(np.float32)
         found, there = pairs.evaluate(used, 1.0).hinge, pairs.hinge(exact)
-        most = pairs.hinge_at_most(found, used, exact)
+        most = pairs.hinge_at_most(found, used, float(abs(exact - used).max()))
+        if most is None:
+            none += 1
+            continue
         assert there <= most <= (1 + 2 * MOST_ROUNDING) * there
-        bounds += most > there
-        exact_sums += most == there
-    assert bounds > 5 and exact_sums > 5
+        bounds += 1
+    assert bounds > 5 and none > 5
 
 
 def test_multipliers_move_the_window():
