@@ -133,7 +133,8 @@ def _grids(data: Work, both: Sequence[Weights]) -> None:
 def loop(rounds: int) -> Iterator[str]:
     """What a moved slider costs: clicks, naive and weighted ranker, three rankers tested.
 
-    Every round has another bias severity, so that nothing of the log is remembered.
+    Every round has another bias severity, so that nothing of the log is remembered. Both fits
+    start from the production ranker, which is there before any click.
     """
     world = build_world(Settings())
     etas = itertools.cycle(0.9 + 0.01 * step for step in range(21))
@@ -141,13 +142,16 @@ def loop(rounds: int) -> Iterator[str]:
     def once(clicks: int, chosen: bool) -> None:
         settings = Settings(clicks=clicks, eta=round(next(etas), 2))
         logs = simulate_logs(world, settings)
-        rankers = [world.production.ranker]
+        logging = world.production.ranker
+        rankers = [logging]
         if chosen:
             for method in ("naive", "propensity"):
                 train_method(world, settings, 0, method, logs)
         else:
             for weights in (naive_weights(logs.train), ips_weights(logs.train, CURVE)):
-                ranker = fit_ranker(world.splits.train, weights, cost=10.0, tolerance=2e-3)
+                ranker = fit_ranker(
+                    world.splits.train, weights, cost=10.0, tolerance=2e-3, initial=logging
+                )
                 rankers.append(ranker)
         test_risks(world, rankers)
 
