@@ -82,10 +82,8 @@ def exact(rounds: int) -> Iterator[str]:
     data = work("small")
     weights = data.weights("ips", 5_000)
     run = _fit(data, weights, 10.0, 1e-5)
-    ours = interleaved({"ours": run}, 2 * rounds + 1)["ours"]
-    other = interleaved({"Clarabel": lambda: peers.exact_program(data.corpus, weights, 10.0)}, 1)[
-        "Clarabel"
-    ]
+    slow = {"Clarabel": lambda: peers.exact_program(data.corpus, weights, 10.0)}
+    ours, other = interleaved({"ours": run, **slow}, 1).values()
     pairs = int(((weights.values > 0) * np.repeat(data.corpus.sizes - 1, data.corpus.sizes)).sum())
     title = f"small, {pairs:,} pairs, ips"
     found = ours.result.certificate
@@ -97,8 +95,8 @@ def trees(rounds: int) -> Iterator[str]:
     """LightGBM lambdarank with positions on the same clicks; another model, the same wait."""
     data = work("small")
     weights = data.weights("ips", 45_000)
-    ours = interleaved({"ours": _fit(data, weights, 10.0, 1e-3)}, 2 * rounds + 1)["ours"]
-    other = interleaved({"LightGBM": lambda: peers.lightgbm_ranker(data, 45_000)}, 1)["LightGBM"]
+    slow = {"LightGBM": lambda: peers.lightgbm_ranker(data, 45_000)}
+    ours, other = interleaved({"ours": _fit(data, weights, 10.0, 1e-3), **slow}, 1).values()
     title = "small, 45,000 clicks, ips"
     yield _line(title, "ours, gap 0.001", ours, passes=ours.result.certificate.passes)
     yield _line(title, "LightGBM, 100 trees", other, ratio=other.seconds / ours.seconds)
@@ -181,12 +179,12 @@ def yahoo_here(rounds: int) -> Iterator[str]:
     many = {n: data.weights("ips", n) for n in (170_000, 850_000)}
     timings = interleaved(
         {
-            "product": lambda: features @ w,
+            "ours, product": lambda: features @ w,
             **{f"ours, {n:,} clicks": _fit(data, v, 10.0, 1e-3) for n, v in many.items()},
         },
-        rounds,
+        2 * rounds + 1,
     )
-    product = timings.pop("product")
+    product = timings.pop("ours, product")
     yield _line("yahoo", "one product X w", product)
     for name, timing in timings.items():
         found = timing.result.certificate
