@@ -138,7 +138,7 @@ def _read(
     found = [own for own in used if own is not None]
     away = np.zeros(len(attempts))
     vectors = np.zeros(coefficients.shape)
-    pulls, mixing = _distinct(attempts)
+    pulls, mixing = _distinct(attempts, exact.n_documents)
     for rows, block in exact.blocks():
         at = coefficients @ block.T
         for k, whole in scores.items():
@@ -151,19 +151,20 @@ def _read(
     return _Reading(vectors, scores, away)
 
 
-def _distinct(attempts: Sequence[Attempt]) -> tuple[list[FloatArray], NDArray[np.float64]]:
+def _distinct(
+    attempts: Sequence[Attempt], n_documents: int
+) -> tuple[list[FloatArray], NDArray[np.float64]]:
     """Pulls of all parts, each once, and their shares [attempts, pulls]: fits of a path share many.
 
     Those of one attempt are mixed at once.
     """
     if len(attempts) == 1:
-        mixed = np.zeros(0)
+        mixed = np.zeros(n_documents)
         for share, pull in attempts[0].parts:
-            part = share * pull.astype(np.float64)
-            mixed = mixed + part if mixed.size else part
+            mixed += share * pull.astype(np.float64)
         return [mixed], np.ones((1, 1))
     places: dict[int, int] = {}
-    pulls: list[FloatArray] = []
+    pulls: list[FloatArray] = [] if any(a.parts for a in attempts) else [np.zeros(n_documents)]
     for attempt in attempts:
         for _, pull in attempt.parts:
             if id(pull) not in places:

@@ -30,6 +30,8 @@ from ultr_core.experiments import (
     training_plan,
     user_model,
 )
+from ultr_core.experiments import test_risk as check_risk
+from ultr_core.experiments import test_risks as check_risks
 from ultr_core.learners.selection import (
     COST_GRID,
     COST_WITHOUT_VALIDATION,
@@ -37,6 +39,8 @@ from ultr_core.learners.selection import (
     select_by_clicks,
 )
 from ultr_core.propensity import naive_weights
+from ultr_core.ranking import rank_documents
+from ultr_core.risk import true_risk
 from ultr_core.settings import Settings
 
 
@@ -195,6 +199,17 @@ def test_clipped_chooses_its_threshold_by_validation(world: World) -> None:
     unclipped = train_method(world, Settings(clicks=1_000), 0, "propensity")
     assert run.gap <= 1e-3
     assert (run.clip == 0.0) == np.array_equal(run.coefficients, unclipped.coefficients)
+
+
+def test_risks_of_many_rankers_are_those_of_each(world: World) -> None:
+    rankers = [world.production.ranker, world.skyline]
+    found = check_risks(world, rankers)
+    assert found == [check_risk(world, one) for one in rankers]
+    assert found == list(world.baselines.values())
+    test = world.splits.test
+    for ranker, risk in zip(rankers, found, strict=True):
+        ranks = rank_documents(ranker.score(test), test.query_offsets)
+        assert risk.risk == true_risk(ranks, world.test_relevance, test.query_offsets)
 
 
 def test_estimates_of_the_picture_cover_their_expectations(

@@ -7,7 +7,7 @@ import pytest
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.learners import fit_path, fit_ranker, objective_value
+from ultr_core.learners import LinearModel, fit_path, fit_ranker, objective_value, score_many
 from ultr_core.propensity.weights import Weights
 
 
@@ -141,6 +141,17 @@ def test_scores_are_the_features_times_the_coefficients(small_problem):
     assert not ranker.coefficients.flags.writeable
     value = objective_value(corpus, weights, 1.0, ranker.coefficients)
     assert value == pytest.approx(ranker.certificate.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_of_many_rankers_are_those_of_each_to_the_last_digit(dtype):
+    rng = np.random.default_rng(0)
+    corpus = corpus_of(rng.normal(size=(5000, 31)).astype(dtype), [50] * 100)
+    models = [LinearModel(rng.normal(size=31), corpus.feature_ids) for _ in range(3)]
+    many = score_many(models, corpus)
+    assert np.array_equal(many, np.stack([model.score(corpus) for model in models]))
+    with pytest.raises(InputError, match="no ranker"):
+        score_many([], corpus)
 
 
 @pytest.mark.parametrize("method", ["newton", "cutting-plane"])
