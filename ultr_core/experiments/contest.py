@@ -61,8 +61,9 @@ class Contest:
         half, n = self.test.decided / 2, self.test.decided
         reach = NORMAL_QUANTILE * math.sqrt(n) / 2
         return (
-            f"{n:,} queries were decided. If both were equally good, about half of them would be "
-            f"won: {half:,.0f}. In 95 of 100 such experiments there would be "
+            f"Of {self.queries:,} queries {self.without_click:,} had no click, {self.test.ties:,} "
+            f"were ties and {n:,} were decided. If both were equally good, about half of these "
+            f"would be won: {half:,.0f}. In 95 of 100 such experiments there would be "
             f"{max(0, math.floor(half - reach)):,} to {min(n, math.ceil(half + reach)):,} wins, "
             f"and p would be above 0.05. This one had {self.test.wins:,} wins."
         )

@@ -32,9 +32,10 @@ _PRESENTED_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """One verdict a query: 1 if A wins, -1 if B wins, 0 for a tie; int8 [queries shown].
+    """One verdict a query: 1 if A wins, -1 if B wins, 0 if neither does; int8 [queries shown].
 
-    clicked: bool [queries shown], whether there was any click; without one it is a tie.
+    clicked: bool [queries shown], whether there was any click; a tie is a query with clicks that
+    neither won.
     """
 
     verdict: NDArray[np.int8]

@@ -71,7 +71,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "propensity",
                 "Propensity-weighted",
-                "The same ranking SVM; a click at rank r counts 1/p_r.",
+                "The same ranking SVM; a click counts 1/p, where p is the examination of its rank.",
                 WEIGHTED_FIELDS,
             ),
             Method(

@@ -53,7 +53,7 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
     domain = loss_range(
         result.level("skyline"),
         result.level("production"),
-        list(curves["value"]) or [0.0, 1.0],
+        curves[["value", "low", "high"]].stack().dropna().tolist() or [0.0, 1.0],
     )
     rows = pd.concat(
         [part for part in _parts(result, curves, domain) if not part.empty] or [pd.DataFrame()],
