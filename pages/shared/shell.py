@@ -25,6 +25,12 @@ _READABLE = """
 """
 """Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 
+_FORMULAS = """
+.katex-display > .katex { white-space: normal }
+.katex-display .base { margin-block: 0.2em }
+"""
+"""Formulas wider than the page go on below, after a relation or a sign."""
+
 
 def run() -> None:
     """Draw the frame and run the page that the address asks for."""
@@ -67,7 +73,7 @@ def _look() -> str:
         from pages.shared import chart_ink
 
         ink = chart_ink.STYLE
-    return f"<style>{_READABLE}{checks.STYLE}{side_by_side.STYLE}{waiting.STYLE}{ink}</style>"
+    return f"<style>{_READABLE}{_FORMULAS}{checks.STYLE}{side_by_side.STYLE}{waiting.STYLE}{ink}</style>"
 
 
 def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:
