@@ -73,7 +73,8 @@ def _look() -> str:
         from pages.shared import chart_ink
 
         ink = chart_ink.STYLE
-    return f"<style>{_READABLE}{_FORMULAS}{checks.STYLE}{side_by_side.STYLE}{waiting.STYLE}{ink}</style>"
+    parts = (_READABLE, _FORMULAS, checks.STYLE, side_by_side.STYLE, waiting.STYLE, ink)
+    return f"<style>{''.join(parts)}</style>"
 
 
 def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:
