@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ultr_core.experiments.studies import FIXED_METHODS, Plan, StudyResult
@@ -50,10 +51,11 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
     curves = result.curve_table()
     if curves.empty:
         curves = pd.DataFrame(columns=["method", "value", "low", "high", "noise_share"])
+    ends = curves[["value", "low", "high"]].to_numpy(float)
     domain = loss_range(
         result.level("skyline"),
         result.level("production"),
-        curves[["value", "low", "high"]].stack().dropna().tolist() or [0.0, 1.0],
+        ends[np.isfinite(ends)].tolist() or [0.0, 1.0],
     )
     rows = pd.concat(
         [part for part in _parts(result, curves, domain) if not part.empty] or [pd.DataFrame()],
