@@ -62,8 +62,14 @@ def main() -> None:
     slots = replace(slots, answer=_answer())
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
+        found = cached.comparison(corpus, settings, order.plan)
+        headline.markdown(
+            "  \n".join(
+                filter(None, [f"**{found.sentence}**", lab_words.two_orders(picture, found)])
+            )
+        )
         with compared:
-            pins.section(cached.comparison(corpus, settings, order.plan))
+            pins.section(found)
     else:
         with slots.below_chart.place().container():
             order.come_back(answered=answered)

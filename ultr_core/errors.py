@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import math
+import os
 from pathlib import Path
 from typing import Any
 
 _LONGEST_VALUE = 40
 _LONGEST_PATH = 200
+# What a missing file and a link to itself are called is up to their readers.
+_FOR_OTHERS = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class InputError(ValueError):
@@ -44,10 +49,30 @@ def one_line(text: str) -> str:
 def checked_path(path: str | Path, what: str) -> Path:
     """A path that can be looked up; ``what`` is its subject in messages, as "The click log".
 
-    Raises InputError for an empty path, or one with a zero byte in it.
+    Raises InputError for an empty path, one with a zero byte in it, and one that the system
+    cannot look up, as for a name that is too long; whether anything is there is left to others.
     """
     if not str(path):
         raise InputError(f"{what} has an empty path; give the path of a file or directory.")
     if "\0" in str(path):
         raise InputError(f"{what} {named(path)} has a zero byte in its path, which no path has.")
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno not in _FOR_OTHERS:
+            raise InputError(
+                f"{what} {named(path)} cannot be looked up ({error.strerror})."
+            ) from None
+    except ValueError:
+        raise InputError(f"{what} {named(path)} is no path: it is no readable text.") from None
     return Path(path)
+
+
+def number_in_text(text: str) -> float:
+    """The number that a text means, in ASCII digits without underscores; NaN if it means none."""
+    if not text.isascii() or "_" in text:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

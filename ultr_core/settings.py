@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ultr_core.curve_values import CURVES, CurveField, Values, curve_text, ungrouped
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 
 Number = int | float
 
@@ -67,7 +67,7 @@ class Parameter:
         if isinstance(value, bool):
             raise wrong
         try:
-            number = float(value)
+            number = number_in_text(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
             raise wrong from None
         if not math.isfinite(number) or (self.decimals == 0 and number != int(number)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pages.shared.curve_words import learner_believes, users_have
-from ultr_core.experiments import EstimatedRisks, RiskPicture
+from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
 from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import Settings
 
@@ -122,6 +122,22 @@ def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
         return f"It sees that {names[better]} is better than {names[worse]}{others}."
     others = ", and so are most other pairs" if tau < 0 else ""
     return f"It takes {names[better]} for better than {names[worse]}: wrong{others}."
+
+
+def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
+    """Where one method orders the sixty rankers better and the other trains the better one."""
+    excess = comparison.naive_excess
+    if excess is None or not (excess.low > 0 or excess.high < 0):
+        return ""
+    tau = {"naive": picture.naive.kendall, "weighted": picture.weighted.kendall}
+    trained, other = ("weighted", "naive") if excess.low > 0 else ("naive", "weighted")
+    if not tau[other] > tau[trained]:
+        return ""
+    return (
+        f"The {other} estimate orders the sixty rankers below better all the same (τ = "
+        f"{tau[other]:.2f} against {tau[trained]:.2f}). Training has to tell apart rankers that "
+        "differ far less than these, so a better order here need not give a better ranker."
+    )
 
 
 def sample_sentence(picture: RiskPicture) -> str:

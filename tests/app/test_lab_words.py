@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pages.shared.lab_words import preference
-from ultr_core.experiments import EstimatedRisks, RiskPicture
-from ultr_core.settings import PRESETS
+from pages.shared.lab_words import preference, two_orders
+from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
+from ultr_core.risk import Estimate
+from ultr_core.settings import PRESETS, Settings
 
 SEES = "It sees that the skyline is better than production"
 TAKES = "It takes production for better than the skyline: wrong"
@@ -49,3 +50,29 @@ def test_what_a_preset_promises_is_the_papers_finding() -> None:
     for preset in PRESETS:
         if any(word in preset.watch for word in ("beats", "hurts", "closes")):
             assert "the paper's" in preset.watch
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "naive", "weighted", "better"),
+    [
+        (-2.0, -1.0, 0.76, 0.84, "weighted"),
+        (1.0, 2.0, 0.84, 0.76, "naive"),
+        (1.0, 2.0, 0.76, 0.84, ""),
+        (-2.0, -1.0, 0.84, 0.76, ""),
+        (-1.0, 1.0, 0.76, 0.84, ""),
+        (1.0, 2.0, 0.8, 0.8, ""),
+    ],
+)
+def test_an_order_that_speaks_against_the_trained_rankers_is_told(
+    low: float, high: float, naive: float, weighted: float, better: str
+) -> None:
+    value = np.zeros(2)
+    of_naive, of_weighted = (
+        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0) for tau in (naive, weighted)
+    )
+    kinds = ("production", "skyline")
+    shown = RiskPicture(kinds, kinds, value, of_naive, of_weighted, 1.0, 0.0, 9, 9)
+    excess = Estimate((low + high) / 2, (high - low) / 4, low, high, 5, 5.0)
+    found = Comparison(Settings(), {}, {}, 5, 1, 1, excess, None, ())
+    told = two_orders(shown, found)
+    assert told.startswith(f"The {better} estimate orders") if better else told == ""

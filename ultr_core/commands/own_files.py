@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ultr_core.commands.shared import print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
-from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
 from ultr_core.experiments.own_data import curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.files import output_path
@@ -152,10 +152,7 @@ def share_line(what: str) -> Callable[[float], object] | None:
 
 def number_option(text: str, option: str, low: float, high: float) -> float:
     """A number above ``low`` and at most ``high``; raises InputError otherwise."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+    value = number_in_text(text)
     if not low < value <= high:
         raise InputError(
             f"{option} is {quoted(text)}; it must be a number above {low:g} and at most {high:g}."

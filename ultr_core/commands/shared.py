@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.curve_values import CURVES
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.propensity import read_curve_values
 from ultr_core.settings import PARAMETERS, Settings
 
@@ -121,10 +122,10 @@ def progress_line() -> Callable[[str], None] | None:
 
 def plain_number(text: str, option: str) -> float:
     """The number that the text of an option means; raises InputError if it means none."""
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{option} is {quoted(text)}; it must be a number.") from None
+    number = number_in_text(text)
+    if math.isnan(number):
+        raise InputError(f"{option} is {quoted(text)}; it must be a number.")
+    return number
 
 
 def whole_number(text: str, option: str, low: int, high: int) -> int:

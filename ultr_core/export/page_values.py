@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from ultr_core.errors import quoted
+from ultr_core.errors import number_in_text, quoted
 
 
 @runtime_checkable
@@ -243,13 +243,8 @@ def _last(asked: Any) -> Any:
 
 
 def _number(text: str) -> float | None:
-    """A finite number, or None; digits of other scripts and underscores are none."""
-    if not text.isascii() or "_" in text:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
+    """A finite number, or None."""
+    number = number_in_text(text)
     return number if math.isfinite(number) else None
 
 

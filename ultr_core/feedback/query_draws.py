@@ -31,9 +31,8 @@ def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray
 
     Raises InputError for fewer than one query or draw, or a seed that is none.
     """
-    _require_queries(queries)
-    require_draws(query_draws)
-    yield from _drawn(np.random.default_rng(child(seed, 0)), queries, query_draws)
+    queries, draws = _checked_queries(queries), checked_draws(query_draws)
+    yield from _drawn(np.random.default_rng(child(seed, 0)), queries, draws)
 
 
 def count_queries(queries: int, query_draws: int, seed: Seed) -> IntArray:
@@ -44,14 +43,12 @@ def count_queries(queries: int, query_draws: int, seed: Seed) -> IntArray:
     >>> int(count_queries(queries=3, query_draws=10, seed=0).sum())
     10
     """
-    _require_queries(queries)
-    require_draws(query_draws)
+    queries, left = _checked_queries(queries), checked_draws(query_draws)
     stream = child(seed, 0)
     rng = np.random.default_rng(stream)
     counts = np.zeros(queries, dtype=np.int64)
-    left = query_draws
     if queries <= _REMEMBERED_QUERIES:
-        pieces = min(query_draws // _REMEMBERED_EVERY, _MOST_REMEMBERED)
+        pieces = min(left // _REMEMBERED_EVERY, _MOST_REMEMBERED)
         before, rng.bit_generator.state = _remembered(queries, pieces, _entropy(stream))
         counts += before
         left -= pieces * _REMEMBERED_EVERY
@@ -102,12 +99,16 @@ def child(seed: Seed, key: int) -> SeedSequence:
     return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
 
 
-def _require_queries(queries: int) -> None:
-    if not 1 <= (whole_or_none(queries) or 0) < 2**31:
+def _checked_queries(queries: object) -> int:
+    number = whole_or_none(queries) or 0
+    if not 1 <= number < 2**31:
         raise InputError(f"Queries can be drawn from 1 or more, not from {in_brief(queries)}.")
+    return number
 
 
-def require_draws(query_draws: int) -> None:
-    """Raise InputError unless there is at least one draw, and no more than can be counted."""
-    if not 1 <= (whole_or_none(query_draws) or 0) < MOST_DRAWS:
+def checked_draws(query_draws: object) -> int:
+    """The number of draws, at least one and no more than can be counted; else InputError."""
+    draws = whole_or_none(query_draws) or 0
+    if not 1 <= draws < MOST_DRAWS:
         raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")
+    return draws

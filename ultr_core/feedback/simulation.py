@@ -19,10 +19,10 @@ from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.query_draws import (
     MOST_DRAWS,
     Seed,
+    checked_draws,
     child,
     count_queries,
     draw_queries,
-    require_draws,
 )
 from ultr_core.ranking import (
     checked_offsets,
@@ -90,16 +90,16 @@ def simulate_counts(
     >>> bool(log.total_clicks == log.clicks.sum() and 600 < log.total_clicks < 900)
     True
     """
-    probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
-    queries = offsets.size - 1
-    impressions = np.repeat(count_queries(queries, query_draws, seed), np.diff(offsets))
+    probability, offsets = _checked(click_probability, ranks, query_offsets)
+    queries, draws = offsets.size - 1, checked_draws(query_draws)
+    impressions = np.repeat(count_queries(queries, draws, seed), np.diff(offsets))
     uniform = np.random.default_rng(child(seed, 1)).random(probability.size)
     return ClickLog(
         document=np.arange(probability.size),
         rank=whole_numbers(ranks, "Ranks", np.int32),
         impressions=impressions,
         clicks=binomial_quantile(uniform, impressions, probability),
-        query_draws=query_draws,
+        query_draws=draws,
         query_offsets=offsets,
     )
 
@@ -133,9 +133,9 @@ def simulate_sessions(
 
     Arguments and errors as in `simulate_counts`. Returns the log and its events.
     """
-    probability, offsets = _checked(click_probability, ranks, query_offsets, query_draws)
-    sizes = np.diff(offsets)
-    query = np.concatenate(list(draw_queries(sizes.size, query_draws, seed)))
+    probability, offsets = _checked(click_probability, ranks, query_offsets)
+    sizes, draws = np.diff(offsets), checked_draws(query_draws)
+    query = np.concatenate(list(draw_queries(sizes.size, draws, seed)))
     rng = np.random.default_rng(child(seed, 2))
     ends = np.cumsum(sizes[query])
     click_draw, click_document = [], []
@@ -154,7 +154,7 @@ def simulate_sessions(
         rank=whole_numbers(ranks, "Ranks", np.int32),
         impressions=np.repeat(np.bincount(query, minlength=sizes.size), sizes),
         clicks=np.bincount(sessions.click_document, minlength=probability.size),
-        query_draws=query_draws,
+        query_draws=draws,
         query_offsets=offsets,
     )
     return log, sessions
@@ -172,7 +172,7 @@ def _pieces(ends: IntArray) -> Iterator[tuple[int, int]]:
 
 
 def _checked(
-    click_probability: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, query_draws: int
+    click_probability: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> tuple[FloatArray, IntArray]:
     """Probabilities and offsets in their types; raises InputError if something cannot be used."""
     probability = real_numbers(click_probability, "Click probabilities").astype(np.float64)
@@ -188,5 +188,4 @@ def _checked(
             f"The click probability of document {outside[0]} (counted from 0) is "
             f"{probability[outside[0]]}; it must lie in [0, 1]."
         )
-    require_draws(query_draws)
     return probability, offsets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
@@ -63,6 +64,24 @@ def check_counts(max_iterations: object, seed: object) -> None:
     for name, value, least in (("max_iterations", max_iterations, 1), ("seed", seed, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
             raise InputError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+
+
+def check_callback(callback: object) -> None:
+    """Raise InputError for a callback that is neither None nor a function."""
+    if not (callback is None or callable(callback)):
+        raise InputError(
+            f"The callback is {quoted(callback)}; it must be a function of one Progress, or None."
+        )
+
+
+def checked_costs(costs: object) -> list[float]:
+    """The values of C as a list; raises InputError for what is no list, or a C out of range."""
+    if isinstance(costs, str) or not isinstance(costs, Iterable):
+        raise InputError(f"The costs are {quoted(costs)}; give a list of values of C.")
+    found = list(costs)
+    for cost in found:
+        check_cost(cost)
+    return found
 
 
 def check_weights(values: NDArray[np.float64], clicks: float) -> None:

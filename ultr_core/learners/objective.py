@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.learners.pair_sums import PairSums
+from ultr_core.ranking import checked_offsets, real_numbers
 
 
 def weighted_hinge(
@@ -21,15 +22,23 @@ def weighted_hinge(
 
     ``scores``, ``weights_values`` [documents], ``query_offsets`` [queries + 1]. With values 1/q
     summed over clicks, and s the ranker's scores, it bounds ``sum over clicks (rank - 1) / q``
-    (Section 6). Raises InputError if the lengths differ or a score is not finite.
+    (Section 6). Raises InputError if the lengths differ, a score is not finite, or a weight is
+    negative or not finite.
     """
-    s, values = np.asarray(scores, np.float64), np.asarray(weights_values, np.float64)
-    if not len(s) == len(values) == query_offsets[-1]:
+    s = real_numbers(scores, "Scores").astype(np.float64)
+    values = real_numbers(weights_values, "Weights").astype(np.float64)
+    if s.ndim != 1 or s.shape != values.shape:
         raise InputError(
-            f"Scores ({len(s)}) and weights ({len(values)}) must have one entry for each of the "
-            f"{query_offsets[-1]} documents."
+            f"Scores (shape {s.shape}) and weights (shape {values.shape}) must have one entry for "
+            "each document."
         )
+    offsets = checked_offsets(query_offsets, s.size)
     if not np.isfinite(s).all():
         first = int(np.flatnonzero(~np.isfinite(s))[0])
         raise InputError(f"The score of document {first} is {s[first]}; it must be finite.")
-    return PairSums(values, query_offsets).hinge(s)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        first = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
+        raise InputError(
+            f"The weight of document {first} is {values[first]}; it must be finite and 0 or more."
+        )
+    return PairSums(values, offsets).hinge(s)

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate, Solver
 from ultr_core.learners.limits import (
     RangesOf,
+    check_callback,
     check_cost,
     check_counts,
     check_tolerance,
     check_weights,
+    checked_costs,
 )
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.path import solve_path
@@ -59,9 +61,13 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
 
     Raises InputError as ``LinearModel.score`` does, and without a model.
     """
+    if isinstance(models, LinearModel):
+        raise InputError("One ranker was given where several are expected; put it into a list.")
+    models = list(models)
     if not models:
         raise InputError("There is no ranker to score with; give one or more.")
     for model in models:
+        _check_model(model)
         if not np.array_equal(corpus.feature_ids, model.feature_ids):
             raise InputError(
                 f"The ranker was trained on features {_span(model.feature_ids)} but the corpus has "
@@ -121,6 +127,7 @@ def fit_ranker(
     True
     """
     check_counts(max_iterations, seed)
+    check_callback(callback)
     start = _coefficients_of(initial, corpus)
     if method not in get_args(Solver):
         raise InputError(
@@ -154,6 +161,8 @@ def fit_path(
     InputError as ``fit_ranker`` does.
     """
     check_counts(max_iterations, seed)
+    check_callback(callback)
+    costs = checked_costs(costs)
     options = Options(tolerance, max_iterations, seed, callback)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         data = _data(corpus, weights, costs, tolerance)
@@ -187,8 +196,13 @@ def _from_below(
 def objective_value(
     corpus: Corpus, weights: Weights, cost: float, coefficients: NDArray[np.float64]
 ) -> float:
-    """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``."""
+    """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``.
+
+    Raises InputError for a cost out of range, or coefficients that are no finite number each.
+    """
     check_cost(cost)
+    _check_coefficients(coefficients, corpus.n_features)
+    coefficients = np.asarray(coefficients, np.float64)
     scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
     hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
     return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
@@ -200,8 +214,7 @@ def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: f
             f"The weights are for {len(weights.values)} documents but the corpus has "
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
-    for cost in costs:
-        check_cost(cost)
+    checked_costs(costs)
     check_tolerance(tolerance)
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
@@ -209,9 +222,31 @@ def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: f
     return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
 
 
+def _check_model(model: LinearModel) -> None:
+    """Raise InputError unless it is a linear model with a finite coefficient for each feature."""
+    if not isinstance(model, LinearModel):
+        raise InputError(f"A ranker must be a LinearModel, not {quoted(model)}.")
+    _check_coefficients(model.coefficients, len(model.feature_ids))
+
+
+def _check_coefficients(coefficients: object, n_features: int) -> None:
+    w = np.asarray(coefficients)
+    if w.shape != (n_features,) or w.dtype.kind not in "fiu":
+        raise InputError(
+            f"A ranker needs one number for each of its {n_features} features, not coefficients "
+            f"of shape {w.shape} and type {w.dtype}."
+        )
+    if not np.isfinite(w).all():
+        first = int(np.flatnonzero(~np.isfinite(w))[0])
+        raise InputError(
+            f"Coefficient {first} (counted from 0) of the ranker is {w[first]}; it must be finite."
+        )
+
+
 def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np.float64] | None:
     if initial is None:
         return None
+    _check_model(initial)
     if not np.array_equal(initial.feature_ids, corpus.feature_ids):
         raise InputError(
             f"The initial ranker has features {_span(initial.feature_ids)} but the corpus has "

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.examination import ExaminationCurve
+from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Weights:
 
     def __post_init__(self) -> None:
         """Check the values and make them read-only."""
-        values = np.array(self.values, dtype=np.float64)
+        values = real_numbers(self.values, "Weights").astype(np.float64)
         if values.ndim != 1:
             raise InputError(f"Weights must have one axis [documents], not shape {values.shape}.")
         unusable = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
@@ -49,13 +50,15 @@ class Weights:
                 f"The weight of document {document} (counted from 0) is {values[document]}, "
                 f"but weights must be finite and not negative."
             )
-        if not (math.isfinite(self.clicks) and self.clicks > 0):
+        clicks = number_or_nan(self.clicks)
+        if not (math.isfinite(clicks) and clicks > 0):
             raise InputError(
-                f"The number of training examples must be above 0, but it is {self.clicks}."
+                "The number of training examples must be a number above 0, but it is "
+                f"{in_brief(self.clicks)}."
             )
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "clicks", float(self.clicks))
+        object.__setattr__(self, "clicks", clicks)
 
 
 def naive_weights(log: ClickLog) -> Weights:

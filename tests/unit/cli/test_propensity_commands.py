@@ -129,7 +129,7 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
         (["--landmark", "0"], "--landmark is 0; it must lie between 1 and 21"),
         (["--last-rank", "5", "--landmark", "6"], "between 1 and 5"),
         (["--last-rank", "1"], "--last-rank is 1"),
-        (["--smoothing", "nan"], "--smoothing is nan"),
+        (["--smoothing", "nan"], "--smoothing is 'nan'"),
         (["--scheme", "multi"], "no way to interleave"),
         (["--eta", "9"], "--eta is '9'"),
     ],

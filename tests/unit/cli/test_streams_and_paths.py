@@ -231,3 +231,29 @@ def test_failing_lines_are_counted_in_the_sentence(capsys: pytest.CaptureFixture
     assert re.search(r"Lines \d+(, \d+)* and \d+ fail: the largest step", text)
     assert re.search(r"Line \d+ fails: the largest step", text)
     assert not re.search(r"Line \d+,", text)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate --out {} --clicks 100",
+        "check {}",
+        "notebook lab --out {}",
+        "propensities {}",
+        "convert {} w.json",
+        "compare --corpus {}",
+        "fit --corpus {} --log x.csv --eta 1",
+    ],
+)
+def test_a_name_that_is_too_long_for_a_file_is_one_sentence(command, capsys) -> None:
+    assert main(command.format("a" * 300 + ".csv").split()) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and "(File name too long)" in said
+
+
+@pytest.mark.parametrize(
+    "option", ["--eta ０.5", "--seed ١٢", "--clicks 1_000", "--eps-minus ०.१", "--draws ２"]
+)
+def test_numbers_are_written_in_ascii_digits(option, capsys) -> None:
+    assert main(["compare", *option.split()]) == 2
+    assert "it must be" in capsys.readouterr().err

@@ -294,3 +294,15 @@ def test_samplers_never_round_or_guess(sampler, change, words):
 def test_query_draws_for_what_is_no_number_are_refused(arguments):
     with pytest.raises(InputError):
         query_draws_for(*arguments)
+
+
+@pytest.mark.parametrize("simulate", [simulate_counts, simulate_sessions])
+def test_a_whole_number_of_draws_may_be_a_float(simulate) -> None:
+    given = ([0.1, 0.2], [1, 2], [0, 2])
+    one, other = simulate(*given, 10, 0), simulate(*given, np.float64(10.0), 0)
+    logs = [found[0] if isinstance(found, tuple) else found for found in (one, other)]
+    assert np.array_equal(logs[0].clicks, logs[1].clicks)
+    assert type(logs[1].query_draws) is int
+    for draws in (10.5, "10", None, 0, 2.0**62, np.nan):
+        with pytest.raises(InputError, match="query draw"):
+            simulate(*given, draws, 0)

@@ -1,0 +1,91 @@
+"""Arguments of a wrong kind, each refused in one sentence; ends of the solver without a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.learners import (
+    LinearModel,
+    fit_path,
+    fit_ranker,
+    objective_value,
+    score_many,
+    weighted_hinge,
+)
+from ultr_core.propensity.weights import Weights
+
+FEATURES = np.array([[1, 0], [0, 1], [0, 0], [1, 0], [0, 1], [0, 0.5]], np.float32)
+CORPUS = Corpus(FEATURES, np.array([1, 0, 0, 1, 0, 0]), np.array([0, 3, 6]))
+WEIGHTS = Weights(np.array([1.0, 0, 0, 2, 0, 0]), 3)
+RANKER = fit_ranker(CORPUS, WEIGHTS, cost=10.0)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5])
+@pytest.mark.parametrize("method", ["newton", "cutting-plane"])
+@pytest.mark.parametrize("stop", [{"max_iterations": 1}, {"callback": lambda progress: True}])
+def test_a_start_from_which_no_bound_is_known_gives_the_best_so_far(tolerance, method, stop):
+    apart = replace(RANKER, coefficients=np.array([1000.0, -1000.0]))  # every pair is in order
+    found = fit_ranker(
+        CORPUS, WEIGHTS, cost=10.0, initial=apart, tolerance=tolerance, method=method, **stop
+    )
+    proof = found.certificate
+    assert not proof.converged and 0 <= proof.dual <= proof.primal
+    value = objective_value(CORPUS, WEIGHTS, 10.0, found.coefficients)
+    assert value <= proof.primal <= value * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_ranker_that_is_not_finite_is_refused(bad):
+    odd = replace(RANKER, coefficients=np.array([bad, 0.0]))
+    for call in (
+        lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, initial=odd),
+        lambda: score_many([RANKER, odd], CORPUS),
+        lambda: objective_value(CORPUS, WEIGHTS, 1.0, odd.coefficients),
+    ):
+        with pytest.raises(InputError, match=r"Coefficient 0 .* must be finite[.]$"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: score_many(RANKER, CORPUS), "put it into a list"),
+        (lambda: score_many([5], CORPUS), "must be a LinearModel"),
+        (lambda: score_many(iter([]), CORPUS), "no ranker"),
+        (lambda: score_many([LinearModel(np.zeros(3), CORPUS.feature_ids)], CORPUS), "2 features"),
+        (lambda: objective_value(CORPUS, WEIGHTS, 1.0, np.zeros(3)), "2 features"),
+        (lambda: objective_value(CORPUS, WEIGHTS, 1.0, ["a", "b"]), "2 features"),
+        (lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, initial=5), "must be a LinearModel"),
+        (lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, callback=5), "must be a function"),
+        (lambda: fit_path(CORPUS, WEIGHTS, None), "give a list of values of C"),
+        (lambda: fit_path(CORPUS, WEIGHTS, "12"), "give a list of values of C"),
+        (lambda: fit_path(CORPUS, WEIGHTS, [1.0], callback="x"), "must be a function"),
+        (lambda: weighted_hinge([1.0, 2.0], [1.0, np.nan], [0, 2]), "weight of document 1"),
+        (lambda: weighted_hinge([1.0, 2.0], [1.0, -1.0], [0, 2]), "weight of document 1"),
+        (lambda: weighted_hinge([1.0, 2.0], [1.0, 1.0], [0, 0, 2]), "query_offsets"),
+        (lambda: weighted_hinge("ab", [1.0, 1.0], [0, 2]), "Scores"),
+        (lambda: weighted_hinge([[1.0, 2.0]], [[1.0, 1.0]], [0, 2]), "one entry for each"),
+        (lambda: Weights("abc", 1.0), "Weights must be"),
+        (lambda: Weights(["a"], 1.0), "Weights must be"),
+        (lambda: Weights([1j], 1.0), "Weights must be"),
+        *(
+            (lambda n=n: Weights([1.0], n), "number of training examples")
+            for n in ("a", None, [1], 1j, 10**400)
+        ),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_in_one_sentence(call, words):
+    with pytest.raises(InputError, match=words) as error:
+        call()
+    assert str(error.value).endswith(".")
+
+
+def test_several_rankers_may_come_from_a_generator():
+    many = score_many((model for model in [RANKER, RANKER]), CORPUS)
+    assert np.array_equal(many[0], RANKER.score(CORPUS)) and len(many) == 2
+    assert fit_path(CORPUS, WEIGHTS, (c for c in [1.0, 2.0]))[1].cost == 2.0
