@@ -24,6 +24,7 @@ from ultr_core.claims import (
 )
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
+from ultr_core.risk.words import unbroken
 from ultr_core.settings import Settings
 
 SYMBOLS: dict[Verdict, str] = {
@@ -131,7 +132,7 @@ def _plain(text: str) -> str:
     """Text in which nothing is read as Markdown by accident."""
     for sign in "*_~$[]":
         text = text.replace(sign, f"\\{sign}")
-    return text
+    return unbroken(text)
 
 
 def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:

@@ -68,7 +68,7 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
         with status:
             _run_button(corpus, plan)
     headline.place().markdown(f"**{_reading(result)}**")
-    fixed = _settings_line(plan if result is None else result.plan, view)
+    fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
             show_study(result, key=view)
@@ -136,8 +136,8 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     return f"{how} Made by `{command}`."
 
 
-def _settings_line(plan: Plan, view: str) -> str:
-    """With which settings the result was made, and what the sidebar has to do with it."""
+def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
+    """With which settings the result is made, and what the sidebar has to do with it."""
     try:
         made = settings_words(plan)
     except InputError:
@@ -149,7 +149,8 @@ def _settings_line(plan: Plan, view: str) -> str:
             f"acts on “{title}” only."
         )
     return (
-        f":material/tune: **Made with** {made}. Of the sidebar it takes {sidebar_words(plan)}; the "
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the sidebar it "
+        f"takes {sidebar_words(plan)}; the "
         "rest is the paper's."
     )
 

@@ -112,8 +112,8 @@ def test_a_line_names_exactly_the_settings_of_what_is_shown(built_in: OpenApp, n
 @pytest.mark.parametrize("name", ["learning-curve", *LABELS])
 def test_a_quick_study_says_what_it_takes_from_the_sidebar(built_in: OpenApp, name: str) -> None:
     app = open_study(built_in, name, eps_plus="0.8", eps_minus="0.25", draws="2", result="quick")
-    (line,) = [text.value for text in app.markdown if "**Made with**" in text.value]
-    made, after = line.removeprefix(":material/tune: **Made with** ").split(". ", 1)
+    (line,) = [text.value for text in app.markdown if "**Will be made with**" in text.value]
+    made, after = line.removeprefix(":material/tune: **Will be made with** ").split(". ", 1)
     points = Plan(STUDIES[name], "quick", Settings(eps_plus=0.8, draws=2)).points
     for key, ends in told(made).items():
         found = [getattr(point.settings, key) for point in points]

@@ -10,3 +10,12 @@ def percent(share: float, decimals: int = 0) -> str:
     ('95 %', '58.2 %')
     """
     return f"{100 * share:.{decimals}f} %"
+
+
+def unbroken(text: str) -> str:
+    """A sentence for the screen, in which no line ends between a number and its percent sign.
+
+    >>> unbroken("95 % of 3") == "95\\N{NO-BREAK SPACE}% of 3"
+    True
+    """
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
