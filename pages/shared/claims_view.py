@@ -129,10 +129,12 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is read as Markdown by accident."""
-    for sign in "*_~$[]":
-        text = text.replace(sign, f"\\{sign}")
-    return unbroken(text)
+    """Text in which nothing but code is read as Markdown."""
+    parts = text.split("`")
+    for number in range(0, len(parts), 2):
+        for sign in "*_~$[]":
+            parts[number] = parts[number].replace(sign, f"\\{sign}")
+    return unbroken("`".join(parts))
 
 
 def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:
