@@ -22,6 +22,7 @@ from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.export.page_links import LIVE, SCHEME_TITLES
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
 from ultr_core.risk.sign_test import sign_test, traffic_words
+from ultr_core.risk.words import percent, unbroken
 
 RANKERS = {
     "production": "Production, weights by hand",
@@ -30,9 +31,11 @@ RANKERS = {
 }
 STEPS = (
     (
-        "**Would the paper's number of queries have shown it here?** 218 queries against Prod.",
-        "Interleave 218 queries",
-        {"live_queries": 218},
+        "**Would the paper's number of queries have shown it here?** Its 218 queries against "
+        "the production ranker (Prod) all had a click. At the default settings six in ten shown "
+        "queries have one, so that 370 must be shown.",
+        "Interleave 370 queries",
+        {"live_queries": 370},
     ),
     (
         "**Does another way to interleave agree?** Team draft judges by teams instead of depth.",
@@ -60,7 +63,7 @@ def main() -> None:
     except InputError as error:
         st.error(in_page_words(str(error)), icon=":material/error:")
         st.stop()
-    headline.place().markdown(f"**{result.sentence}**")
+    headline.place().markdown(unbroken(f"**{result.sentence}**"))
     st.subheader("Who wins when both rankings are mixed and users click?")
     show_figure(partial(win_share_figure, result))
     _reading(result)
@@ -96,12 +99,13 @@ def _reading(result: LiveResult) -> None:
         if contest.test.decided == 0:
             continue  # the headline says all there is
         traffic = traffic_words(contest.test.win_share)
-        st.markdown(
+        words = (
             f"Against **{contest.label}**: {contest.null_sentence} Relative risk "
             f"{contest.test.relative_risk:.2f}. Traffic for 80 % power at this win share: "
-            f"{traffic}; with as many as the paper had, {contest.paper_power:.0%} of such "
+            f"{traffic}; with as many as the paper had, {percent(contest.paper_power)} of such "
             "experiments would be significant."
         )
+        st.markdown(unbroken(words))
 
 
 def _numbers(result: LiveResult) -> None:
@@ -158,11 +162,12 @@ def _sign_test_section() -> None:
         st.markdown(f":material/info: {error}")
         return
     traffic = traffic_words(test.win_share)
-    st.markdown(
+    words = (
         f"**{test.sentence}** Relative risk {test.relative_risk:.3f} (losses among the decided, "
-        f"over one half). Power at this share {test.power:.0%}; for 80 %: {traffic}. The paper's "
-        "table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 and 0.006133."
+        f"over one half). Power at this share {percent(test.power)}; for 80 %: {traffic}. The "
+        "paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 and 0.006133."
     )
+    st.markdown(unbroken(words))
 
 
 def _demonstration_section() -> None:

@@ -24,6 +24,8 @@ from ultr_core.claims import (
 )
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
+from ultr_core.risk.words import unbroken
+from ultr_core.settings import Settings
 
 SYMBOLS: dict[Verdict, str] = {
     "holds": ":green[:material/check_circle:]",
@@ -127,18 +129,22 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is read as Markdown by accident."""
-    for sign in "*_~$[]":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    """Text in which nothing but code is read as Markdown."""
+    parts = text.split("`")
+    for number in range(0, len(parts), 2):
+        for sign in "*_~$[]":
+            parts[number] = parts[number].replace(sign, f"\\{sign}")
+    return unbroken("`".join(parts))
 
 
 def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:
-    counts = claims_cached.counts(corpus)
+    counts, base = claims_cached.counts(corpus), Settings()
     st.markdown(
         f"Measured on {counts['name']} ({counts['train']['queries']:,} training and "
-        f"{counts['test']['queries']:,} test queries) with the paper's settings, η = 1 and ε₋ = "
-        "0.1, whatever the controls say. On the command line: `python -m ultr_core claims`."
+        f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
+        f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line that had others names "
+        "them. Derivations use a query of six documents. On the command line: `python -m "
+        "ultr_core claims`."
     )
     with st.container(horizontal=True):
         st.download_button(
@@ -163,7 +169,7 @@ def show_readings() -> None:
         st.markdown(f"**This lab's reading:** {_plain(reading.taken)}. {_plain(reading.why)}")
     if chosen in ("both", "other"):
         st.markdown(f"**The other reading:** {_plain(reading.other)}.")
-    st.markdown(f"{_plain(found.quantity)}:")
+    st.markdown(f"{_plain(found.quantity)}. {_plain(found.world)}".strip())
     _compared_table(found, chosen)
     if chosen == "both":
         st.markdown(f"**{_plain(found.sentence)}**")

@@ -30,7 +30,9 @@ from ultr_core.experiments.studies import (
     judge,
     load_shipped,
     read_study,
+    settings_words,
     shipped_result,
+    sidebar_words,
 )
 from ultr_core.experiments.studies.grids import MAPS
 from ultr_core.export.page_links import LOSS, RESULT
@@ -66,11 +68,15 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
         with status:
             _run_button(corpus, plan)
     headline.place().markdown(f"**{_reading(result)}**")
+    fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
             show_study(result, key=view)
+            st.markdown(fixed)
         st.markdown(_caption(result, shipped=view == SHIPPED))
         _claims_section(judge(result))
+    elif fixed:
+        st.markdown(fixed)
     formula, meaning = study_words.FORMULAS[name]
     st.subheader("What is behind it")
     st.latex(formula)
@@ -128,6 +134,25 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
         return " ".join([how, *curve_notices(result.plan.base)] if result.plan.curves else [how])
     command = load_shipped("maps" if study.name in MAPS else "figures").command
     return f"{how} Made by `{command}`."
+
+
+def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
+    """With which settings the result is made, and what the sidebar has to do with it."""
+    try:
+        made = settings_words(plan)
+    except InputError:
+        return ""  # the run's place says what is wrong
+    if view == SHIPPED:
+        title = RESULT.options[COMPUTED]
+        return (
+            f":material/tune: **Made with** {made}. The sidebar does not change this result; it "
+            f"acts on “{title}” only."
+        )
+    return (
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the sidebar it "
+        f"takes {sidebar_words(plan)}; the "
+        "rest is the paper's."
+    )
 
 
 def _bars(draws: int) -> str:

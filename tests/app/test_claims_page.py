@@ -54,6 +54,13 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     assert not app.exception
 
 
+def test_code_in_a_remark_has_no_escapes(open_claims: Callable[..., AppTest]) -> None:
+    app = open_claims(claim_section="7.3", claim_checks="true")
+    for remark in app.table[0].value["Remark"]:
+        code = "".join(remark.split("`")[1::2])
+        assert "python -m ultr_core reproduce" in code
+
+
 def test_conventions_and_both_readings(open_claims: Callable[..., AppTest]) -> None:
     app = open_claims(part="readings", reading_place="E5")
     assert not app.exception

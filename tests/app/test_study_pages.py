@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -76,6 +77,50 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
         assert any(claim.verdict in label and claim.statement in label for label in labels)
     assert "python -m ultr_core reproduce" in words(app)
     assert len(open_savers(app).get("download_button")) == 4
+
+
+SYMBOLS = {"η": "eta", "η′": "assumed_eta", "ε₋": "eps_minus", "ε₊": "eps_plus"}
+
+
+def told(line: str) -> dict[str, tuple[float, float]]:
+    """Lowest and highest value of each setting that a line of settings names."""
+    found = {}
+    for part in line.split(", "):
+        *symbols, values = part.split(" = ")
+        numbers = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*\.?\d*", values)]
+        ends = (numbers[0], numbers[-1])
+        if symbols:
+            found |= dict.fromkeys((SYMBOLS[symbol] for symbol in symbols), ends)
+        else:
+            found["draws" if "click log" in values else "clicks"] = ends
+    return found
+
+
+@pytest.mark.parametrize("name", ["learning-curve", *LABELS])
+def test_a_line_names_exactly_the_settings_of_what_is_shown(built_in: OpenApp, name: str) -> None:
+    app = open_study(built_in, name, eps_minus="0.25", eta="0.3", clicks="500", draws="2")
+    (line,) = [text.value for text in app.markdown if "**Made with**" in text.value]
+    made, after = line.removeprefix(":material/tune: **Made with** ").split(". ", 1)
+    points = shipped_result(name, LOSSES["sum-of-ranks"]).plan.points
+    named = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "draws")
+    expected = {key: [getattr(point.settings, key) for point in points] for key in named}
+    assert told(made) == {key: (min(found), max(found)) for key, found in expected.items()}
+    assert after.startswith("The sidebar does not change this result")
+    assert "“Quick, computed here” only" in after
+
+
+@pytest.mark.parametrize("name", ["learning-curve", *LABELS])
+def test_a_quick_study_says_what_it_takes_from_the_sidebar(built_in: OpenApp, name: str) -> None:
+    app = open_study(built_in, name, eps_plus="0.8", eps_minus="0.25", draws="2", result="quick")
+    (line,) = [text.value for text in app.markdown if "**Will be made with**" in text.value]
+    made, after = line.removeprefix(":material/tune: **Will be made with** ").split(". ", 1)
+    points = Plan(STUDIES[name], "quick", Settings(eps_plus=0.8, draws=2)).points
+    for key, ends in told(made).items():
+        found = [getattr(point.settings, key) for point in points]
+        assert ends == (min(found), max(found)), key
+    for control in ("Click logs", "Seed", "ε₊", "Corpus", "Relevant from grade"):
+        assert control in after
+    assert "ε₋" not in after
 
 
 def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:

@@ -30,13 +30,14 @@ from ultr_core.experiments.studies import (
     Claim,
     judge,
     load_shipped,
+    settings_words,
     shipped_result,
 )
 from ultr_core.feedback import PositionModel
 from ultr_core.proofs import Check, SmallWorld, default_world
 from ultr_core.propensity import SwapCounts, simulate_swaps
 from ultr_core.ranking import rank_documents
-from ultr_core.settings import PRESETS, Settings
+from ultr_core.settings import Settings
 
 FloatArray = NDArray[np.float64]
 
@@ -117,15 +118,9 @@ class Bench:
         return second_ranker(self.world, self.settings)
 
     @cached_property
-    def live_settings(self) -> Settings:
-        """Users with the milder bias that section 7.6 measured."""
-        preset = next(p for p in PRESETS if p.name.startswith("Live engine"))
-        return preset.settings
-
-    @cached_property
     def live(self) -> LiveResult:
-        """The live experiment on the simulated engine, with the paper's design."""
-        return run_live(self.world, self.live_settings)
+        """The live experiment as its page shows it at first, so that both give the same numbers."""
+        return run_live(self.world, self.settings)
 
 
 @lru_cache(maxsize=8)
@@ -133,6 +128,11 @@ def study_claims(study: str) -> Mapping[str, Claim]:
     """The verdicts of a figure's study at paper scale, as shipped with the code, by key."""
     result = shipped_result(study, LOSSES[DEFAULT_LOSS])
     return MappingProxyType({claim.key: claim for claim in judge(result)})
+
+
+def study_settings(study: str) -> str:
+    """The settings that a figure's study had, in a sentence."""
+    return f"Made with {settings_words(shipped_result(study, LOSSES[DEFAULT_LOSS]).plan)}."
 
 
 def study_source() -> str:

@@ -16,6 +16,11 @@ VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "not checkable")
 
 NOT_MEASURED = "not measured"
 
+MISSED = (
+    "The interval misses that value, as one in twenty does, and by too little to refute the claim."
+)
+"""What a number says whose interval does not hold the true value though it is close to it."""
+
 Relation = Literal["=", "≥", ">", "<", "judged", "none"]
 
 
@@ -27,7 +32,8 @@ class Measured:
         text: the numbers found, in words.
         value: the number that decides; None where the claim is not checkable or was judged by a
             study.
-        relation: how ``value`` must stand to ``target``: "=" within ``tolerance``, "≥" likewise
+        relation: how ``value`` must stand to ``target``: "=" within ``tolerance``, and inside the
+            interval where there is one (one without the other leaves it open); "≥" likewise
             from below, ">" or "<" with the whole interval where there is one. "judged" takes
             ``decided`` as it is; "none" is not checkable.
         low, high: 95 % interval, where the number is uncertain.
@@ -49,9 +55,11 @@ class Measured:
     def shown(self) -> str:
         """The numbers in words with their interval, and why they decide nothing, if so."""
         parts = [] if self.text == NOT_MEASURED else [self.text]
-        if self.low is not None and self.high is not None and "interval" not in self.text:
+        if self.low is not None and self.high is not None and "95 % interval" not in self.text:
             parts.append(f"95 % interval {self.low:.3g} to {self.high:.3g}.")
-        if self.verdict == "not checkable":
+        if self.verdict == "not checkable" and self.relation == "=" and self.value is not None:
+            parts.append(MISSED)
+        elif self.verdict == "not checkable":
             first = self.reason.partition(". ")[0].rstrip(".") + "."
             parts.append(first if self.relation == "judged" else self.reason)
         return " ".join(parts)
@@ -70,7 +78,11 @@ class Measured:
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if self.relation == "=":
-            return abs(self.value - self.target) <= self.tolerance
+            near = abs(self.value - self.target) <= self.tolerance
+            if self.low is None or self.high is None:
+                return near
+            inside = self.low <= self.target <= self.high
+            return near if near == inside else None
         if self.relation == "≥":
             return self.value >= self.target - self.tolerance
         if self.relation == ">":
@@ -159,8 +171,8 @@ def from_proof(name: str) -> Callable[[Bench], Measured]:
     return lambda bench: from_check(bench.checks[name])
 
 
-def from_study_claim(claim: Claim, source: str) -> Measured:
-    """A study's verdict on its figure; ``source`` says where the study was made."""
+def from_study_claim(claim: Claim, source: str, settings: str) -> Measured:
+    """A study's verdict on its figure: ``source`` of the study, and the ``settings`` it had."""
     decided = {HOLDS: True, FAILS: False}.get(claim.verdict)
     reason = f"{source} {claim.test}"
     if decided is None:
@@ -168,6 +180,7 @@ def from_study_claim(claim: Claim, source: str) -> Measured:
     numbers = claim.numbers
     if "[" in numbers:
         numbers = f"With 95 % intervals: {numbers}"
+    numbers = f"{numbers} {settings}"
     return Measured(numbers, relation="judged", decided=decided, reason=reason)
 
 

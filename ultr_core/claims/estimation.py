@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -40,6 +41,7 @@ from ultr_core.propensity import (
 )
 from ultr_core.ranking import query_sums
 from ultr_core.risk import interval_over_draws, true_risk
+from ultr_core.risk.words import percent
 
 COST = 10.0
 TIGHT = 1e-6
@@ -50,16 +52,20 @@ PRECISION, PRECISE_RANK = 0.1, 10
 def _limit_is_the_ratio(bench: Bench) -> Measured:
     """Limit of the swap estimate against p_r / p_1, over settings of the noise."""
     truth = true_ratios(bench.users.curve, SwapDesign())
-    worst = 0.0
-    for plus, minus in ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2)):
+    worst, noises = 0.0, ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2))
+    for plus, minus in noises:
         limit = swap_limit(PositionModel(bench.users.curve, plus, minus), *bench.shown)
         known = ~np.isnan(limit)
         worst = max(worst, float(np.max(np.abs(limit - truth)[known])))
     return Measured(
-        f"At three settings of the noise the limit is p_r / p_1, to {worst:.1e}.",
+        f"At ε₊ and ε₋ of {_pairs(noises)} the limit is p_r / p_1, to {worst:.1e}.",
         worst,
         tolerance=1e-12,
     )
+
+
+def _pairs(noises: Sequence[tuple[float, float]]) -> str:
+    return "; ".join(f"{plus:g} and {minus:g}" for plus, minus in noises)
 
 
 def _intervals_cover(bench: Bench) -> Measured:
@@ -75,15 +81,16 @@ def _intervals_cover(bench: Bench) -> Measured:
             shares.append(float(np.mean(held)))
     found = interval_over_draws(shares)
     return Measured(
-        f"{found.value:.1%} of the intervals hold the true ratio, over {found.n} experiments of "
-        f"{FEW_SESSIONS:,} presentations.",
+        f"{percent(found.value, 1)} of the intervals hold the true ratio, over {found.n} "
+        "experiments of "
+        f"{FEW_SESSIONS:,} presentations; 95 % interval of this share {percent(found.low, 1)} to "
+        f"{percent(found.high, 1)}. Within two percentage points of 95 % counts as right.",
         found.value,
         "=",
         0.95,
         0.02,
         found.low,
         found.high,
-        reason="Holds within two percentage points of 95 %.",
     )
 
 
@@ -128,8 +135,8 @@ def _cost_formula(bench: Bench) -> Measured:
     ]
     found = interval_over_draws(drawn)
     return Measured(
-        f"(j − k)(r(d_k) − r(d_j)), averaged: {exact:.3f}; as it happened in ten experiments: "
-        f"{found.value:.3f}.",
+        f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; as it happened in ten "
+        f"experiments: {found.value:.3f}.",
         found.value,
         "=",
         exact,
@@ -173,7 +180,7 @@ def _interpolation(bench: Bench) -> Measured:
 def _traffic(bench: Bench) -> Measured:
     needed = sessions_for_precision(bench.world, bench.users, SwapDesign(), PRECISE_RANK, PRECISION)
     return Measured(
-        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
+        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {percent(PRECISION)}.",
         relation="none",
         reason="Whether that is a small share depends on an engine's traffic, which the paper does "
         "not give.",
@@ -262,7 +269,8 @@ def _cascade(bench: Bench) -> Measured:
     )
     loss = world.query.loss(world.query.new)
     return Measured(
-        f"Users who stop after a click: divided by the chance that they got there, the average is "
+        "Users who stop after a click, ε₋ = 0: divided by the chance that they got there, the "
+        "average is "
         f"{found}; by the position alone {float(plain):.3g}; the true loss is {loss}.",
         float(found - loss),
     )
@@ -284,11 +292,13 @@ def _graded(bench: Bench) -> Measured:
 
 def _swaps_any_relevance(bench: Bench) -> Measured:
     """Exact line of the derivation for two shares of relevant documents at rank 1."""
-    worst = Fraction(0)
-    for minus in (Fraction(0), Fraction(1, 10), Fraction(1, 2)):
+    worst, levels = Fraction(0), (Fraction(0), Fraction(1, 10), Fraction(1, 2))
+    for minus in levels:
         worst = max(worst, largest_error(walk(replace(bench.small, eps_minus=minus), "swap-ratio")))
     return Measured(
-        f"At three levels of noise the ratio is exact; largest error {worst}.", float(worst)
+        f"At ε₋ = {', '.join(str(level) for level in levels)} the ratio is exact; largest error "
+        f"{worst}.",
+        float(worst),
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench, study_claims, study_source
+from ultr_core.claims.bench import Bench, study_claims, study_settings, study_source
 from ultr_core.claims.entry import (
     Entry,
     Measured,
@@ -38,7 +38,7 @@ _ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
 
 
 def _judged(study: str, key: str, _: Bench) -> Measured:
-    return from_study_claim(study_claims(study)[key], study_source())
+    return from_study_claim(study_claims(study)[key], study_source(), study_settings(study))
 
 
 def _on_figures() -> tuple[Entry, ...]:
@@ -69,7 +69,8 @@ def _production_is_flat(_: Bench) -> Measured:
     }
     return Measured(
         f"Production's loss at {len(result.plan.points)} numbers of clicks: "
-        f"{', '.join(f'{level:.3f}' for level in sorted(levels))}.",
+        f"{', '.join(f'{level:.3f}' for level in sorted(levels))}. "
+        f"{study_settings('learning-curve')}",
         max(levels) - min(levels),
         reason=study_source(),
     )
@@ -83,7 +84,8 @@ def _tau_one_is_not_always_found(_: Bench) -> Measured:
     chosen = [cell.clip for cell in found if cell is not None]
     hits = sum(clip == 1.0 for clip in chosen)
     return Measured(
-        f"At n = {first.x:,.0f} validation chose τ = 1 in {hits} of {len(chosen)} click logs.",
+        f"At n = {first.x:,.0f} validation chose τ = 1 in {hits} of {len(chosen)} click logs. "
+        f"{study_settings('learning-curve')}",
         hits / len(chosen),
         "<",
         1.0,

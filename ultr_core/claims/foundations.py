@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench, study_claims, study_source
+from ultr_core.claims.bench import Bench, study_claims, study_settings, study_source
 from ultr_core.claims.entry import Entry, Measured, from_check, from_proof, from_study_claim
 from ultr_core.errors import InputError
 from ultr_core.experiments.propensity_study import SwapDesign, agreement_with, true_ratios
@@ -23,7 +24,9 @@ from ultr_core.propensity import (
     swap_cost,
 )
 from ultr_core.ranking import query_sums
-from ultr_core.risk import Estimate, estimate_risk, true_risk, true_risks
+from ultr_core.risk import estimate_risk, true_risk, true_risks
+from ultr_core.risk.estimate import NORMAL_QUANTILE
+from ultr_core.risk.words import percent
 
 REACH = 4.0
 """Standard errors that a simulated number may be off; one normal number in 16,000 is further."""
@@ -32,6 +35,12 @@ POOL = 5
 """Documents judged a query in the check on pooling."""
 
 LANDMARK, LAST_RANK = 1, 21
+
+SAMPLES = 1_000
+"""Random samples of queries in the check on equation 1."""
+
+NEAR = 0.1
+"""Share by which their error may differ from chance: about four standard errors of it."""
 
 
 def walk(world: SmallWorld, name: str) -> Walk:
@@ -51,8 +60,9 @@ def _naive_is_biased(bench: Bench) -> Measured:
     return Measured(found.text, found.value, ">", 0.0)
 
 
-def _skip_above(_: Bench) -> Measured:
-    return from_study_claim(study_claims("learning-curve")["skip-above-reverses"], study_source())
+def _on_learning_curve(key: str, _: Bench) -> Measured:
+    claim = study_claims("learning-curve")[key]
+    return from_study_claim(claim, study_source(), study_settings("learning-curve"))
 
 
 def _em_needs_repeats(bench: Bench) -> Measured:
@@ -125,7 +135,7 @@ def _each_query_once(bench: Bench) -> Measured:
     found = estimate_risk(log, bench.skyline_ranks, bench.propensity)
     truth = true_risk(bench.skyline_ranks, relevance, offsets)
     return Measured(
-        f"Each of {queries:,} queries shown once, without noise: {found.value:.2f}; the true risk "
+        f"Each of {queries:,} queries shown once, ε₋ = 0: {found.value:.2f}; the true risk "
         f"is {truth:.2f}.",
         found.value,
         "=",
@@ -137,24 +147,37 @@ def _each_query_once(bench: Bench) -> Measured:
 
 
 def _sample_mean(bench: Bench) -> Measured:
-    """Mean loss over a tenth of the queries, drawn at random, against the risk on all."""
+    """Error of the mean loss of many random tenths of the queries, against what chance makes.
+
+    Chance alone: sqrt((1 - n/N) / n) standard deviations, for n of N queries without replacement.
+    A bias would add to it.
+    """
     relevance, presented, offsets = bench.shown
     sums = query_sums(presented * relevance.astype(np.int64), offsets).astype(np.float64)
-    size = max(2, len(sums) // 10)
-    drawn = np.random.default_rng(bench.settings.seed).choice(sums, size, replace=False)
-    found = Estimate.normal(
-        float(drawn.mean()), float(drawn.std(ddof=1)) / math.sqrt(size), size, float(size)
-    )
-    whole = true_risk(presented, relevance, offsets)
+    queries = len(sums)
+    size = max(2, queries // 10)
+    chance = float(sums.std(ddof=1)) if queries >= 2 * size else 0.0
+    if chance == 0:
+        raise InputError("Too few queries, or all of one loss: samples of them say nothing.")
+    random = np.random.default_rng(bench.settings.seed)
+    drawn = np.stack([random.choice(sums, size, replace=False) for _ in range(SAMPLES)])
+    missed = drawn.mean(axis=1) - true_risk(presented, relevance, offsets)
+    error = float(np.sqrt(np.mean(missed**2)))
+    shrink = math.sqrt((1 - size / queries) / size)
+    chance *= shrink
+    reach = NORMAL_QUANTILE * drawn.std(axis=1, ddof=1) * shrink
+    held = float(np.mean(np.abs(missed) <= reach))
     return Measured(
-        f"{size:,} queries drawn at random give production the risk {found.value:.2f}, all "
-        f"{len(sums):,} give {whole:.2f}.",
-        found.value,
+        f"{SAMPLES:,} random samples of {size:,} queries miss the risk of production on all "
+        f"{queries:,}, {true_risk(presented, relevance, offsets):.2f}, by {error:.2f} (root mean "
+        f"square); chance without any bias makes {chance:.2f}. Within {percent(NEAR)} of it counts "
+        "as no bias.",
+        error / chance,
         "=",
-        whole,
-        REACH * found.standard_error,
-        found.low,
-        found.high,
+        1.0,
+        NEAR,
+        reason=f"{percent(held)} of the samples' own 95 % intervals hold the risk: few queries "
+        "with large losses make the losses skewed, and intervals of small samples too short.",
     )
 
 
@@ -167,7 +190,8 @@ def _pooling_is_biased(bench: Bench) -> Measured:
     truth = bench.family.true_risk
     swapped = (truth[first] - truth[second]) * (pooled[first] - pooled[second]) < 0
     return Measured(
-        f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} of "
+        f"With the top {POOL} of production judged, {percent(1 - judged.sum() / relevance.sum())} "
+        "of "
         f"the relevant documents count as irrelevant and {int(swapped.sum())} of {len(swapped):,} "
         "pairs of rankers change their order.",
         float(swapped.sum()),
@@ -200,7 +224,7 @@ def _sum_not_mean(bench: Bench) -> Measured:
 def _irrelevant_may_be_unseen(bench: Bench) -> Measured:
     worst = largest_error(walk(bench.small.clean.breaking("zero-irrelevant"), "ips-unbiased"))
     return Measured(
-        f"With an irrelevant document that nobody sees, and no noise, the largest error of a line "
+        f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
         float(worst),
     )
@@ -209,7 +233,7 @@ def _irrelevant_may_be_unseen(bench: Bench) -> Measured:
 def _relevant_must_be_seen(bench: Bench) -> Measured:
     worst = largest_error(walk(bench.small.clean.breaking("zero-relevant"), "ips-unbiased"))
     return Measured(
-        f"With a relevant document that nobody sees, the loss is off by {worst}.",
+        f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
         ">",
     )
@@ -233,14 +257,10 @@ def _unconfoundedness(bench: Bench) -> Measured:
     worst = largest_error(walk(bench.small.clean.breaking("attraction"), "ips-unbiased"))
     return Measured(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
-        "of users.",
+        "of users; ε₋ = 0.",
         float(worst),
         ">",
     )
-
-
-def _consistency(_: Bench) -> Measured:
-    return from_study_claim(study_claims("learning-curve")["approaches-skyline"], study_source())
 
 
 def _one_number_a_document(bench: Bench) -> Measured:
@@ -260,7 +280,7 @@ ENTRIES = (
           "risks.", _naive_is_biased, *links.lab()),
     Entry(("1b",), "1", "text", "Learning from “clicked over skipped above” tends to reverse the "
           "order that was shown.", "Ranking SVM on such preferences; Kendall's τ with production.",
-          _skip_above, *links.LEARNING_CURVES),
+          partial(_on_learning_curve, "skip-above-reverses"), *links.LEARNING_CURVES),
     Entry(("1c",), "1", "text", "Generative click models need queries that repeat.",
           "EM on the logs of two rankers that share 2, 20 or 200 presentations of each query.",
           _em_needs_repeats, *links.PROPENSITIES),
@@ -274,7 +294,8 @@ ENTRIES = (
           "One fixed ranking a query is logged; the risk is recovered from its clicks.",
           from_proof("risk-recovered"), *links.lab()),
     Entry(("3a",), "3", "equation 1", "The mean loss over judged queries estimates the risk.",
-          "A random tenth of the queries against all of them.", _sample_mean,
+          f"{SAMPLES:,} random samples of a tenth of the queries against all of "
+          "them.", _sample_mean,
           *links.lab()),
     Entry(("3b",), "3", "text", "Counting unjudged documents as irrelevant biases the evaluation.",
           "Relevance known only for the top of production; order of sixty rankers.",
@@ -309,7 +330,7 @@ ENTRIES = (
           *links.derivation("variance"), ours=True),
     Entry(("4j",), "4", "text", "Minimising the weighted risk is consistent.",
           "A theorem about infinitely many clicks; here the end of the learning curve.",
-          _consistency, *links.LEARNING_CURVES),
+          partial(_on_learning_curve, "approaches-skyline"), *links.LEARNING_CURVES),
     Entry(("4k",), "4", "text", "Each click counts, also several on one document.",
           "Training examples against clicks of the simulated log.", _one_number_a_document,
           *links.lab()),

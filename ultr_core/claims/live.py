@@ -15,6 +15,7 @@ from ultr_core.experiments.interleaving import exact_verdicts, one_random_click
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign
 from ultr_core.feedback import PowerLaw
 from ultr_core.risk.sign_test import sign_test
+from ultr_core.risk.words import percent
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755
 AGAINST_PROD, AGAINST_NAIVE = (87, 48, 83), (95, 60, 102)
@@ -26,8 +27,9 @@ def _click_counts(_: Bench) -> Measured:
     design = LiveDesign()
     total = TRAINING_CLICKS + VALIDATION_CLICKS
     return Measured(
-        f"{TRAINING_CLICKS:,} + {VALIDATION_CLICKS:,} = {total:,}; {TRAINING_CLICKS / total:.1%} "
-        f"of the clicks in {design.training_days / design.days:.1%} of the days.",
+        f"{TRAINING_CLICKS:,} + {VALIDATION_CLICKS:,} = {total:,}; "
+        f"{percent(TRAINING_CLICKS / total, 1)} "
+        f"of the clicks in {percent(design.training_days / design.days, 1)} of the days.",
         float(total - PAPER_CLICKS),
     )
 
@@ -52,8 +54,9 @@ def _control_share(bench: Bench) -> Measured:
     share, expected = control / counts.sessions, 1 / ranks
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
     return Measured(
-        f"{control:,} of {SWAP_SESSIONS:,} presentations swapped rank 1 with itself, {share:.2%}; "
-        f"1/{ranks} is {expected:.2%}.",
+        f"{control:,} of {SWAP_SESSIONS:,} presentations swapped rank 1 with itself, "
+        f"{percent(share, 2)}; "
+        f"1/{ranks} is {percent(expected, 2)}.",
         share,
         target=expected,
         tolerance=REACH * error,
@@ -115,7 +118,7 @@ def _simulated_contest(number: int, bench: Bench) -> Measured:
         0.5,
         low=contest.test.low,
         high=contest.test.high,
-        reason="Users of the position model at the live engine's bias, on this lab's corpus.",
+        reason="Users of the position model, on this lab's corpus; the live page's default.",
     )
 
 
@@ -171,25 +174,25 @@ ENTRIES = (
     Entry(("L1",), "7.6", "text", "A full-text search engine with a linear ranker, 1,000 features "
           "and weights made by hand.", "It needs the engine.", not_checkable(
               "The engine of 2016 and its users are not at hand; the lab simulates one."),
-          *links.LIVE_ENGINE),
+          *links.LIVE),
     Entry(("L2", "I12"), "7.6", "text", "21 days of clicks: 5,437 in the first 16, 1,755 in the "
-          "last 5.", "Sums and shares of the printed counts.", _click_counts, *links.LIVE_ENGINE),
+          "last 5.", "Sums and shares of the printed counts.", _click_counts, *links.LIVE),
     Entry(("L3",), "7.6", "text", "C is chosen on the last five days; then all 21 are trained on.",
-          "Clicks of the simulated experiment by days.", _all_days, *links.LIVE_ENGINE),
+          "Clicks of the simulated experiment by days.", _all_days, *links.LIVE),
     Entry(("L4",), "7.6", "text", "Rank 1 is swapped with a rank drawn uniformly from 1 to 21; the "
           "draw of 1 is the control.", "Presentations of a simulated experiment.", _control_share,
           *links.PROPENSITIES),
     Entry(("L5",), "7.6", "text", "The ratios are smoothed with overall click rates.",
           "The weight is not printed.", not_checkable(
               "The paper does not say how much it smooths; the page has a slider for it."),
-          *links.LIVE_ENGINE),
+          *links.LIVE),
     Entry(("L6",), "7.6", "text", "Propensities fall to about 0.12 at rank 21, roughly with rank.",
           "Exponent that gives this number, and what η = 1 would give.", _milder_than_one,
           *links.LIVE_ENGINE),
     Entry(("L7",), "7.6", "text", "Below rank 21 the last propensity is used.",
-          "The curve that the simulated experiment trains with.", _last_value, *links.LIVE_ENGINE),
+          "The curve that the simulated experiment trains with.", _last_value, *links.LIVE),
     Entry(("L8",), "7.6", "text", "Balanced interleaving, one verdict a query, ties apart.",
-          "Counts of the simulated contest.", _ties_apart, *links.LIVE_ENGINE),
+          "Counts of the simulated contest.", _ties_apart, *links.LIVE),
     Entry(("L8b",), "7.6", "ours", "Balanced interleaving can prefer a ranking for no reason.",
           "Every coin and click enumerated on two rankings of three documents.",
           _interleaving_errs, *links.LIVE, ours=True),
@@ -201,9 +204,9 @@ ENTRIES = (
           *links.LIVE),
     Entry(("L9b",), "7.6", "table", "Weighted beats production, on a simulated engine.",
           "The whole experiment simulated: clicks, swaps, training, interleaving.",
-          partial(_simulated_contest, 0), *links.LIVE_ENGINE),
+          partial(_simulated_contest, 0), *links.LIVE),
     Entry(("L9c",), "7.6", "table", "Weighted beats naive, on a simulated engine.",
-          "As above, against naive.", partial(_simulated_contest, 1), *links.LIVE_ENGINE),
+          "As above, against naive.", partial(_simulated_contest, 1), *links.LIVE),
     Entry(("L10",), "7.6", "text", "Two-tailed sign tests give p = 0.001 and 0.006.",
           "Exact binomial tests of the printed counts.", _p_values, *links.LIVE),
     Entry(("L11",), "7.6", "text", "Relative risks of 0.71 and 0.77.",

@@ -18,6 +18,7 @@ from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
 from ultr_core.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.risk import expected_risk, kendall_tau
+from ultr_core.risk.words import percent
 
 ROUNDING = 1e-9
 SESSIONS = 20_000
@@ -38,7 +39,8 @@ def _clicks_without_noise(bench: Bench) -> Measured:
     wrong = int(log.clicks[~relevance].sum())
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Measured(
-        f"{log.total_clicks:,} clicks of {SESSIONS:,} sessions: {wrong} on irrelevant documents, "
+        f"{log.total_clicks:,} clicks of {SESSIONS:,} sessions, ε₋ = 0: {wrong} on irrelevant "
+        "documents, "
         f"and {missed} times no click on a relevant document at rank 1, which everybody examines.",
         float(wrong + missed),
     )
@@ -54,7 +56,7 @@ def _equation_5(bench: Bench) -> Measured:
     worst = float(np.max(np.abs(found / bench.family.true_risk - 1)))
     return Measured(
         f"Over {len(found)} rankers expectation and true risk differ by {worst:.1g} at most, "
-        "relative.",
+        "relative; ε₋ = 0.",
         worst,
         tolerance=ROUNDING,
     )
@@ -64,7 +66,7 @@ def _unclicked_is_not_irrelevant(bench: Bench) -> Measured:
     log, relevance = bench.logs.train, bench.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Measured(
-        f"Shown relevant documents were passed over in {missed:.0%} of their presentations.",
+        f"Shown relevant documents were passed over in {percent(missed)} of their presentations.",
         float(missed),
         ">",
     )
@@ -153,7 +155,7 @@ def _order_without_conditions(bench: Bench) -> Measured:
 
 def _shifted_noise(bench: Bench) -> Measured:
     """The law's slope and intercept on the small query at three settings of the noise."""
-    worst, parts = Fraction(0), []
+    worst, parts = Fraction(0), list[str]()
     for plus, minus in (
         (1, Fraction(1, 10)),
         (1, Fraction(3, 10)),
@@ -162,10 +164,10 @@ def _shifted_noise(bench: Bench) -> Measured:
         world = replace(bench.small, eps_plus=Fraction(plus), eps_minus=minus)
         worst = max(worst, largest_error(walk(world, "affine-law")))
         size = world.query.size
-        parts.append(f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}")
+        law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
+        parts.append(f"{law} (ε₊ = {float(plus):g}, ε₋ = {float(minus):g})")
     return Measured(
-        f"Slope and intercept at three settings of the noise: {'; '.join(parts)}; largest error "
-        f"{worst}.",
+        f"Slope and intercept: {'; '.join(parts)}; largest error {worst}.",
         float(worst),
     )
 
@@ -227,7 +229,7 @@ def _longest_lists(bench: Bench) -> Measured:
         tau[label] = kendall_tau(expected, bench.family.true_risk)
     return Measured(
         f"Nothing below rank {CUT} shown: Kendall's τ with the true risk is {tau['without']:.3f} "
-        f"without and {tau['with']:.3f} with noise, instead of 1.",
+        f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {bench.users.eps_minus:g}, instead of 1.",
         max(tau.values()),
         "<",
         1.0,

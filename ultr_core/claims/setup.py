@@ -10,6 +10,7 @@ from ultr_core.claims.entry import Entry, Measured, not_checkable
 from ultr_core.experiments.logs import VALIDATION_SHARE
 from ultr_core.experiments.studies.claim_tests import PAPER_NOISE_SHARE
 from ultr_core.risk import noise_share
+from ultr_core.risk.words import percent
 from ultr_core.settings import Settings
 
 YAHOO_QUERIES = (19_944, 2_994, 6_983)
@@ -25,7 +26,7 @@ HALF_A_PERCENT = 0.005
 def _fifteen_percent(_: Bench) -> Measured:
     share = YAHOO_QUERIES[1] / YAHOO_QUERIES[0]
     return Measured(
-        f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {share:.2%}.",
+        f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {percent(share, 2)}.",
         share,
         target=VALIDATION_SHARE,
         tolerance=HALF_A_PERCENT,
@@ -51,7 +52,7 @@ def _production(bench: Bench) -> Measured:
     used = len(bench.world.production.queries)
     return Measured(
         f"Production is trained on the labels of {used} of {queries:,} queries, "
-        f"{used / queries:.1%}.",
+        f"{percent(used / queries, 1)}.",
         used / queries,
         target=PRODUCTION_SHARE,
         tolerance=max(HALF_A_PERCENT, 1 / queries),
@@ -74,7 +75,7 @@ def _power_law(bench: Bench) -> Measured:
     worst = float(np.max(np.abs(bench.users.curve.at(ranks) - 1.0 / ranks)))
     tenth = float(bench.users.curve.at(10))
     return Measured(
-        f"Rank 10 is examined with probability {tenth:.0%}; p_r = 1/r to {worst:.1g}.",
+        f"Rank 10 is examined with probability {percent(tenth)}; p_r = 1/r to {worst:.1g}.",
         tenth,
         target=0.1,
         tolerance=1e-12,
@@ -85,7 +86,7 @@ def _share(bench: Bench) -> Measured:
     relevance, presented, _ = bench.shown
     share = bench.users.noise_share(relevance, presented)
     return Measured(
-        f"{share:.1%} of the clicks are expected on irrelevant documents.",
+        f"{percent(share, 1)} of the clicks are expected on irrelevant documents.",
         share,
         target=PRINTED_SHARE,
         tolerance=HALF_A_PERCENT,
@@ -98,8 +99,10 @@ def _shares_agree(_: Bench) -> Measured:
     odds = PAPER_NOISE_SHARE / (1 - PAPER_NOISE_SHARE) / PRINTED_WORST_NOISE
     share = noise_share(1.0, PRINTED_NOISE, odds)
     return Measured(
-        f"{PAPER_NOISE_SHARE:.1%} at ε₋ = {PRINTED_WORST_NOISE:g} means {odds:.2f} examined "
-        f"irrelevant documents for each relevant one, hence {share:.1%} at ε₋ = {PRINTED_NOISE:g}.",
+        f"{percent(PAPER_NOISE_SHARE, 1)} at ε₋ = {PRINTED_WORST_NOISE:g} means {odds:.2f} "
+        "examined "
+        f"irrelevant documents for each relevant one, hence {percent(share, 1)} at ε₋ = "
+        f"{PRINTED_NOISE:g}.",
         share,
         target=PRINTED_SHARE,
         tolerance=HALF_A_PERCENT,
@@ -109,7 +112,8 @@ def _shares_agree(_: Bench) -> Measured:
 def _validation_clicks(bench: Bench) -> Measured:
     train, held_out = bench.logs.train.total_clicks, bench.logs.validation.total_clicks
     return Measured(
-        f"{held_out:,} validation clicks for {train:,} training clicks, {held_out / train:.1%}.",
+        f"{held_out:,} validation clicks for {train:,} training clicks, "
+        f"{percent(held_out / train, 1)}.",
         held_out / train,
         target=VALIDATION_SHARE,
         tolerance=0.01,

@@ -65,7 +65,7 @@ def _no_bias_no_difference(bench: Bench) -> Measured:
     worst = float(np.max(np.abs(naive.values - weighted.values)))
     size = click_weight_diagnostics(log, flat.curve.at(log.rank)).effective_sample_size
     return Measured(
-        f"Without position bias weighted and naive weights differ by {worst:g}, and {size:,.0f} "
+        f"At η = 0, and η′ = 0, weighted and naive weights differ by {worst:g}, and {size:,.0f} "
         f"effective clicks are all of {log.total_clicks:,}.",
         worst + abs(size - log.total_clicks),
     )
@@ -99,8 +99,8 @@ def _self_normalised(bench: Bench) -> Measured:
     normalised = estimates / total
     tau = kendall_tau(normalised, estimates)
     return Measured(
-        f"Self-normalised {normalised[best]:.3f}, limit {limit:.3f}; Kendall's τ of its order of "
-        f"rankers with the plain one {tau:g}.",
+        f"At ε₋ = 0: self-normalised {normalised[best]:.3f}, limit {limit:.3f}; Kendall's τ of its "
+        f"order of rankers with the plain one {tau:g}.",
         tau,
         "=",
         1.0,

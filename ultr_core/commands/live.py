@@ -21,6 +21,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
+from ultr_core.risk.words import percent
 from ultr_core.settings import PARAMETERS
 
 NAME = "live"
@@ -130,6 +131,6 @@ def _print(result: LiveResult) -> None:
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80 % power at this share takes "
             f"{needed} decided queries; the paper's number would have had "
-            f"{contest.paper_power:.0%}."
+            f"{percent(contest.paper_power)}."
         )
         print(f"  {contest.null_sentence}")

@@ -1,4 +1,4 @@
-"""Prod of Section 7.6: a linear ranker whose weights were set by hand."""
+"""The production ranker (Prod) of Section 7.6: a linear ranker whose weights were set by hand."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def run_live(
 
 @dataclass(frozen=True, eq=False)
 class _Engine:
-    """The queries of all days, what Prod shows for them, and how they are divided by day."""
+    """The queries of all days, what production shows for them, and how they are divided by day."""
 
     training: Corpus
     validation: Corpus

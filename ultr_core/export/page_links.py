@@ -42,7 +42,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Paper scale, shipped", "quick": "Quick, computed here"},
     "The shipped result was made at the paper's sizes on the built-in corpus. The quick one is "
-    "computed on this server with the settings of the sidebar.",
+    "computed on this server; the line under it says what it takes from the sidebar.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
@@ -148,8 +148,9 @@ PROPENSITIES: tuple[PageValue, ...] = (
 SCHEME_TITLES = {"balanced": "Balanced (the paper's)", "team-draft": "Team draft"}
 LIVE: tuple[PageValue, ...] = (
     Stops("live_queries", "Interleaved queries",
-          (100, 218, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000), 10_000,
-          "Queries shown in each of the two contests. The paper had 218 and 257 with a click."),
+          (100, 218, 370, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000), 10_000,
+          "Queries shown in each of the two contests. The paper's 218 and 257 all had "
+          "a click; here six in ten queries have one."),
     Choice("live_scheme", "Interleaving", {key: SCHEME_TITLES[key] for key in SCHEMES},
            "Balanced: lists in turn, judged by clicks within the same depth of both. Team draft: "
            "each ranker picks, judged by whose picks are clicked."),

@@ -17,8 +17,8 @@ from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.risk.sign_test import sign_test
 
 PAPER_RESULTS: Mapping[str, tuple[int, int, int]] = {
-    "against Prod": (87, 48, 83),
-    "against naive": (95, 60, 102),
+    "against production ranker": (87, 48, 83),
+    "against naive ranker": (95, 60, 102),
 }
 """Wins, losses and ties of Section 7.6."""
 

@@ -11,6 +11,7 @@ from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, number_or_nan, whole_or_none
+from ultr_core.risk.words import percent
 
 SIGNIFICANCE = 0.05
 """Two-tailed level of the test, and one minus the level of its interval."""
@@ -56,8 +57,8 @@ class SignTest:
         """The result in words."""
         numbers = (
             f"{self.wins:,} wins, {self.losses:,} losses and {self.ties:,} ties: win share "
-            f"{self.win_share:.1%} of the decided, "
-            f"95 % interval {self.low:.1%} to {self.high:.1%}, "
+            f"{percent(self.win_share, 1)} of the decided, "
+            f"95 % interval {percent(self.low, 1)} to {percent(self.high, 1)}, "
             f"{p_words(self.p_value)}"
         )
         if not self.significant:

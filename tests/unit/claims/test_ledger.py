@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -20,13 +21,26 @@ from ultr_core.claims import (
     headline,
     measure,
 )
-from ultr_core.claims.entry import from_study_claim
+from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
 from ultr_core.claims.tables import COLUMNS, content, to_csv, to_json
 from ultr_core.errors import InputError
 from ultr_core.experiments import build_world
-from ultr_core.experiments.studies import FAILS, FIGURES, HOLDS, OPEN, RULES, STUDIES, Claim
+from ultr_core.experiments.live import LiveDesign, run_live
+from ultr_core.experiments.studies import (
+    FAILS,
+    FIGURES,
+    HOLDS,
+    LOSSES,
+    OPEN,
+    RULES,
+    STUDIES,
+    Claim,
+    settings_words,
+    shipped_result,
+)
 from ultr_core.export import page_query, read_page_query
-from ultr_core.settings import Settings
+from ultr_core.export.page_links import LIVE
+from ultr_core.settings import PARAMETERS, Settings
 
 LIST = (
     *(f"1{letter}" for letter in "abcdef"),
@@ -44,6 +58,14 @@ LIST = (
     *(f"I{number}" for number in range(1, 13)),
 )  # fmt: skip
 """Numbers of the claims: by section, setting (S), figure (F), live (L), and invariants (I)."""
+
+LIVE_FIELDS = {
+    "live_queries": "interleaved",
+    "live_scheme": "scheme",
+    "live_swap_days": "swap_days",
+    "live_smoothing": "smoothing",
+}
+"""Values of the live page and what they are called in its design."""
 
 NOT_CHECKABLE = {"53l", "S1", "F0.levels", "F4.mediocre-beats-naive", "L1", "L5", "L9a", "8a"}
 
@@ -118,6 +140,10 @@ def test_no_verdict_survives_an_altered_value(lines: tuple[LedgerLine, ...]) -> 
         (Measured("", 0.1, "<", 1.0, low=0.0, high=0.9), "holds"),
         (Measured("", 0.9, "<", 1.0, low=0.5, high=1.3), "not checkable"),
         (Measured("", 1.2, "<", 1.0, low=1.0, high=1.3), "does not hold"),
+        (Measured("", 1.0, "=", 1.1, 0.2, low=0.9, high=1.2), "holds"),
+        (Measured("", 1.0, "=", 1.1, 0.2, low=0.95, high=1.05), "not checkable"),
+        (Measured("", 1.0, "=", 1.1, 0.02, low=0.95, high=1.05), "does not hold"),
+        (Measured("", 1.0, "=", 1.1, 0.02, low=0.8, high=1.2), "not checkable"),
         (Measured("", None, "<"), "not checkable"),
         (Measured("", 3.0, "none"), "not checkable"),
     ],
@@ -132,8 +158,9 @@ def test_how_a_number_decides(found: Measured, verdict: str) -> None:
 )
 def test_a_study_decides_as_it_judged(study_verdict: str, verdict: str) -> None:
     claim = Claim("key", "statement", "7.2", "test", study_verdict, "+1.0 [+0.9, +1.1]")
-    found = from_study_claim(claim, "Made somewhere.")
+    found = from_study_claim(claim, "Made somewhere.", "Made with η = 1.")
     assert found.verdict == verdict
+    assert found.text.endswith("Made with η = 1.")
     assert "Made somewhere." in found.reason
 
 
@@ -170,6 +197,69 @@ def test_counts_and_headline() -> None:
     assert headline(["holds", "does not hold"]) == (
         "Of 2 claims 1 hold here, 1 does not, and 0 cannot be checked."
     )
+
+
+NUMBER = r"(-?\d+(?:\.\d+)?)"
+INTERVAL = re.compile(rf"95 % interval(?: of this \w+)? {NUMBER}(?: %)? to {NUMBER}")
+REACH = re.compile(rf"{NUMBER} ± {NUMBER}")
+TRUTH = re.compile(rf"(?:true risk is|the expectation is|truly) {NUMBER}")
+
+
+def test_no_verdict_is_refuted_by_the_interval_beside_it(lines: tuple[LedgerLine, ...]) -> None:
+    """A claim that holds has the value it is compared with inside the interval that is shown."""
+    read = 0
+    for line in lines:
+        found, text = line.measured, line.measured.shown
+        if line.verdict != "holds":
+            continue
+        if found.relation == "=" and found.low is not None and found.high is not None:
+            assert found.low <= found.target <= found.high, text
+        ends = [(float(a), float(b)) for a, b in INTERVAL.findall(text)]
+        ends += [(float(v) - float(r), float(v) + float(r)) for v, r in REACH.findall(text)]
+        truth = TRUTH.search(text)
+        if ends and truth is not None:
+            read += 1
+            assert ends[0][0] <= float(truth[1]) <= ends[0][1], text
+    assert read >= 3
+
+
+def test_an_interval_that_misses_by_little_is_no_success_and_says_so() -> None:
+    found = Measured("It gives 11.82; the true risk is 15.88.", 11.82, "=", 15.88, 7.0, 8.28, 15.4)
+    assert found.verdict == "not checkable"
+    assert found.shown.endswith(MISSED)
+
+
+SHOWN_BY_ANOTHER_SETTING = {"6g"}
+"""Equal weights are measured by clipping at 1; the page shows them with η′ = 0."""
+
+
+def test_a_line_with_other_settings_names_them(lines: tuple[LedgerLine, ...]) -> None:
+    """As its link opens them, or as the plan of the study that made it has them."""
+    for line in lines:
+        settings, _, _ = read_page_query(line.entry.page, line.entry.query)
+        text = line.measured.text.replace("0.70", "0.7")
+        if line.entry.key in SHOWN_BY_ANOTHER_SETTING or text == NOT_MEASURED:
+            continue
+        for name, value in settings.numbers.items():
+            told = line.entry.key == "L6" and name == "assumed_eta"  # a curve, no learner
+            if value != getattr(Settings(), name) and not told:
+                assert f"{PARAMETERS[name].symbol} = {value:g}" in text, line.entry.key
+        for study in FIGURES:
+            made = "Shipped" in line.measured.reason
+            if made and line.entry.where == f"figure {STUDIES[study].figure}":
+                plan = shipped_result(study, LOSSES["sum-of-ranks"]).plan
+                assert text.endswith(f"Made with {settings_words(plan)}."), line.entry.key
+
+
+def test_the_live_contests_are_those_that_the_live_page_shows_at_first(
+    lines: tuple[LedgerLine, ...],
+) -> None:
+    by_key = {line.entry.key: line for line in lines}
+    design = LiveDesign(**{LIVE_FIELDS[value.key]: value.default for value in LIVE})
+    result = run_live(build_world(Settings()), Settings(), design)
+    for key, contest in zip(("L9b", "L9c"), result.contests, strict=True):
+        assert by_key[key].measured.text == contest.sentence
+        assert by_key[key].entry.link == "live"
 
 
 def test_files_hold_every_claim(lines: tuple[LedgerLine, ...]) -> None:

@@ -15,6 +15,7 @@ from ultr_core.claims import (
     compare,
     small_corpus,
 )
+from ultr_core.claims.readings import LOGS
 from ultr_core.errors import InputError
 
 
@@ -65,6 +66,35 @@ def test_what_the_readings_do(small: SmallCorpus) -> None:
     for ours, other in rows(compare("Q3", small)).values():
         assert other < ours
     assert rows(compare("Q12", small))["rank 21"][0] == rows(compare("Q12", small))["rank 50"][0]
+
+
+@pytest.mark.parametrize("key", COMPARISONS)
+def test_numbers_from_a_world_say_which(key: str, small: SmallCorpus) -> None:
+    """Corpus, noise, clicks and number of logs; what is plain arithmetic has none."""
+    found = compare(key, small)
+    if key in ("Q8", "Q12"):
+        assert found.world == ""
+        return
+    counts, users = small.world.counts(), small.settings
+    for needed in (
+        counts["name"],
+        f"{counts['test']['queries']} test queries",
+        f"ε₋ = {users.eps_minus:g}",
+        f"{users.clicks:,} clicks",
+        "click log",
+    ):
+        assert needed in found.world
+
+
+def test_over_ten_logs_no_ranker_beats_full_information(small: SmallCorpus) -> None:
+    for key in ("Q1", "Q2"):
+        found = compare(key, small)
+        losses = {label: ours for label, ours, _ in found.rows}
+        assert min(losses, key=lambda label: losses[label]) == "Full information (skyline)"
+        assert f"{LOGS} click logs" in found.world
+    sentence = compare("Q1", small).sentence
+    assert "95 % interval" in sentence
+    assert "can come out ahead" in sentence
 
 
 def test_a_reading_without_another_is_refused(small: SmallCorpus) -> None:

@@ -20,6 +20,7 @@ from ultr_core.experiments.propensity_study import (
     table_rows,
     true_ratios,
 )
+from ultr_core.export.page_links import LIVE
 from ultr_core.feedback import PowerLaw, TrustBiasModel
 from ultr_core.propensity import PROPENSITY_METHODS, CurveOptions
 from ultr_core.settings import Settings
@@ -69,6 +70,18 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
     assert set(plain["contests"]) == {"production", "naive"}
     assert len(plain["curve"]) == 21
     assert plain["contests"]["naive"]["win_share"]["low"] > 0.5
+
+
+def test_so_many_shown_queries_bring_the_papers_number_with_a_click(world: World) -> None:
+    """The live page's step: 370 shown, six in ten with a click, where the paper counts 218."""
+    stops = next(value for value in LIVE if value.key == "live_queries").stops
+    assert 370 in stops
+    contest = run_live(world, Settings()).contests[0]
+    share = 1 - contest.without_click / contest.queries
+    assert round(share, 1) == 0.6
+    assert min(stops, key=lambda stop: abs(share * stop - 218)) == 370
+    # Its standard error on 10,000 queries is 0.005, that of 370 times it 1.8.
+    assert share * 370 == pytest.approx(218, abs=6)
 
 
 def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> None:

@@ -18,6 +18,7 @@ from ultr_core.experiments.studies.grids import (
 from ultr_core.experiments.studies.journal import Journal, open_journal
 from ultr_core.experiments.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
 from ultr_core.experiments.studies.memory import peak_memory_mib
+from ultr_core.experiments.studies.plan_words import settings_words, sidebar_words
 from ultr_core.experiments.studies.reading import read_study
 from ultr_core.experiments.studies.runner import Runner, open_runner, run_in_process
 from ultr_core.experiments.studies.shipped import load_shipped, shipped_result
@@ -69,6 +70,8 @@ __all__ = [
     "peak_memory_mib",
     "read_study",
     "run_in_process",
+    "settings_words",
     "shipped_result",
+    "sidebar_words",
     "world_of",
 ]

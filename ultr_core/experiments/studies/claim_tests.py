@@ -14,6 +14,7 @@ import numpy as np
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.experiments.studies.grids import Point
 from ultr_core.risk import Estimate, interval_over_draws
+from ultr_core.risk.words import percent
 
 Decision = tuple[bool | None, str]
 
@@ -79,8 +80,9 @@ def _all(parts: Iterable[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def _margin_text(result: StudyResult, share: float) -> str:
-    return f" {share:.0%} of the gap is {_tolerance(result, share):.3f}."
+def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
+    within = f"{_tolerance(result, share):.3f} ({percent(share)} of the gap)"
+    return f" Up to {within} counts as {counts_as}."
 
 
 def _points(result: StudyResult, series: float | None = None) -> list[Point]:
@@ -104,7 +106,7 @@ def approaches_skyline(result: StudyResult) -> Decision:
     gained = _worse(result, ("propensity", first), ("propensity", last))
     holds = _all([_below(left, _tolerance(result, CLOSE)), _positive(gained)])
     parts = [(f"left at n = {last.x:,.0f}", left), (f"gained since n = {first.x:,.0f}", gained)]
-    return holds, _listed(parts) + _margin_text(result, CLOSE)
+    return holds, _listed(parts) + _margin_text(result, CLOSE, "close")
 
 
 def naive_is_flat(result: StudyResult) -> Decision:
@@ -114,7 +116,9 @@ def naive_is_flat(result: StudyResult) -> Decision:
     tenth = max((p for p in points if p.x <= last.x / 10), key=lambda p: p.x)
     change = _worse(result, ("naive", tenth), ("naive", last))
     name = f"change from n = {tenth.x:,.0f} to {last.x:,.0f}"
-    return _is_flat(result, change), _listed([(name, change)]) + _margin_text(result, FLAT)
+    return _is_flat(result, change), _listed([(name, change)]) + _margin_text(
+        result, FLAT, "no change"
+    )
 
 
 def naive_is_worse(result: StudyResult) -> Decision:
@@ -188,7 +192,9 @@ def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Decision]:
 
     def decide(result: StudyResult) -> Decision:
         gain = _gain_by_data(result, "naive", least_x)
-        return _is_flat(result, gain), _listed([("gain", gain)]) + _margin_text(result, FLAT)
+        return _is_flat(result, gain), _listed([("gain", gain)]) + _margin_text(
+            result, FLAT, "no change"
+        )
 
     return decide
 
@@ -234,7 +240,7 @@ def noise_share_is_the_papers(result: StudyResult) -> Decision:
     last = result.plan.points[-1]
     share = result.noise_share(last) or 0.0
     near = abs(share - PAPER_NOISE_SHARE) <= NOISE_SHARE_MARGIN
-    return near, f"At ε₋ = {last.x:g}: {share:.1%} of the training clicks."
+    return near, f"At ε₋ = {last.x:g}: {percent(share, 1)} of the training clicks."
 
 
 # Figure 4.

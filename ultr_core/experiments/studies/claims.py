@@ -34,6 +34,7 @@ from ultr_core.experiments.studies.claim_tests import (
 )
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.risk import NO_INTERVAL
+from ultr_core.risk.words import percent
 
 HOLDS, FAILS, OPEN = "holds here", "does not hold here", "cannot be told here"
 
@@ -103,7 +104,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"At the most clicks it is within {CLOSE:.0%} of the gap between production and "
+                f"At the most clicks it is within {percent(CLOSE)} of the gap between production "
+                "and "
                 "skyline, and better than at the fewest (upper and lower ends of the intervals).",
                 approaches_skyline,
             ),
@@ -112,7 +114,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "From some ten thousand clicks on, more clicks do not help the naive ranker.",
                 "7.2",
                 "Over the last tenfold of clicks its loss changes by less than "
-                f"{FLAT:.0%} of the gap (both ends of the interval).",
+                f"{percent(FLAT)} of the gap (both ends of the interval).",
                 naive_is_flat,
             ),
             Rule(
@@ -172,7 +174,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 "Five times the clicks do not improve the naive ranker.",
                 "7.3",
-                f"The interval of the change, averaged over η of 1 or more, is within {FLAT:.0%} "
+                "The interval of the change, averaged over η of 1 or more, is within "
+                f"{percent(FLAT)} "
                 "of the gap.",
                 more_data_is_no_use(1.0),
             ),
@@ -203,13 +206,15 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 "Five times the clicks do not improve the naive ranker.",
                 "7.4",
-                f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of the "
+                f"The interval of the change, averaged over all ε₋, is within {percent(FLAT)} of "
+                "the "
                 "gap.",
                 more_data_is_no_use(0.0),
             ),
             Rule(
                 "noise-share",
-                f"At ε₋ = 0.3, {PAPER_NOISE_SHARE:.1%} of the clicks are on irrelevant documents.",
+                f"At ε₋ = 0.3, {percent(PAPER_NOISE_SHARE, 1)} of the clicks are on irrelevant "
+                "documents.",
                 "7.4",
                 f"The share is within {100 * NOISE_SHARE_MARGIN:g} percentage points of that.",
                 noise_share_is_the_papers,
