@@ -13,10 +13,10 @@ from ultr_core.errors import InputError, quoted
 TRIES_BEFORE_SOLUTION = 2
 """Wrong answers after which the way to the solution is shown."""
 
-_LONGEST_ANSWER = 60
+_LONGEST_ANSWER = 40
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
-_WORDS = re.compile(r"[A-Za-z][A-Za-z ]*$")
+_WORDS = re.compile(r"[A-Za-z][A-Za-z -]*$")
 _OPERATORS = re.compile(r"([*/])")
 _SIGNS = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "÷": "/", "×": "*", "·": "*"}

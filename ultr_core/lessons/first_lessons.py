@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultr_core.lessons import measures, pictures
+from ultr_core.lessons import measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Guess, Lesson
 
@@ -195,6 +195,7 @@ WHY_UNBIASED = Lesson(
         ),
     ),
     measure=measures.one_query,
+    traffic=traffic.visits,
     figure=pictures.settling_users,
     meaning=(
         "The blue line is the average so far, as 1,000 users come; the band is its 95 % "

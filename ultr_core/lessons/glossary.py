@@ -77,7 +77,7 @@ _ALL = (
          "chance make a split this uneven? Ties are set aside.", "7.6"),
     Term("p-value", "p-value", "p", "Probability that chance alone makes a result at least as far "
          "from “no difference” as the one that was seen. Small: chance explains it badly. It does "
-         "not say how large the difference is. (Another p than the propensity.)", "7.6"),
+         "not say how large the difference is. Another p than the propensity.", "7.6"),
     Term("interval", "95 % interval", "±", "Made so that it holds the true value in 95 of 100 "
          "repetitions of the whole experiment."),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultr_core.lessons import experiment_measures, measures, pictures
+from ultr_core.lessons import experiment_measures, measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Lesson
 
@@ -195,6 +195,7 @@ SWAPS = Lesson(
     ),
     given=experiment_measures.rank_of_swap,
     measure=experiment_measures.swapped,
+    traffic=traffic.presentations,
     figure=pictures.swap_curves,
     meaning=(
         "Plain click rates mix two things: how often users look, and how relevant the documents "
@@ -280,6 +281,7 @@ LIVE = Lesson(
         ),
     ),
     measure=experiment_measures.live_test,
+    traffic=traffic.live,
     figure=pictures.win_shares,
     meaning=(
         "So chance is a poor explanation for the paper's result. The dot of each contest is the "

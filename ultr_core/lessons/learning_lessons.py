@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultr_core.lessons import measures, pictures
+from ultr_core.lessons import measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Guess, Lesson
 
@@ -32,6 +32,7 @@ LEARNING = Lesson(
     ),
     given=measures.baselines,
     measure=measures.learned,
+    traffic=traffic.logs,
     figure=pictures.trained,
     meaning=(
         "Nothing about the learner has changed, only what a click counts. More clicks bring the "
@@ -105,6 +106,7 @@ VARIANCE = Lesson(
         ),
     ),
     measure=measures.few_clicks,
+    traffic=traffic.logs,
     figure=pictures.trained,
     meaning=(
         "Two kinds of error trade places. The naive ranker is biased but steady, the weighted one "

@@ -101,15 +101,15 @@ def difference_with_reach(
 ) -> ShownDifference:
     """Two values with the size of their difference and half the width of its interval.
 
-    All have as many decimals as :func:`plus_minus` gives the difference, and more where it would
-    look like 0 without being it.
+    All have as many decimals as :func:`plus_minus` gives the difference, and more where one
+    beyond its interval would look like 0.
 
     >>> difference_with_reach(11.087, 10.0932, 0.29)
     ShownDifference(first='11.09', second='10.09', margin='1.00 ± 0.29')
     """
     exact = abs(first - second)
     digits = len(plus_minus(exact, reach, decimals).split(" ")[0].partition(".")[2])
-    while digits < _MOST_DECIMALS and exact > _ROUNDING * max(abs(first), abs(second)):
+    while digits < _MOST_DECIMALS and exact > max(reach, _ROUNDING * max(abs(first), abs(second))):
         if shown_difference(first, second, digits):
             break
         digits += 1
