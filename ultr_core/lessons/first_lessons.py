@@ -44,8 +44,8 @@ WHY_CLICKS_LIE = Lesson(
     steps=(
         Door(
             "**Nobody stops reading.** The number η says how fast users stop; with η = 0 every "
-            "rank is looked at. Look at the left picture under “Empirical against true risk”: what "
-            "happens to the orange points?",
+            "rank is looked at. Look at the first picture under “Empirical against true risk”: "
+            "what happens to the orange points?",
             "Set η = 0",
             "lab",
             {"eta": 0.0, "assumed_eta": 0.0},
