@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pages.shared.controls import in_page_words
+from pages.shared.plain_words import plain as plain
 
 LOOKS_LIKE = {
     "corpus": "One candidate document a line, plain or gzip: "
@@ -51,9 +52,6 @@ KINDS = {
     "training": "a training file of svm_proprank",
 }
 
-# A colon before a letter begins a symbol or a colour.
-_SIGNS = re.compile(r"([\\`*_\[\]<>$~|^]|^[#+-]|:(?=[a-zA-Z]))")
-
 _RANKS = re.compile(r" \(--ranks [0-9]+\)")
 
 _OPTIONS = {
@@ -72,11 +70,6 @@ def in_words(message: str) -> str:
     for option, word in _OPTIONS.items():
         message = message.replace(option, word)
     return plain(in_page_words(_RANKS.sub("", message)))
-
-
-def plain(text: str) -> str:
-    """Text in Markdown, with nothing in it that Markdown would read as a sign."""
-    return _SIGNS.sub(r"\\\1", text)
 
 
 def certificate_words(gap: float, primal: float) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ultr_core.errors import InputError
 from ultr_core.export.page_links import LESSON
-from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise, read_number
+from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
 
 LONGEST_ANSWER = 60
 """Characters of an answer that are kept."""
@@ -91,7 +91,7 @@ def go_to(number: int) -> None:
 
 
 def wrong_tries(exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]) -> int:
-    """How many of the tries were numbers and wrong."""
+    """How many of the tries were numbers, precise enough, and wrong."""
     return sum(_is_wrong(exercise, text, numbers) for text in tries)
 
 
@@ -114,10 +114,10 @@ def answer_key(number: int) -> str:
 
 def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:
     try:
-        read_number(text)
+        verdict = exercise.judge(text, numbers)
     except InputError:
         return False
-    return not exercise.judge(text, numbers).right
+    return verdict.counts and not verdict.right
 
 
 def _put(number: int, new: Progress) -> None:

@@ -11,6 +11,7 @@ from pages.shared import lesson_state
 from pages.shared.controls import in_page_words
 from pages.shared.frame import show_figure
 from pages.shared.lesson_cached import CachedSource
+from pages.shared.plain_words import plain
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
@@ -18,8 +19,8 @@ from ultr_core.figures import Figure, Theme
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson
 from ultr_core.settings import PARAMETERS, Settings
 
-NAMED = ("eta", "eps_minus", "clicks")
-"""Settings that are said to belong to a lesson."""
+NAMED = ("eta", "eps_minus")
+"""Settings that are said to belong to a lesson, besides what counts in it."""
 
 GOOD, OTHER = ":green[:material/check_circle:]", ":orange[:material/lightbulb:]"
 
@@ -30,6 +31,7 @@ def show(corpus: str | None, reader: Settings, number: int) -> None:
     settings = lesson.settings(reader)
     with st.container(key="lesson-title"):
         st.markdown(f"### Lesson {number}: {lesson.title}")
+        st.markdown(_world_words(lesson, settings))
     require_world(corpus, settings)
     waiting = Slot()
     source = CachedSource(corpus, waiting)
@@ -49,9 +51,12 @@ def show(corpus: str | None, reader: Settings, number: int) -> None:
             _exercise(lesson.exercise, number, found.numbers)
             _next(lesson, number, settings)
     except InputError as error:
-        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.error(plain(in_page_words(str(error))), icon=":material/error:")
     waiting.place().empty()
-    st.markdown(_world_words(settings))
+    st.markdown(
+        ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
+        "until you reload or close it; the address keeps only the number of the lesson."
+    )
 
 
 def _terms(lesson: Lesson) -> None:
@@ -149,13 +154,13 @@ def _verdict(
     try:
         verdict = exercise.judge(tries[-1], numbers)
     except InputError as error:
-        st.markdown(f":material/info: {error}")
+        st.markdown(f":material/info: {plain(str(error))}")
         return
     if verdict.right:
         lesson_state.note_solved(number)
         st.markdown(f"{GOOD} **Right.** {verdict.words}")
         return
-    st.markdown(f"{OTHER} **{tries[-1]}**: not yet. {verdict.words}")
+    st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
     if lesson_state.solution_is_due(exercise, tries, numbers):
         lesson_state.note_shown(number)
         st.markdown(f":material/route: **The way to it.** {exercise.solution.format(**numbers)}")
@@ -183,22 +188,15 @@ def _next(lesson: Lesson, number: int, settings: Settings) -> None:
             st.link_button("Open the Lab", "lab", icon=":material/science:")
 
 
-def _plain(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
 def _open(door: Door, settings: Settings) -> None:
     """A link into a normal page; it opens beside the lesson, so that nothing here is lost."""
     st.link_button(door.button, door.address(settings), icon=":material/open_in_new:")
 
 
-def _world_words(settings: Settings) -> str:
-    fixed = ", ".join(
-        f"{PARAMETERS[name].label} = {_plain(getattr(settings, name))}" for name in NAMED
-    )
+def _world_words(lesson: Lesson, settings: Settings) -> str:
+    """The lesson's world, before anybody moves a control at the side in vain."""
+    fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
     return (
-        f":material/tune: This lesson sets its own world: {fixed}. From the side it takes only "
-        "the corpus and the seed of the users.\n\n"
-        ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
-        "until you reload or close it; the address keeps only the number of the lesson."
+        f":small[:material/tune: This lesson sets its own world: {fixed}; "
+        f"{lesson.traffic(settings)}. At the side only the corpus and the seed act on it.]"
     )

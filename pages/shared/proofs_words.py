@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pages.shared.curve_words import learner_believes, users_have
-from ultr_core.proofs import BREAKS, Proof, SmallWorld, Walk
+from pages.shared.proofs_answers import ANSWERS
+from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 
@@ -62,17 +63,14 @@ def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) ->
 
 
 def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
-    first = walk.lines[0].value
-    chain = all(line.relation == "=" and line.factor == 1 for line in walk.lines[1:])
-    where = "The first line" if first.enumerated is None else "Averaged over every click pattern it"
-    stays = f", and {number(first.closed)} it stays to the last line" if chain else ""
     text = (
-        f":green[:material/check_circle:] **{proof.title}: all {len(walk.lines)} lines hold "
-        f"exactly.** {where} is {number(first.closed)}{stays}."
+        f":green[:material/check_circle:] **{ANSWERS[proof.name](walk, world)}.** {proof.title}: "
+        f"all {len(walk.lines)} lines hold exactly."
     )
     if world.broken:
         labels = ", ".join(f"“{BREAKS[name].label}”" for name in world.broken)
-        text += f" {labels} does not matter for this claim."
+        verb = "do" if len(world.broken) > 1 else "does"
+        text += f" {labels} {verb} not matter for this claim."
     return text
 
 
@@ -99,11 +97,18 @@ class Step:
     proof: str
     broken: str
 
+    @property
+    def shows(self) -> str:
+        """Which derivation the button opens, and where the answer stands."""
+        return (
+            f"The button shows “{DERIVATIONS[self.proof].title}”: look at the sentence at the top."
+        )
+
 
 STEPS = (
     Step(
-        "**Nobody reads to the end.** A relevant document stands where nobody looks. Which of the "
-        "five lines breaks?",
+        "**Nobody reads to the end.** A relevant document stands where nobody looks. Which line "
+        "of the proof breaks?",
         "Hide the lowest relevant one",
         "ips-unbiased",
         "zero-relevant",
@@ -116,8 +121,8 @@ STEPS = (
         "zero-irrelevant",
     ),
     Step(
-        "**Users trust the top.** Can any choice of p repair it? Compare with “Known noise and "
-        "trust bias can be undone”.",
+        "**Users trust the top.** Can any choice of p repair it? Compare with "
+        f"“{DERIVATIONS['affine-correction'].title}”.",
         "Switch on trust bias",
         "affine-law",
         "trust",

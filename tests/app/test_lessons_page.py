@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.plain_words import plain
 from ultr_core.lessons import LESSONS, Choice, DirectSource, Found
+from ultr_core.lessons.answers import MORE_DIGITS
+from ultr_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 OpenApp = Callable[..., AppTest]
@@ -37,7 +40,6 @@ def open_app(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
 @pytest.fixture(scope="module")
 def found(small_corpus: object) -> dict[int, Found]:
     from ultr_core.corpus import load_directory
-    from ultr_core.settings import Settings
 
     source = DirectSource(load_directory(str(small_corpus)))
     return {
@@ -205,3 +207,39 @@ def test_back_is_followed(open_app: OpenApp) -> None:
     app.query_params["lesson"] = "9"
     app.run()
     assert app.button_group(key="lesson").value == "9"
+
+
+@pytest.mark.parametrize("text", ["2**3", "1*x*2", "_1_", "`1`", "$1$", ":red[1]", "[1](x)"])
+def test_a_refused_answer_is_shown_as_it_was_typed(open_app: OpenApp, text: str) -> None:
+    app = open_app(lesson="3")
+    commit(app, 3)
+    answer(app, 3, text)
+    assert f"The answer '{plain(text)}' is no number" in words(app)
+
+
+def test_a_wrong_product_is_shown_as_it_was_typed(open_app: OpenApp) -> None:
+    app = open_app(lesson="3")
+    commit(app, 3)
+    answer(app, 3, "0.132*0.2*1000")
+    assert r"**0.132\*0.2\*1000**: not yet" in words(app)
+
+
+def test_an_answer_that_is_too_short_is_no_try(open_app: OpenApp, found: dict[int, Found]) -> None:
+    app = open_app(lesson="5")
+    commit(app, 5)
+    for _ in range(2):
+        answer(app, 5, "2")
+        assert MORE_DIGITS in words(app)
+        answer(app, 5, "2.")
+    assert "The way to it" not in words(app)
+    answer(app, 5, "1.9")
+    assert "Solved: 5" in words(app)
+
+
+@numbers_of
+def test_what_the_lesson_sets_stands_under_its_title(open_app: OpenApp, number: int) -> None:
+    lesson = LESSONS[number - 1]
+    texts = [element.value for element in open_app(lesson=str(number)).markdown]
+    title = texts.index(f"### Lesson {number}: {lesson.title}")
+    assert lesson.traffic(lesson.settings(Settings())) in texts[title + 1]
+    assert "only the corpus and the seed act on it" in texts[title + 1]

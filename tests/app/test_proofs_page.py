@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Ways, default_world
+from pages.shared.plain_words import plain
+from pages.shared.proofs_answers import ANSWERS
+from pages.shared.proofs_words import STEPS, headline
+from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world
+from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
 OpenProofs = Callable[..., AppTest]
@@ -31,9 +36,13 @@ def label_of(name: str) -> str:
 
 
 def failing(name: str, world: SmallWorld) -> tuple[int, ...]:
+    return _walk(name, world).failing
+
+
+def _walk(name: str, world: SmallWorld) -> Walk:
     derive = DERIVATIONS[name].derive
     assert derive is not None
-    return derive(Ways(world)).failing
+    return derive(Ways(world))
 
 
 def switch(broken: str) -> str:
@@ -45,6 +54,7 @@ def test_untouched_page_makes_its_point(open_proofs: OpenProofs) -> None:
     assert not app.exception
     assert not app.warning
     assert "when does it not?" in app.title[0].value
+    assert "averages to 8: exactly the true loss.**" in app.markdown[0].value
     assert "all 5 lines hold exactly" in app.markdown[0].value
     assert len(app.get("vega_lite_chart")) == 3
     assert words(app).count("**Line ") == 5
@@ -59,6 +69,8 @@ def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> N
         assert not app.exception, name
         assert "FAILS" not in words(app), name
         assert DERIVATIONS[name].fails_when in words(app)
+        walk = _walk(name, default_world())
+        assert f"**{ANSWERS[name](walk, default_world())}.**" in app.markdown[0].value
     for broken in BREAKS:
         app.toggle(key=switch(broken)).set_value(True).run()
         for name in ("ips-unbiased", "noise-keeps-order", "clipped-moments", "hinge-chain"):
@@ -190,8 +202,11 @@ def test_one_user_at_a_time(open_proofs: OpenProofs) -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_things_to_try_break_the_claim_they_are_about(open_proofs: OpenProofs, number: int) -> None:
-    app = open_proofs(eps_minus="0")
+    app = open_proofs(eps_minus="0", proof="overtaking")
+    named = app.markdown[-1 - 2 + number].value
     app.button(key=f"step-{number}").click().run()
+    assert f"The button shows “{DERIVATIONS[STEPS[number].proof].title}”" in named
+    assert app.selectbox(key="proof").value == STEPS[number].proof
     assert not app.exception
     assert "FAILS by" in words(app)
 
@@ -213,3 +228,33 @@ def test_a_world_without_clicks_says_so(open_proofs: OpenProofs) -> None:
         app.run()
         assert not app.exception, view
     assert "Nobody clicks in this world" in words(app)
+
+
+def test_the_race_is_answered_at_the_top(open_proofs: OpenProofs) -> None:
+    app = open_proofs(eps_minus="0", proof="overtaking", view="race")
+    assert "Weighting beats naive from 6.38 clicks on" in app.markdown[0].value
+    assert "weighting overtakes naive after 6.38 clicks" in words(app)
+    assert "6.38 clicks, at 0.867 clicks a user" in words(app)
+
+
+@pytest.mark.parametrize("broken", [None, *BREAKS])
+@pytest.mark.parametrize("eps", [(1, 0), (Fraction(9, 10), Fraction(1, 10)), (1, Fraction(1, 3))])
+def test_answers_can_be_said_in_every_world(
+    broken: str | None, eps: tuple[Fraction, Fraction]
+) -> None:
+    settings = Settings(eps_plus=float(eps[0]), eps_minus=round(float(eps[1]), 2))
+    world = SmallWorld.under(settings, {})
+    world = world.breaking(broken) if broken else world
+    for name, proof in DERIVATIONS.items():
+        walk = _walk(name, world)
+        said = headline(proof, walk, world, settings)
+        assert "nan" not in said
+        assert "inf" not in said
+        assert (f"all {len(walk.lines)} lines" in said) == walk.holds
+
+
+@pytest.mark.parametrize("text", ["0.1*2*3", "a*b*c", "_x_", "`x`", "$x$"])
+def test_what_was_typed_is_shown_as_it_was_typed(open_proofs: OpenProofs, text: str) -> None:
+    app = open_proofs()
+    app.text_input(key="curve").set_value(text).run()
+    assert plain(repr(text)) in app.warning[0].value or plain(text) in app.warning[0].value

@@ -13,7 +13,7 @@ from ultr_core.experiments.logs import simulate_logs, world_notices
 from ultr_core.experiments.methods import CLICK_METHODS, METHODS
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import TestRisk, World
-from ultr_core.risk import Estimate, interval_over_draws, plus_minus
+from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws
 from ultr_core.settings import Settings
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
@@ -189,20 +189,22 @@ def _read_excess(comparison: Comparison) -> str:
     excess = comparison.naive_excess
     if excess is None:
         return ""
-    naive = comparison.rankers["naive"].risk.value
     weighted = comparison.rankers["propensity"].risk.value
-    numbers = f"(test risk {weighted:.2f} against {naive:.2f}, lower is better)"
+    # Over the same click logs: naive may have learned from one more by now.
+    naive = weighted + excess.value
     if excess.n < 2:
         return (
             f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
             f"the naive one {naive:.2f} (lower is better)."
         )
-    margin = plus_minus(abs(excess.value), (excess.high - excess.low) / 2)
+    shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
+    margin = shown.margin
+    numbers = f"(test risk {shown.second} against {shown.first}, lower is better)"
     if excess.low == excess.high == 0:
         return f"Naive and propensity-weighted are the same ranker {numbers}."
     if excess.low > 0:
         return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
-    numbers = f"(test risk {naive:.2f} against {weighted:.2f}, lower is better)"
+    numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
     if excess.high < 0:
         return f"The naive ranker beats propensity weighting by {margin} {numbers}."
     return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."

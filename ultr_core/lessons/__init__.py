@@ -18,6 +18,7 @@ from ultr_core.lessons.answers import (
 from ultr_core.lessons.first_lessons import FIRST_LESSONS
 from ultr_core.lessons.glossary import GLOSSARY, Term
 from ultr_core.lessons.later_lessons import LATER_LESSONS
+from ultr_core.lessons.learning_lessons import LEARNING_LESSONS
 from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
 from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
 from ultr_core.lessons.source import DirectSource, Source
@@ -46,5 +47,5 @@ __all__ = [
     "read_number",
 ]
 
-LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LATER_LESSONS)
+LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LEARNING_LESSONS, *LATER_LESSONS)
 """All lessons in their order; the first one has number 1."""

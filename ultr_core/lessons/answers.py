@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ultr_core.errors import InputError, quoted
 
@@ -15,6 +16,20 @@ TRIES_BEFORE_SOLUTION = 2
 _LONGEST_ANSWER = 40
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Za-z][A-Za-z -]*$")
+_OPERATORS = re.compile(r"([*/])")
+_SIGNS = str.maketrans(
+    {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "÷": "/", "×": "*", "·": "*"}
+)
+_SLACK = 1e-9
+"""Share by which a floating-point number may miss a rounding that it is equal to on paper."""
+
+Share = Literal["", "fraction", "percent"]
+"""How an answer is asked for that is a share of a whole; "" if it is none."""
+
+MORE_DIGITS = (
+    "That may be a rounding of the answer. Give at least two digits, other than zeros in front."
+)
 
 
 @dataclass(frozen=True)
@@ -27,10 +42,40 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and what to say to it."""
+    """Whether an answer is right, what to say to it, and whether it counts as a try."""
 
     right: bool
     words: str
+    counts: bool = True
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A number as it was typed.
+
+    Attributes:
+        value: the number; a percent sign has divided it by 100.
+        percent: whether it has a percent sign.
+        half: half a unit of the last digit that was typed; 0 for a product or a quotient.
+        digits: significant digits that were typed; 0 for a product or a quotient.
+    """
+
+    value: float
+    percent: bool = False
+    half: float = 0.0
+    digits: int = 0
+
+    def times(self, factor: float) -> Typed:
+        """The same digits on another scale."""
+        return replace(self, value=self.value * factor, half=self.half * factor)
+
+    def rounds(self, wanted: float) -> bool:
+        """Whether ``wanted``, rounded to the digits that were typed, is this number."""
+        return abs(self.value - wanted) <= self.half + _SLACK * abs(wanted)
+
+    def is_too_short_for(self, wanted: float) -> bool:
+        """Whether this is ``wanted`` rounded to a single significant digit."""
+        return self.digits == 1 and math.isclose(self.value, float(f"{wanted:.0e}"))
 
 
 @dataclass(frozen=True)
@@ -40,12 +85,13 @@ class Exercise:
     Attributes:
         question: the task.
         answer: name of the number that is right.
-        unit: what the answer counts, for the label of its field.
+        unit: what the answer counts, for the label of its field; may stand behind the answer.
         tolerance: distance that still counts as right, as a share of the answer.
         mistakes: wrong answers that are recognised, each with its hint.
         hint: for any other wrong answer.
         solution: the way to the answer, with the answer in it.
-        percent: the answer is asked in percent, so that a percent sign changes nothing.
+        share: whether the answer is a share, and on which scale it is asked for; such an answer
+            is right as a fraction and in percent.
     """
 
     question: str
@@ -55,58 +101,117 @@ class Exercise:
     mistakes: tuple[Mistake, ...]
     hint: str
     solution: str
-    percent: bool = False
+    share: Share = ""
 
     def judge(self, text: str, numbers: Mapping[str, float]) -> Verdict:
         """Judge an answer as it was typed.
 
+        Right is what lies within the tolerance, or is the answer rounded to the two or more digits
+        that were typed; what lies nearer to a known mistake than to the answer is that mistake.
         Raises InputError if it is no number.
         """
-        value = read_number(text)
-        if self.percent and "%" in text:
-            value *= 100
-        if self._matches(value, numbers[self.answer]):
-            return Verdict(True, self.solution.format(**numbers))
-        for mistake in self.mistakes:
-            if self._matches(value, numbers[mistake.number]):
-                return Verdict(False, mistake.hint.format(**numbers))
+        wanted = numbers[self.answer]
+        typed = self._readings(read_typed(text, self.unit))
+        for reading in typed:
+            if reading.digits >= 2 and reading.rounds(wanted):
+                return Verdict(True, self.solution.format(**numbers))
+        for reading in typed:
+            known = self._known(reading.value, numbers)
+            if known == self.answer:
+                return Verdict(True, self.solution.format(**numbers))
+            if reading.is_too_short_for(wanted):
+                return Verdict(False, MORE_DIGITS, counts=False)
+            for mistake in self.mistakes:
+                if mistake.number == known:
+                    return Verdict(False, mistake.hint.format(**numbers))
         return Verdict(False, self.hint.format(**numbers))
 
-    def _matches(self, value: float, wanted: float) -> bool:
-        return abs(value - wanted) <= self.tolerance * abs(wanted)
+    def _readings(self, typed: Typed) -> tuple[Typed, ...]:
+        """What was typed on the scale of the answer: as asked first, then on the other scale."""
+        if self.share == "percent":
+            return (typed.times(100),) if typed.percent else (typed, typed.times(100))
+        if self.share == "fraction" and not typed.percent:
+            return typed, typed.times(0.01)
+        return (typed,)
+
+    def _known(self, value: float, numbers: Mapping[str, float]) -> str | None:
+        """Name of the nearest of the answer and the mistakes, of those within the tolerance."""
+        names = (self.answer, *(mistake.number for mistake in self.mistakes))
+        near = [
+            (abs(value - numbers[name]) / abs(numbers[name]), place, name)
+            for place, name in enumerate(names)
+            if numbers[name] and abs(value - numbers[name]) <= self.tolerance * abs(numbers[name])
+        ]
+        return min(near)[2] if near else None
 
 
-def read_number(text: str) -> float:
-    """A number as students write it: 0.25, 0,25, 1/4, 25 %, 1,000 or 1e-3.
+def read_number(text: str, unit: str = "") -> float:
+    """A number as students write it: 0.25, 0,25, 1/4, 2 * 0.1, 25 %, 1,000 or 1e-3.
 
     A comma before exactly three digits groups thousands, any other is a decimal one. A percent
-    sign divides by 100.
+    sign divides by 100. Words of ``unit`` may stand behind it.
 
     Raises:
         InputError: an empty answer, or one that is no finite number.
     """
-    plain = text.strip().replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " ")
-    wrong = InputError(
-        f"The answer {quoted(text.strip())} is no number; write it as in 0.25, 1/4 or 25 %."
-    )
+    return read_typed(text, unit).value
+
+
+def read_typed(text: str, unit: str = "") -> Typed:
+    """The same as :func:`read_number`, with the digits that were typed."""
+    plain = text.strip()
     if not plain:
         raise InputError("There is no answer yet; write a number, as in 0.25, 1/4 or 25 %.")
-    if len(plain) > _LONGEST_ANSWER or not plain.isascii():
-        raise wrong
-    scale = 1.0
-    if plain.endswith("%"):
-        plain, scale = plain[:-1].strip(), 0.01
-    numerator, slash, denominator = plain.partition("/")
     try:
-        value = _decimal(numerator) / (_decimal(denominator) if slash else 1.0)
-    except (ValueError, ZeroDivisionError):
-        raise wrong from None
+        return _typed(plain.translate(_SIGNS), unit)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InputError(
+            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, 3 × 0.2 or 25 %."
+        ) from None
+
+
+def _typed(plain: str, unit: str) -> Typed:
+    if len(plain) > _LONGEST_ANSWER or not plain.isascii():
+        raise ValueError(plain)
+    plain, percent = _without_words(plain, unit)
+    if plain.endswith("%"):
+        plain, percent = plain[:-1].strip(), True
+    first, *rest = _OPERATORS.split(plain)
+    value = _decimal(first)
+    for sign, factor in zip(rest[::2], rest[1::2], strict=True):
+        value = value * _decimal(factor) if sign == "*" else value / _decimal(factor)
     if not math.isfinite(value):
-        raise wrong
-    return value * scale
+        raise ValueError(plain)
+    half, digits = (0.0, 0) if rest else _precision(first)
+    return Typed(value, percent, half, digits).times(0.01 if percent else 1.0)
+
+
+def _without_words(plain: str, unit: str) -> tuple[str, bool]:
+    """The text without the unit behind it, and whether that is "percent"."""
+    found = _WORDS.search(plain)
+    if found is None:
+        return plain, False
+    words = found.group().lower().split()
+    known = {word.rstrip("s") for word in unit.lower().split()} | {"percent", "per", "cent"}
+    if any(word.rstrip("s") not in known for word in words):
+        raise ValueError(plain)
+    return plain[: found.start()].strip(), "percent" in words or words == ["per", "cent"]
+
+
+def _precision(text: str) -> tuple[float, int]:
+    """Half a unit of the last digit, and how many significant digits there are."""
+    mantissa, _, power = _plain_decimal(text).lower().partition("e")
+    whole, _, decimals = mantissa.lstrip("+-").partition(".")
+    half = 0.5 * 10.0 ** (int(power or 0) - len(decimals))
+    return half, len((whole + decimals).lstrip("0"))
 
 
 def _decimal(text: str) -> float:
+    return float(_plain_decimal(text))
+
+
+def _plain_decimal(text: str) -> str:
+    """The number with a point for its decimals and no groups."""
     bare = text.strip()
     # "0,125" is a decimal comma: nobody groups after a zero.
     if _GROUPED.fullmatch(bare) and not bare.lstrip("+-").startswith("0"):
@@ -114,4 +219,4 @@ def _decimal(text: str) -> float:
     bare = bare.replace(",", ".", 1)
     if not _NUMBER.fullmatch(bare):
         raise ValueError(text)
-    return float(bare)
+    return bare

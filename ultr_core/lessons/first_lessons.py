@@ -1,8 +1,8 @@
-"""Lessons 1 to 5: why clicks lie, what a propensity is, and what weighting gives and costs."""
+"""Lessons 1 to 3: why clicks lie, what a propensity is, and why weighting gives the truth."""
 
 from __future__ import annotations
 
-from ultr_core.lessons import measures, pictures
+from ultr_core.lessons import measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Guess, Lesson
 
@@ -36,21 +36,24 @@ WHY_CLICKS_LIE = Lesson(
         "clicks at face value learns to repeat the order that was shown."
     ),
     shows=Door(
-        "The same world in the Lab. The grey curve says how often users look at each rank.",
+        "The same world in the Lab. Scroll down to “Who looks how far down, and what a click "
+        "weighs”: the grey curve says how often users look at each rank.",
         "Open this world in the Lab",
         "lab",
     ),
     steps=(
         Door(
             "**Nobody stops reading.** The number η says how fast users stop; with η = 0 every "
-            "rank is looked at. What happens to the orange points on the left?",
+            "rank is looked at. Look at the first picture under “Empirical against true risk”: "
+            "what happens to the orange points?",
             "Set η = 0",
             "lab",
             {"eta": 0.0, "assumed_eta": 0.0},
         ),
         Door(
-            "**Click rates as a measure.** The green squares are plain click rates, the grey "
-            "line is how often users truly look. Which one falls faster?",
+            "**Click rates as a measure.** In the picture under the controls the green squares are "
+            "plain click rates, the grey line is how often users truly look. Which one falls "
+            "faster?",
             "Compare both curves",
             "propensities",
             {},
@@ -122,21 +125,24 @@ PROPENSITY = Lesson(
         "times, and the clicks add up to what was really there."
     ),
     shows=Door(
-        "The same world in the Lab, with a slider for η.",
+        "The same world in the Lab, with a slider for η at the top. Move it and watch the grey "
+        "curve under “Who looks how far down, and what a click weighs”.",
         "Open this world in the Lab",
         "lab",
     ),
     steps=(
         Door(
-            "**A steeper curve.** With η = 2 rank 3 is looked at by one user in nine. What does "
-            "a click at rank 10 weigh?",
+            "**A steeper curve.** With η = 2 rank 3 is looked at by one user in nine. Scroll down "
+            "to “Who looks how far down, and what a click weighs” and choose “Weight 1/p”: what "
+            "does a click at rank 10 weigh?",
             "Set η = 2",
             "lab",
             {"eta": 2.0, "assumed_eta": 2.0},
         ),
         Door(
             "**A real search engine.** There the paper measured p ≈ 0.12 at rank 21, as with "
-            "η = 0.7. How much is left to repair?",
+            "η = 0.7. Compare naive and weighted under “Trained rankers”: how much is left to "
+            "repair?",
             "Set η = 0.7",
             "lab",
             {"eta": 0.7, "assumed_eta": 0.7},
@@ -189,6 +195,7 @@ WHY_UNBIASED = Lesson(
         ),
     ),
     measure=measures.one_query,
+    traffic=traffic.visits,
     figure=pictures.settling_users,
     meaning=(
         "The blue line is the average so far, as 1,000 users come; the band is its 95 % "
@@ -199,7 +206,8 @@ WHY_UNBIASED = Lesson(
         "relevant document: a click that can never happen has no weight that repairs it."
     ),
     shows=Door(
-        "The five lines of the proof, each with its number, by fractions and by simulated users.",
+        "The proof line by line, from the top of the page on: each line with its number, by "
+        "fractions and by simulated users.",
         "Open the proof",
         "proofs",
         {},
@@ -207,14 +215,16 @@ WHY_UNBIASED = Lesson(
     ),
     steps=(
         Door(
-            "**Break it.** Nobody ever looks at F. Which line of the proof fails, and by how much?",
+            "**Break it.** Nobody ever looks at F. The sentence at the top says which line of the "
+            "proof fails and by how much; that line stands in a frame.",
             "Hide a relevant document",
             "proofs",
             {},
             {"break_zero_relevant": True},
         ),
         Door(
-            "**Watch single users.** See who clicks what, and the average settle.",
+            "**Watch single users.** Scroll past the proof, down to “See it happen”, and press "
+            "“Play”: see who clicks what, and the average settle.",
             "One user at a time",
             "proofs",
             {},
@@ -248,151 +258,4 @@ WHY_UNBIASED = Lesson(
     ),
 )
 
-LEARNING = Lesson(
-    key="learning",
-    title="What does a ranker learn from weighted clicks?",
-    idea=(
-        "Now clicks train a ranker. Two learners get the same click log and use the same method, a "
-        "ranking SVM. They differ only in what a click counts: the **naive** one counts each "
-        "click once, "
-        "the **weighted** one 1/p times.\n\n"
-        "A ranker's **risk** is its sum of ranks of the relevant documents, averaged over new test "
-        "queries (small is good). The ranker that is *in production* has risk "
-        "**{production:.2f}**. One trained on all true labels, *full information*, reaches "
-        "**{skyline:.2f}**. Users have p = 1/r and make no mistakes, as before."
-    ),
-    terms=("naive", "ips", "production", "skyline", "risk", "svm", "interval"),
-    changes={"eps_minus": 0.0, "clicks": 45_000, "draws": 3},
-    prediction=Guess(
-        "Call production 0 % and full information 100 %. How far does the **weighted** ranker "
-        "come, with 45,000 clicks?",
-        low=0,
-        high=100,
-        step=5,
-        unit="%",
-        near=0.1,
-    ),
-    given=measures.baselines,
-    measure=measures.learned,
-    figure=pictures.trained,
-    meaning=(
-        "Nothing about the learner has changed, only what a click counts. More clicks bring the "
-        "weighted ranker closer to full information. The naive ranker soon stays where it is: its "
-        "error is bias, and bias does not shrink with data. (± is a 95 % interval over "
-        "{draws:.0f} click logs.)"
-    ),
-    shows=Door(
-        "The same world in the Lab, with the clipped ranker beside both.",
-        "Open this world in the Lab",
-        "lab",
-    ),
-    steps=(
-        Door(
-            "**Five times as many clicks.** Which of the two rankers gets better?",
-            "Set n = 225,000",
-            "lab",
-            {"clicks": 225_000},
-        ),
-        Door(
-            "**The whole curve.** From hundreds to hundreds of thousands of clicks: figure 1 of "
-            "the paper.",
-            "Open the learning curves",
-            "learning_curves",
-        ),
-    ),
-    exercise=Exercise(
-        question=(
-            "And the **naive** ranker? Its risk is {naive:.2f}; production has {production:.2f}, "
-            "full information {skyline:.2f}. How many percent of the way does it come?"
-        ),
-        answer="answer",
-        unit="percent",
-        tolerance=0.02,
-        percent=True,
-        mistakes=(
-            Mistake(
-                "left", "That is what is **left** to full information. How much is done already?"
-            ),
-            Mistake(
-                "won", "That is the way in units of risk. Divide it by the whole way, {gap:.2f}."
-            ),
-        ),
-        hint="The whole way is production minus full information. The naive ranker has done "
-        "production minus naive of it.",
-        solution=(
-            "({production:.2f} − {naive:.2f}) / ({production:.2f} − {skyline:.2f}) = {won:.2f} / "
-            "{gap:.2f} = **{answer:.0f} %**. The weighted ranker: {truth:.0f} %."
-        ),
-    ),
-)
-
-VARIANCE = Lesson(
-    key="variance",
-    title="What does weighting cost?",
-    idea=(
-        "On average the weights are right. A single log is not the average: one click at rank 20 "
-        "counts 20 times, whether it happens once or, by luck, twice. That is **variance**.\n\n"
-        "Same world as before, but only about **250 clicks** instead of 45,000."
-    ),
-    terms=("bias", "variance", "interval", "ess", "clipping"),
-    changes={"eps_minus": 0.0, "clicks": 250},
-    prediction=Choice(
-        "Which ranker does better on test queries after 250 clicks? (Mean over five such logs.)",
-        (
-            "the naive one",
-            "the weighted one",
-            "they cannot be told apart",
-        ),
-    ),
-    measure=measures.few_clicks,
-    figure=pictures.trained,
-    meaning=(
-        "Two kinds of error trade places. The naive ranker is biased but steady, the weighted one "
-        "is right on average but shaky. Few clicks: the steady one may win. Many clicks: the "
-        "shaking stops and bias remains. In between one can **clip**: no propensity below τ, so no "
-        "weight above 1/τ. That takes a little bias for much less variance."
-    ),
-    shows=Door(
-        "The same world in the Lab. Open “Numbers” under the rankers to see which τ was chosen.",
-        "Open this world in the Lab",
-        "lab",
-    ),
-    steps=(
-        Door(
-            "**Where do they cross?** At 1,000 clicks, can they still be told apart?",
-            "Set n = 1,000",
-            "lab",
-            {"clicks": 1_000},
-        ),
-        Door(
-            "**The race in exact numbers.** Scroll to “What to see”. From how many users on does "
-            "weighting lead?",
-            "Naive against weighted",
-            "proofs",
-            {},
-            {"proof": "overtaking", "view": "race"},
-        ),
-    ),
-    exercise=Exercise(
-        question=(
-            "Four clicks: three at rank 1 and one at rank 7. With η = 1 they weigh 1, 1, 1 and 7. "
-            "The *effective sample size* is (sum of the weights)² / (sum of the squared weights). "
-            "What is it?"
-        ),
-        answer="answer",
-        unit="clicks of equal weight",
-        tolerance=0.02,
-        mistakes=(
-            Mistake("count", "That would be so if all four clicks weighed the same."),
-            Mistake("sum", "That is the sum of the weights. Square it, then divide."),
-            Mistake("inverse", "Upside down: the squared sum stands on top."),
-        ),
-        hint="Sum: 1 + 1 + 1 + 7. Squares: 1 + 1 + 1 + 49.",
-        solution=(
-            "{sum:.0f}² / {squares:.0f} = **{answer:.2f}**. Four clicks are worth about two, "
-            "because one of them says nearly everything."
-        ),
-    ),
-)
-
-FIRST_LESSONS = (WHY_CLICKS_LIE, PROPENSITY, WHY_UNBIASED, LEARNING, VARIANCE)
+FIRST_LESSONS = (WHY_CLICKS_LIE, PROPENSITY, WHY_UNBIASED)

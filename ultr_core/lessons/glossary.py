@@ -54,8 +54,8 @@ _ALL = (
          "above 1/τ: some bias for less variance.", "7.2"),
     Term("noise", "Click noise", "ε₊, ε₋", "Probability of a click on a relevant (ε₊) and on an "
          "irrelevant document (ε₋) that is looked at.", "5.2"),
-    Term("kendall", "Kendall's τ", "τ", "Agreement of two orders: 1 the same, 0 unrelated, −1 "
-         "upside down."),
+    Term("kendall", "Kendall's τ", "", "Agreement of two orders: 1 the same, 0 unrelated, −1 "
+         "upside down. Another τ than the threshold of clipping."),
     Term("production", "Production ranker", "S₀", "The ranker that was running while clicks were "
          "logged. Here it is trained on about 1 % of the labels.", "7.1"),
     Term("skyline", "Full information (skyline)", "", "A ranker trained on all true labels: what "
@@ -75,8 +75,9 @@ _ALL = (
          "letting clicks decide, query by query, which ranker the user prefers.", "7.6"),
     Term("sign-test", "Sign test", "", "Were wins and losses equally likely, how often would "
          "chance make a split this uneven? Ties are set aside.", "7.6"),
-    Term("p-value", "p-value", "p", "The answer of such a test. Small: chance explains it badly. "
-         "It does not say how large the difference is."),
+    Term("p-value", "p-value", "p", "Probability that chance alone makes a result at least as far "
+         "from “no difference” as the one that was seen. Small: chance explains it badly. It does "
+         "not say how large the difference is. Another p than the propensity.", "7.6"),
     Term("interval", "95 % interval", "±", "Made so that it holds the true value in 95 of 100 "
          "repetitions of the whole experiment."),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultr_core.lessons import measures, pictures
+from ultr_core.lessons import experiment_measures, measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Lesson
 
@@ -11,20 +11,22 @@ NOISE = Lesson(
     title="Do wrong clicks break it?",
     idea=(
         "So far nobody clicked by mistake. Now three irrelevant documents in ten that are looked "
-        "at get a click (ε₋ = 0.3). There are many more irrelevant documents than relevant ones, "
+        "at get a click (ε₋ = 0.3); relevant ones that are looked at still get one always "
+        "(ε₊ = 1). There are many more irrelevant documents than relevant ones, "
         "so **{share:.0f} of 100 clicks are on irrelevant documents**.\n\n"
         "Take sixty rankers from very good to upside down. Estimate the risk of each from these "
         "clicks, weighted by 1/p, and sort them by the estimate. *Kendall's τ* compares this order "
-        "with the true one: 1 is the same order, 0 unrelated, −1 upside down."
+        "with the true one: 1 is the same order, 0 unrelated, −1 upside down. (It is another τ "
+        "than the threshold of lesson 5.)"
     ),
     terms=("noise", "risk", "kendall", "ips"),
     changes={"eps_minus": 0.3},
     prediction=Choice(
         "How well does this order agree with the true order of the sixty rankers?",
         (
-            "hardly: most clicks are wrong (τ below 0.5)",
-            "partly (τ from 0.5 to 0.9)",
-            "almost perfectly (τ above 0.9)",
+            "hardly: most clicks are wrong (Kendall's τ below 0.5)",
+            "partly (Kendall's τ from 0.5 to 0.9)",
+            "almost perfectly (Kendall's τ above 0.9)",
         ),
     ),
     given=measures.noise_share,
@@ -40,13 +42,15 @@ NOISE = Lesson(
         "clicks are needed to see them."
     ),
     shows=Door(
-        "The same world in the Lab: both estimates side by side, the straight line dashed.",
+        "The same world in the Lab. Look under “Empirical against true risk”: both estimates side "
+        "by side, the straight line dashed.",
         "Open this world in the Lab",
         "lab",
     ),
     steps=(
         Door(
-            "**Does more data help against noise?** Figure 3 of the paper, with intervals.",
+            "**Does more data help against noise?** The picture at the top: figure 3 of the paper, "
+            "with intervals, in a world of its own.",
             "Open the study on noise",
             "robustness",
             {},
@@ -54,10 +58,11 @@ NOISE = Lesson(
         ),
         Door(
             "**Noise that depends on the rank.** Users who trust the top click wrong documents "
-            "there more often. Does the straight line survive?",
+            "there more often. Does the straight line survive? Read the sentence at the top, then "
+            "the line in the frame.",
             "Switch on trust bias",
             "proofs",
-            {"eps_minus": 0.1},
+            {},
             {"proof": "affine-law", "break_trust": True},
         ),
     ),
@@ -115,20 +120,23 @@ WRONG_PROPENSITY = Lesson(
         "differences may be chance. The study below has ten logs.)"
     ),
     shows=Door(
-        "The exaggerating learner in the Lab. See which proof checks fail, and why.",
+        "The exaggerating learner in the Lab. Scroll to “Proof checks” and see which fail, and "
+        "why.",
         "Open this world in the Lab",
         "lab",
     ),
     steps=(
         Door(
-            "**All beliefs from 0 to 2.** Figure 4 of the paper, with intervals.",
+            "**All beliefs from 0 to 2.** The picture at the top: figure 4 of the paper, with "
+            "intervals, in a world of its own.",
             "Open the study",
             "robustness",
             {},
             {"study": "misspecification"},
         ),
         Door(
-            "**Playing it down.** Which of the proof checks still hold with η′ = 0.5?",
+            "**Playing it down.** Scroll to “Proof checks”: which of them still hold with η′ = "
+            "0.5?",
             "Set η′ = 0.5",
             "lab",
             {"assumed_eta": 0.5},
@@ -136,21 +144,29 @@ WRONG_PROPENSITY = Lesson(
     ),
     exercise=Exercise(
         question=(
-            "The learner believes η′ = 1.5, users have η = 1. How many times **too much** does a "
-            "click at rank 9 count, compared with the right weight?"
+            "The learner believes η′ = 1.5, users have η = 1. It gives a click at rank 9 a weight "
+            "of 9^1.5. The right weight is 9^1. **Divide its weight by the right one:** how many "
+            "times as large is it?"
         ),
         answer="answer",
-        unit="times too much",
+        unit="times as large",
         tolerance=0.01,
         mistakes=(
             Mistake("belief_weight", "That is the weight it gets. Divide it by the right one."),
+            Mistake(
+                "extra",
+                "That is how much is added to the right weight, in right weights. How many times "
+                "as large is the whole?",
+            ),
+            Mistake("apart", "That is how far the weights lie apart. Divide one by the other."),
             Mistake("true_weight", "That is the right weight. How much larger is the wrong one?"),
             Mistake("inverse", "Upside down: the wrong weight is the larger one."),
         ),
         hint="The right weight is 9^1, the wrong one 9^1.5 = 9 · √9.",
         solution=(
-            "{belief_weight:.0f} / {true_weight:.0f} = **{answer:.0f}**. In general a click counts "
-            "p/p′ times what it should: rank^(η′ − η). Only with η′ = η is that 1 everywhere."
+            "{belief_weight:.0f} / {true_weight:.0f} = **{answer:.0f}**. In general, with p′ the "
+            "propensity that the learner believes in, a click counts p/p′ times what it should: "
+            "rank^(η′ − η). Only with η′ = η is that 1 everywhere."
         ),
     ),
 )
@@ -177,8 +193,9 @@ SWAPS = Lesson(
             "clearly above the true ratio",
         ),
     ),
-    given=measures.rank_of_swap,
-    measure=measures.swapped,
+    given=experiment_measures.rank_of_swap,
+    measure=experiment_measures.swapped,
+    traffic=traffic.presentations,
     figure=pictures.swap_curves,
     meaning=(
         "Plain click rates mix two things: how often users look, and how relevant the documents "
@@ -187,7 +204,8 @@ SWAPS = Lesson(
         "left. The price: some lists were shown in a worse order."
     ),
     shows=Door(
-        "The experiment with all its controls, its price, and eight other ways to measure p.",
+        "The experiment with all its controls: the curve is the picture under them, further down "
+        "come its price and eight other ways to measure p.",
         "Open the experiment",
         "propensities",
         {},
@@ -195,14 +213,16 @@ SWAPS = Lesson(
     ),
     steps=(
         Door(
-            "**Less traffic.** After 2,000 presentations, can you still tell rank 10 from rank 5?",
+            "**Less traffic.** Look at the bars of the blue points in the picture: after 2,000 "
+            "presentations, can you still tell rank 10 from rank 5?",
             "Give it 2,000 presentations",
             "propensities",
             {},
             {"swap_traffic": 2_000},
         ),
         Door(
-            "**A middle landmark.** Swapping with rank 5 costs less. What happens to the bars?",
+            "**A middle landmark.** Swapping with rank 5 costs less. What happens to the bars in "
+            "the picture, and to the price further down?",
             "Take rank 5 as landmark",
             "propensities",
             {},
@@ -217,6 +237,7 @@ SWAPS = Lesson(
             "{task:.0f} divided by p at rank 1?"
         ),
         answer="answer",
+        share="fraction",
         unit="ratio of propensities",
         tolerance=0.02,
         mistakes=(
@@ -259,7 +280,8 @@ LIVE = Lesson(
             "about 1 time in 1,000",
         ),
     ),
-    measure=measures.live_test,
+    measure=experiment_measures.live_test,
+    traffic=traffic.live,
     figure=pictures.win_shares,
     meaning=(
         "So chance is a poor explanation for the paper's result. The dot of each contest is the "
@@ -269,13 +291,15 @@ LIVE = Lesson(
         "gain. The sign test says that there is a difference; the interval says how large."
     ),
     shows=Door(
-        "The live experiment with its three weeks of clicks, its swaps and both contests.",
+        "The live experiment: the sentence and the picture at the top are the contests; below come "
+        "“The propensities that were used” and “The sign test, with any counts”.",
         "Open the live experiment",
         "live",
     ),
     steps=(
         Door(
-            "**As few queries as the paper had.** Would 218 queries have shown it here?",
+            "**As few queries as the paper had.** Would 218 queries have shown it here? The "
+            "sentence at the top says it.",
             "Interleave 218 queries",
             "live",
             {},
@@ -283,7 +307,8 @@ LIVE = Lesson(
         ),
         Door(
             "**Nearly as few clicks as the paper had.** It had 7,192 in 21 days; the nearest step "
-            "here is 9,000. Does the weighted ranker still win?",
+            "here is 9,000. Does the weighted ranker still win? Look at the picture at the top, "
+            "and at “The propensities that were used”.",
             "Collect 9,000 clicks",
             "live",
             {"clicks": 9_000},
@@ -297,6 +322,7 @@ LIVE = Lesson(
             "equally likely outcomes.)"
         ),
         answer="answer",
+        share="fraction",
         unit="p-value",
         tolerance=0.03,
         mistakes=(

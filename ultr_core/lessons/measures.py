@@ -9,8 +9,6 @@ import numpy as np
 
 from ultr_core.errors import InputError
 from ultr_core.experiments import World, user_model
-from ultr_core.experiments.live import LiveDesign
-from ultr_core.experiments.propensity_study import SwapDesign
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.lessons.model import Found
 from ultr_core.lessons.source import Source, comparison_of
@@ -20,7 +18,7 @@ from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics
 from ultr_core.propensity.chosen import assumed_curve, true_curve
-from ultr_core.risk.sign_test import SignTest, sign_test
+from ultr_core.risk import shown_difference
 from ultr_core.settings import Settings
 
 PRESENTATIONS = 1_000
@@ -35,12 +33,6 @@ MILDER_ETA = 0.7
 BELIEFS = (0.5, 1.0, 1.5)
 MUCH_WORSE = 1.25
 """How many times the harm of one wrong belief the other must do to count as worse."""
-
-PAPER_RESULT = (87, 48, 83)
-"""Wins, losses and ties against the production ranker, Section 7.6 of the paper."""
-
-CLASS_RESULT = (9, 1, 5)
-"""Wins, losses and ties of the exercise on the sign test."""
 
 
 def relevance_by_rank(source: Source, settings: Settings) -> dict[str, float]:
@@ -64,12 +56,9 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
             f"This world has no click at rank {deep}; choose a corpus with longer lists."
         )
     middle = max(2, deep // 2)
-    here = world.train.presented_ranks == middle
-    chance = user_model(settings).click_probability(
-        world.train.relevance[here], world.train.presented_ranks[here]
-    )
     seen = float(true_curve(settings).at(middle))
-    share = _relevant_share(world, middle)
+    # The exercise is about the numbers that stand in it: 13.2 %, not 13.1795 %.
+    share = round(_relevant_share(world, middle), 3)
     numbers |= {
         "top_rate": top_rate,
         "deep_rate": deep_rate,
@@ -82,7 +71,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
         "presentations": PRESENTATIONS,
         "all_relevant": PRESENTATIONS * share,
         "all_seen": PRESENTATIONS * seen,
-        "answer": PRESENTATIONS * float(chance.mean()),
+        "answer": PRESENTATIONS * share * seen,
     }
     sentence = (
         "Rank 1 is clicked {truth:.0f} times as often as rank {deep:.0f}, but it is relevant only "
@@ -173,18 +162,20 @@ def learned(source: Source, settings: Settings) -> Found:
     comparison = comparison_of(source, settings)
     naive, weighted = (comparison.rankers[key].risk.value for key in ("naive", "propensity"))
     numbers = baselines(source, settings) | {"naive": naive, "weighted": weighted}
-    gap = numbers["production"] - numbers["skyline"]
+    exact = numbers["production"] - numbers["skyline"]
+    gap = shown_difference(numbers["production"], numbers["skyline"])
     if gap <= 0:
         raise InputError(
             "On this corpus full information is no better than production, so there is no gap to "
             "close; choose another corpus."
         )
+    won = shown_difference(numbers["production"], naive)
     numbers |= {
         "gap": gap,
-        "won": numbers["production"] - naive,
-        "truth": 100 * (numbers["production"] - weighted) / gap,
-        "answer": 100 * (numbers["production"] - naive) / gap,
-        "left": 100 * (naive - numbers["skyline"]) / gap,
+        "won": won,
+        "truth": 100 * (numbers["production"] - weighted) / exact,
+        "answer": 100 * won / gap,
+        "left": 100 - 100 * won / gap,
         "draws": comparison.draws,
         "clicks": comparison.clicks,
     }
@@ -242,6 +233,7 @@ def noisy_order(source: Source, settings: Settings) -> Found:
     production, skyline = (picture.kinds.index(kind) for kind in ("production", "skyline"))
     true, expected = picture.true_risk, picture.weighted.expected
     tau = picture.weighted.kendall
+    gap = shown_difference(float(true[production]), float(true[skyline]))
     numbers = noise_share(source, settings) | {
         "tau": tau,
         "naive_tau": picture.naive.kendall,
@@ -250,16 +242,17 @@ def noisy_order(source: Source, settings: Settings) -> Found:
         "eps": settings.eps_minus,
         "true_production": float(true[production]),
         "true_skyline": float(true[skyline]),
-        "true_gap": float(true[production] - true[skyline]),
-        "noise_gap": settings.eps_minus * float(true[production] - true[skyline]),
-        "with_shift": float(picture.slope * (true[production] - true[skyline]) + picture.intercept),
-        "answer": float(expected[production] - expected[skyline]),
+        "true_gap": gap,
+        "expected_gap": float(expected[production] - expected[skyline]),
+        "noise_gap": settings.eps_minus * gap,
+        "with_shift": picture.slope * gap + picture.intercept,
+        "answer": picture.slope * gap,
         "truth": 2 if tau > 0.9 else 1 if tau > 0.5 else 0,
     }
     sentence = (
         "{share:.0f} clicks in 100 are on irrelevant documents, and still the weighted estimate "
-        "orders the sixty rankers with Kendall's τ = {tau:.2f}. Unweighted "
-        "counts reach τ = {naive_tau:.2f}."
+        "orders the sixty rankers with Kendall's τ = {tau:.2f}. Unweighted counts reach Kendall's "
+        "τ = {naive_tau:.2f}."
     )
     return Found(numbers, sentence.format(**numbers))
 
@@ -279,6 +272,7 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
         "truth": 2 if alike else 1 if harm_high > harm_low else 0,
         "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
         "inverse": 1 / ratio,
+        "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**settings.eta,
         "answer": float(true_curve(settings).at(9) / believed.at(9)),
     }  # fmt: skip
     better = {True: "still better than not weighting at all", False: "worse than not weighting"}
@@ -300,74 +294,6 @@ def belief_risks(source: Source, settings: Settings) -> Mapping[float, float]:
     }  # fmt: skip
 
 
-def rank_of_swap(source: Source, settings: Settings) -> dict[str, float]:
-    """The rank that lesson 8 is about, and how often it is truly looked at."""
-    numbers = swapped(source, settings).numbers
-    return {name: numbers[name] for name in ("rank", "real")}
-
-
-def swapped(source: Source, settings: Settings) -> Found:
-    """Lesson 8: swapping two ranks measures examination; plain click rates do not."""
-    design = SwapDesign()
-    found = source.swaps(settings, design, "swap")
-    rates = source.swaps(settings, design, "ctr")
-    if found.estimate is None or rates.estimate is None:
-        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
-    known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
-    plain = {p.rank: p.value for p in rates.estimate.observed}
-    known = [point for point in known if point.rank in plain]
-    if not known:
-        raise InputError("The swap experiment has too few clicks here; choose a larger corpus.")
-    last, task = known[-1], known[min(2, len(known) - 1)]
-    top = found.estimate.points[0]
-    assert last.value and last.low and last.high and task.value
-    # The ratio of all that was shown; the estimate compares lists of the same lengths.
-    rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
-    naive, truth = plain[last.rank] or 0.0, float(true_curve(settings).at(last.rank))
-    numbers = {
-        "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
-        "real": truth, "plain": naive, "sessions": design.sessions,
-        "truth": 0 if naive < 0.9 * truth else 2 if naive > 1.1 * truth else 1,
-        "task": task.rank, "shown": task.impressions, "clicked": task.clicks,
-        "top_shown": top.impressions, "top_clicked": top.clicks,
-        "rate": rate, "top_rate": top_rate,
-        "clicks_only": task.clicks / top.clicks, "upside_down": top_rate / rate,
-        "answer": rate / top_rate,
-    }  # fmt: skip
-    inside = "holds" if last.low <= truth <= last.high else "misses"
-    sentence = (
-        "Rank {rank:.0f} is truly looked at {real:.3f} times as often as rank 1. Plain click "
-        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95 % interval, {low:.3f} to "
-        f"{{high:.3f}}, {inside} the truth."
-    )
-    return Found(numbers, sentence.format(**numbers))
-
-
-def live_test(source: Source, settings: Settings) -> Found:
-    """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
-    paper, mine = sign_test(*PAPER_RESULT), sign_test(*CLASS_RESULT)
-    result = source.live(settings, LiveDesign())
-    contest = result.contests[0]
-    outcomes = 2**mine.decided
-    numbers = {
-        "wins": paper.wins, "losses": paper.losses, "ties": paper.ties, "p": paper.p_value,
-        "decided": paper.decided, "half": paper.decided / 2, "truth": _size_of(paper),
-        "share": 100 * contest.test.win_share, "power": 100 * contest.paper_power,
-        "queries": result.design.interleaved,
-        "my_wins": mine.wins, "my_losses": mine.losses, "my_ties": mine.ties,
-        "my_decided": mine.decided, "outcomes": outcomes,
-        "as_uneven": mine.p_value * outcomes / 2,
-        "one_sided": mine.p_value / 2, "only_this": 2 * mine.decided / outcomes,
-        "only_this_side": mine.decided / outcomes, "answer": mine.p_value,
-    }  # fmt: skip
-    sentence = (
-        "Were both rankers equally good, a split at least as uneven as {wins:.0f} to "
-        "{losses:.0f} would come by chance with p = {p:.4f}. On our simulated engine, with "
-        "{queries:,.0f} queries for each contest: "
-    )
-    return Found(numbers, sentence.format(**numbers) + contest.sentence)
-
-
 def click_rate(log: ClickLog, rank: int) -> float:
     """Clicks per presentation at one rank; 0 where nothing was shown."""
     rows = log.rank == rank
@@ -387,8 +313,3 @@ def _deep_rank(world: World) -> int:
         if np.mean(sizes >= rank) > 0.5 and _relevant_share(world, rank) > 0:
             return rank
     raise InputError("The lists of this corpus are too short for this lesson; choose another one.")
-
-
-def _size_of(test: SignTest) -> int:
-    """Nearest of 1 in 10, 1 in 100, 1 in 1,000, by the logarithm."""
-    return int(np.clip(round(-np.log10(test.p_value)), 1, 3)) - 1

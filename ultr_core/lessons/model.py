@@ -14,6 +14,7 @@ from ultr_core.export.page_links import page_query
 from ultr_core.figures import Figure, Theme
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.source import Source
+from ultr_core.lessons.traffic import one_log
 from ultr_core.settings import Settings
 
 SHARED_FIELDS = ("seed", "corpus_seed", "relevant_grade")
@@ -137,6 +138,7 @@ class Lesson:
         meaning: what follows from it, a template.
         shows: the normal page with exactly these settings.
         steps: what to try next.
+        traffic: what counts in it (clicks, visits, presentations), in words with the numbers.
         exercise: the task with its checked answer.
     """
 
@@ -153,6 +155,7 @@ class Lesson:
     steps: tuple[Door, ...]
     exercise: Exercise
     given: Callable[[Source, Settings], Mapping[str, float]] = lambda _source, _settings: {}
+    traffic: Callable[[Settings], str] = one_log
 
     def settings(self, reader: Settings) -> Settings:
         """The lesson's world, with users and corpus of the reader's settings."""

@@ -20,13 +20,11 @@ from ultr_core.figures.proof_curves import settling
 from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure, win_share_figure
 from ultr_core.lessons.measures import BELIEFS, belief_risks, click_rate, small_world
 from ultr_core.lessons.source import Source, comparison_of
+from ultr_core.lessons.traffic import VISITS
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
 from ultr_core.propensity.chosen import true_curve
 from ultr_core.settings import Settings
-
-USERS = 1_000
-"""Simulated visits in the picture of the lesson on unbiasedness."""
 
 LAST_RANK = 20
 
@@ -51,7 +49,7 @@ def settling_users(source: Source, settings: Settings, theme: Theme) -> Figure:
     """How the weighted sum of ranks of one query settles over its users."""
     world = small_world(settings)
     weights = tuple(times(world.query.new, world.inverse))
-    _, clicks = simulate(world, USERS, settings.seed)
+    _, clicks = simulate(world, VISITS, settings.seed)
     at, mean, error = running_mean(clicks, weights)
     loss = float(world.query.loss(world.query.new))
     return settling(

@@ -116,7 +116,7 @@ PLANS = (
             PlanStep(
                 14,
                 3,
-                VOTE + " Walk through the five lines of the proof, then break one "
+                VOTE + " Walk through the lines of the proof, then break one "
                 "assumption and let the room find the line.",
                 "Where exactly did we use that p depends on the rank alone?",
                 "Where p × 1/p cancels: p must be the true chance of looking, and known from what "

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from ultr_core.risk.agreement import kendall_tau, order_agreement
-from ultr_core.risk.estimate import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
+from ultr_core.risk.estimate import (
+    NO_INTERVAL,
+    Estimate,
+    ShownDifference,
+    difference_with_reach,
+    interval_over_draws,
+    plus_minus,
+    shown_difference,
+)
 from ultr_core.risk.estimators import (
     RiskEstimates,
     estimate_mean_rank,
@@ -29,8 +37,10 @@ __all__ = [
     "AffineLaw",
     "Estimate",
     "RiskEstimates",
+    "ShownDifference",
     "affine_law",
     "clipping_bias",
+    "difference_with_reach",
     "empty_queries",
     "estimate_mean_rank",
     "estimate_risk",
@@ -45,6 +55,7 @@ __all__ = [
     "noise_share",
     "order_agreement",
     "plus_minus",
+    "shown_difference",
     "true_risk",
     "true_risks",
     "variance_of_delta",

@@ -14,6 +14,7 @@ from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 _UPPER_TAIL = 0.975
+_MOST_DECIMALS = 12
 _ROUNDING = 1e-12  # relative spread that equal numbers may show
 NORMAL_QUANTILE = float(ndtri(_UPPER_TAIL))
 """Standard errors from the middle of a 95 % normal interval to its end, about 1.96."""
@@ -72,6 +73,48 @@ def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
         max(decimals, -math.floor(math.log10(reach))) if reach < 0.5 / 10**decimals else decimals
     )
     return f"{value:.{digits}f} ± {reach:.{digits}f}"
+
+
+def shown_difference(first: float, second: float, decimals: int = 2) -> float:
+    """``first`` - ``second`` as a reader works it out from both as they are shown.
+
+    Where a difference stands beside its terms, all rounded alike, the three must add up; rounded
+    on its own it may miss by one in the last decimal.
+
+    >>> round(11.087 - 10.0932, 2), shown_difference(11.087, 10.0932)
+    (0.99, 1.0)
+    """
+    return round(round(first, decimals) - round(second, decimals), decimals)
+
+
+@dataclass(frozen=True)
+class ShownDifference:
+    """Texts of two values and of the size of their difference, which add up as they are shown."""
+
+    first: str
+    second: str
+    margin: str
+
+
+def difference_with_reach(
+    first: float, second: float, reach: float, decimals: int = 2
+) -> ShownDifference:
+    """Two values with the size of their difference and half the width of its interval.
+
+    All have as many decimals as :func:`plus_minus` gives the difference, and more where one
+    beyond its interval would look like 0.
+
+    >>> difference_with_reach(11.087, 10.0932, 0.29)
+    ShownDifference(first='11.09', second='10.09', margin='1.00 ± 0.29')
+    """
+    exact = abs(first - second)
+    digits = len(plus_minus(exact, reach, decimals).split(" ")[0].partition(".")[2])
+    while digits < _MOST_DECIMALS and exact > max(reach, _ROUNDING * max(abs(first), abs(second))):
+        if shown_difference(first, second, digits):
+            break
+        digits += 1
+    margin = plus_minus(abs(shown_difference(first, second, digits)), reach, digits)
+    return ShownDifference(f"{first:.{digits}f}", f"{second:.{digits}f}", margin)
 
 
 def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estimate:

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
 from ultr_core.lessons import Exercise, Mistake, read_number
+from ultr_core.lessons.answers import MORE_DIGITS
 
 EXERCISE = Exercise(
     question="?", answer="right", unit="", tolerance=0.02,
     mistakes=(Mistake("upside_down", "It is {upside_down:.2f} upside down."),),
-    hint="Think of {right:.0f}.", solution="It is {right:.0f}.", percent=True,
+    hint="Think of {right:.0f}.", solution="It is {right:.0f}.", share="percent",
 )  # fmt: skip
 NUMBERS = {"right": 50.0, "upside_down": 0.02}
 
@@ -23,6 +24,8 @@ NUMBERS = {"right": 50.0, "upside_down": 0.02}
         ("0.25", 0.25), ("0,25", 0.25), (" 1/4 ", 0.25), ("25 %", 0.25), ("25%", 0.25),
         ("1,000", 1000.0), ("1,000.5", 1000.5), ("0,125", 0.125), ("−3", -3.0), ("1e-3", 0.001),
         (".5", 0.5), ("5.", 5.0), ("22/1,024", 22 / 1024), ("12,34", 12.34),
+        ("0.132*0.2*1000", 26.4), ("3 × 2", 6.0), ("2·3/4", 1.5), ("6 ÷ 2 / 3", 1.0),
+        ("25 percent", 0.25),
     ],
 )  # fmt: skip
 def test_numbers_are_read_as_students_write_them(text: str, value: float) -> None:
@@ -30,7 +33,28 @@ def test_numbers_are_read_as_students_write_them(text: str, value: float) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "abc", "nan", "inf", "1/0", "1//2", "--1", "1e999", "٣", "1" * 50, "1 2", "%"]
+    "text",
+    [
+        "",
+        " ",
+        "abc",
+        "nan",
+        "inf",
+        "1/0",
+        "1//2",
+        "--1",
+        "1e999",
+        "٣",
+        "1" * 50,
+        "1 2",
+        "%",
+        "2*",
+        "*2",
+        "2**3",
+        "5 apples",
+        "3x",
+        "1/0*0",
+    ],
 )
 def test_what_is_no_number_gets_one_sentence(text: str) -> None:
     with pytest.raises(InputError, match=r"write (it|a number)") as caught:
@@ -49,7 +73,9 @@ def test_written_numbers_come_back(value: float) -> None:
     assert read_number(f"{value:.8g}") == pytest.approx(value, rel=1e-6)
 
 
-@pytest.mark.parametrize("text", ["50", "49.1", "50 %", "100/2"])
+@pytest.mark.parametrize(
+    "text", ["50", "49.1", "50 %", "100/2", "0.5", "0.50", "1/2", "50 percent"]
+)
 def test_right_answers_within_the_tolerance(text: str) -> None:
     verdict = EXERCISE.judge(text, NUMBERS)
     assert verdict.right
@@ -61,3 +87,57 @@ def test_wrong_answers_get_the_hint_that_fits() -> None:
     known = EXERCISE.judge("0.02", NUMBERS)
     assert not known.right
     assert known.words == "It is 0.02 upside down."
+
+
+FRACTION = Exercise(
+    question="?", answer="right", unit="share of clicks", tolerance=0.02,
+    mistakes=(Mistake("near", "Near."), Mistake("far", "Far.")),
+    hint="Think.", solution="Yes.", share="fraction",
+)  # fmt: skip
+SHARES = {"right": 0.2351, "near": 0.2413, "far": 4.25}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0.24", "Yes."), ("0.235", "Yes."), ("23.5", "Yes."), ("24 %", "Yes."), ("24", "Yes."),
+        ("0.0838/0.3562", "Yes."), ("23.5 percent", "Yes."), ("0.235 clicks", "Yes."),
+        ("0.2", MORE_DIGITS), ("20 %", "Think."), ("0.241", "Near."), ("24.13 %", "Near."),
+        ("4.25", "Far."), ("425", "Far."), ("0.239", "Near."), ("0.237", "Yes."), ("0.3", "Think."),
+    ],
+)  # fmt: skip
+def test_a_share_is_read_in_every_notation_and_the_nearest_reading_wins(
+    text: str, words: str
+) -> None:
+    verdict = FRACTION.judge(text, SHARES)
+    assert verdict.words == words
+    assert verdict.right == (words == "Yes.")
+    assert verdict.counts == (words != MORE_DIGITS)
+
+
+@given(
+    st.floats(1e-4, 1e4), st.floats(-0.05, 0.05), st.integers(2, 9),
+    st.sampled_from(["", "fraction"]),
+)  # fmt: skip
+def test_no_rounding_to_two_digits_or_more_is_refused_or_called_a_mistake(
+    right: float, off: float, digits: int, share: str
+) -> None:
+    exercise = Exercise(
+        question="?", answer="right", unit="", tolerance=0.001,
+        mistakes=(Mistake("wrong", "Wrong."),), hint="", solution="",
+        share="fraction" if share else "",
+    )  # fmt: skip
+    numbers = {"right": right, "wrong": right * (1 + off)}
+    assert exercise.judge(f"{right:.{digits - 1}e}", numbers).right
+
+
+@given(st.floats(0.01, 100), st.floats(0.001, 0.5), st.booleans())
+def test_the_tolerance_never_swallows_a_mistake(right: float, off: float, below: bool) -> None:
+    wrong = right * (1 - off if below else 1 + off)
+    exercise = Exercise(
+        question="?", answer="right", unit="", tolerance=0.03,
+        mistakes=(Mistake("wrong", "Wrong."),), hint="", solution="",
+    )  # fmt: skip
+    verdict = exercise.judge(f"{wrong:.8e}", {"right": right, "wrong": wrong})
+    assert not verdict.right
+    assert verdict.words == "Wrong."

@@ -157,7 +157,7 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     per_user = ways.world.users.clicks_per_user
     write.line(
         r"N^*=\frac{V_{IPS}-V_{naive}}{b_{naive}^2-b_{IPS}^2}",
-        f"From this many users on weighting has the smaller error: {float(users * per_user):.1f} "
+        f"From this many users on weighting has the smaller error: {float(users * per_user):.3g} "
         f"clicks, at {float(per_user):.3g} clicks a user.",
         Value(users, _enumerated_crossing(ways)),
         "",

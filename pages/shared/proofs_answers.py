@@ -1,0 +1,151 @@
+"""What each derivation answers in one world, in a sentence with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+
+from ultr_core.proofs import SmallWorld, Walk
+
+Answer = Callable[[Walk, SmallWorld], str]
+
+
+def short(value: Fraction) -> str:
+    """A number for a headline: four digits, or all of a whole one."""
+    text = str(value) if value.denominator == 1 and abs(value) < 10**9 else f"{float(value):.4g}"
+    return text.replace("-", "−")
+
+
+def _count(value: Fraction) -> str:
+    """Clicks or users, on average."""
+    return f"{float(value):,.0f}" if value >= 1_000 else f"{float(value):.3g}"
+
+
+def _line(walk: Walk, place: int) -> str:
+    """The value of a line, from 1."""
+    return short(walk.lines[place - 1].value.closed)
+
+
+def _unbiased(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"Over everything users may look at, the weighted loss averages to {_line(walk, 1)}: "
+        "exactly the true loss"
+    )
+
+
+def _settles(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"The weighted risk averages to {_line(walk, 1)}, the true risk, and after N users its "
+        f"error is √({_line(walk, 4)}/N)"
+    )
+
+
+def _order(walk: Walk, world: SmallWorld) -> str:
+    seen, true = walk.lines[0].value.closed, walk.lines[-1].value.closed
+    if seen == true == 0:
+        return "Both rankers are equally good, and weighted clicks say so"
+    if world.eps_plus == world.eps_minus:
+        return "Clicks that do not depend on relevance say nothing about the order"
+    better = "S₁" if true < 0 else "S₂"
+    return (
+        f"Weighted clicks put {better} ahead, and rightly: they see a difference of "
+        f"{short(seen)}, the true one is {short(true)}"
+    )
+
+
+def _straight_line(walk: Walk, world: SmallWorld) -> str:
+    slope, true = world.eps_plus - world.eps_minus, world.query.loss(world.query.new)
+    constant = walk.lines[-1].value.closed - slope * true
+    parts = [Fraction(f"{float(part):.4g}") for part in (slope, true, constant)]
+    exact = parts == [slope, true, constant]
+    return (
+        f"The weighted loss averages to {_line(walk, 1)} {'=' if exact else '≈'} {short(slope)} · "
+        f"{short(true)} + {short(constant)}: the true loss, stretched and shifted"
+    )
+
+
+def _undone(walk: Walk, world: SmallWorld) -> str:
+    return f"With the noise taken off, the loss averages to {_line(walk, 1)}: exactly the true loss"
+
+
+def _swapped(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"The click rate goes from {_line(walk, 1)} to {_line(walk, 3)}; the ratio, "
+        f"{_line(walk, 5)}, is that of the propensities"
+    )
+
+
+def _bound(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"The weighted risk less its constant, {_line(walk, 1)}, is at most the hinge, "
+        f"{_line(walk, 3)}, and that at most the slacks, {_line(walk, 4)}"
+    )
+
+
+def _slack(walk: Walk, world: SmallWorld) -> str:
+    return f"One slack for each pair or one for all: both come to {_line(walk, 1)}"
+
+
+def _hinge(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"The hinge loss with noise averages to {_line(walk, 1)}, and part of it depends on the "
+        "ranker's score gaps"
+    )
+
+
+def _variance(walk: Walk, world: SmallWorld) -> str:
+    return f"The weighted loss of one user has variance {_line(walk, 1)}"
+
+
+def _clipped(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"Clipping changes the mean by {_line(walk, 3)} and leaves a variance of {_line(walk, 6)} "
+        "a user"
+    )
+
+
+def _naive(walk: Walk, world: SmallWorld) -> str:
+    return (
+        f"The naive loss settles at {_line(walk, 1)}, off by {_line(walk, 4)} from where weighting "
+        "settles"
+    )
+
+
+def _assumed(walk: Walk, world: SmallWorld) -> str:
+    return f"Weighted with the assumed curve, the loss settles at {_line(walk, 1)}"
+
+
+_CROSSING = 7  # line of the number of users
+
+
+def _overtaking(walk: Walk, world: SmallWorld) -> str:
+    if len(walk.lines) < _CROSSING:
+        return "In this world weighting never overtakes naive, or leads from the first click on"
+    users = walk.lines[_CROSSING - 1].value.closed
+    clicks = users * world.users.clicks_per_user
+    return (
+        f"Weighting beats naive from {_count(clicks)} clicks on, which come from {_count(users)} "
+        "users"
+    )
+
+
+ANSWERS: Mapping[str, Answer] = MappingProxyType(
+    {
+        "ips-unbiased": _unbiased,
+        "risk-converges": _settles,
+        "noise-keeps-order": _order,
+        "affine-law": _straight_line,
+        "affine-correction": _undone,
+        "swap-ratio": _swapped,
+        "hinge-chain": _bound,
+        "one-slack": _slack,
+        "noisy-hinge": _hinge,
+        "variance": _variance,
+        "clipped-moments": _clipped,
+        "naive-expectation": _naive,
+        "misspecified-expectation": _assumed,
+        "overtaking": _overtaking,
+    }
+)
+"""The answer of each derivation whose lines hold, without a full stop."""

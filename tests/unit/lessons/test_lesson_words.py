@@ -1,0 +1,121 @@
+"""What lessons say: where their links lead, in which world, and with numbers that add up."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, DirectSource, Door, Found, Lesson
+from ultr_core.settings import Settings
+
+ROOT = Path(__file__).parents[3]
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+DOORS = [(lesson, door) for lesson in LESSONS for door in (lesson.shows, *lesson.steps)]
+every_door = pytest.mark.parametrize(
+    ("lesson", "door"), DOORS, ids=lambda part: part.button if isinstance(part, Door) else part.key
+)
+PAGES_SHARED = {
+    "learning_curves": ("study_page",),
+    "robustness": ("study_page",),
+    "proofs": ("proofs_user", "proofs_world", "proofs_lines"),
+}
+WHERE = re.compile(r"“|at the top|from the top|the picture|in the frame")
+
+
+def constants(page: str) -> Iterator[str]:
+    """Every text that the page and its own parts show."""
+    files = [ROOT / "pages" / f"{page}.py"]
+    files += [ROOT / "pages" / "shared" / f"{name}.py" for name in PAGES_SHARED.get(page, ())]
+    files.append(ROOT / "ultr_core" / "export" / "page_links.py")
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+@every_door
+def test_what_a_link_names_is_on_its_page_and_it_says_where_to_look(
+    lesson: Lesson, door: Door
+) -> None:
+    assert WHERE.search(door.look)
+    shown = set(constants(door.page))
+    for name in re.findall(r"“(.+?)”", door.look):
+        assert any(text == name or text.startswith(f"{name}:") for text in shown), name
+
+
+@every_door
+def test_a_link_opens_the_lessons_world_but_for_what_it_says(lesson: Lesson, door: Door) -> None:
+    own = lesson.settings(Settings())
+    opened = door.settings(own).numbers
+    for name, value in own.numbers.items():
+        if opened[name] != value:
+            assert re.search(rf"= {opened[name]:,g}|{opened[name]:,g} clicks", door.button), name
+
+
+@pytest.mark.parametrize("lesson", [LESSONS[5]], ids=["noise"])
+def test_the_other_tau_is_always_named(lesson: Lesson) -> None:
+    assert isinstance(lesson.prediction, Choice)
+    texts = [
+        lesson.idea, lesson.meaning, lesson.prediction.question, *lesson.prediction.options,
+        GLOSSARY["kendall"].name,
+    ]  # fmt: skip
+    bare = re.compile(r"(?<!Kendall\'s )(?<!another )τ")
+    assert not [text for text in texts if bare.search(text)]
+    assert "another τ" in lesson.idea.lower()
+    assert GLOSSARY["kendall"].symbol == ""
+
+
+def test_symbols_of_noise_are_explained_where_they_come_first() -> None:
+    idea = next(lesson.idea for lesson in LESSONS if lesson.key == "noise")
+    assert "(ε₊ = 1)" in idea
+    assert "(ε₋ = 0.3)" in idea
+
+
+def test_no_term_leans_on_another_ones_words() -> None:
+    for term in GLOSSARY.values():
+        assert not re.search(r"\b(such|that|this) (a )?test\b", term.meaning), term.name
+
+
+@every_lesson
+def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
+    settings = lesson.settings(Settings())
+    words = lesson.traffic(settings)
+    expected = {
+        "unbiased": ["visited 1,000 times"],
+        "learning": ["3 click logs of about 45,000 clicks"],
+        "variance": ["5 click logs of about 250 clicks"],
+        "swaps": ["50,000 presentations"],
+        "live": ["170,000 clicks in 21 days", "10,000 interleaved queries"],
+    }.get(lesson.key, ["170,000 clicks, in one log"])
+    assert all(part in words for part in expected)
+
+
+@pytest.fixture(scope="module")
+def built_in() -> dict[str, Found]:
+    source = DirectSource()
+    return {
+        lesson.key: lesson.measure(source, lesson.settings(Settings()))
+        for lesson in LESSONS
+        if lesson.key in ("learning", "noise")
+    }
+
+
+def test_differences_on_screen_are_those_of_the_numbers_beside_them(
+    built_in: dict[str, Found],
+) -> None:
+    by_key = {lesson.key: lesson for lesson in LESSONS}
+    words = by_key["noise"].exercise.question.format(**built_in["noise"].numbers)
+    high, low, gap = (float(x) for x in re.findall(r"\d+\.\d\d", words)[:3])
+    assert round(high - low, 2) == gap
+    words = by_key["learning"].exercise.solution.format(**built_in["learning"].numbers)
+    a, b, c, d, way, whole = (float(x) for x in re.findall(r"\d+\.\d\d", words)[:6])
+    assert (round(a - b, 2), round(c - d, 2)) == (way, whole)
+    assert f"{100 * way / whole:.0f} %" in words
+    margin, _, better, worse, *_ = (
+        float(x) for x in re.findall(r"\d+\.\d\d", built_in["learning"].sentence)
+    )
+    assert round(worse - better, 2) == margin

@@ -1,0 +1,93 @@
+"""The numbers of the lessons on experiments: swaps that measure propensities, and the live test."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ultr_core.errors import InputError
+from ultr_core.experiments.live import LiveDesign
+from ultr_core.experiments.propensity_study import SwapDesign
+from ultr_core.lessons.model import Found
+from ultr_core.lessons.source import Source
+from ultr_core.propensity.chosen import true_curve
+from ultr_core.risk.sign_test import SignTest, sign_test
+from ultr_core.settings import Settings
+
+PAPER_RESULT = (87, 48, 83)
+"""Wins, losses and ties against the production ranker, Section 7.6 of the paper."""
+
+CLASS_RESULT = (9, 1, 5)
+"""Wins, losses and ties of the exercise on the sign test."""
+
+
+def rank_of_swap(source: Source, settings: Settings) -> dict[str, float]:
+    """The rank that lesson 8 is about, and how often it is truly looked at."""
+    numbers = swapped(source, settings).numbers
+    return {name: numbers[name] for name in ("rank", "real")}
+
+
+def swapped(source: Source, settings: Settings) -> Found:
+    """Lesson 8: swapping two ranks measures examination; plain click rates do not."""
+    design = SwapDesign()
+    found = source.swaps(settings, design, "swap")
+    rates = source.swaps(settings, design, "ctr")
+    if found.estimate is None or rates.estimate is None:
+        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
+    known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
+    plain = {p.rank: p.value for p in rates.estimate.observed}
+    known = [point for point in known if point.rank in plain]
+    if not known:
+        raise InputError("The swap experiment has too few clicks here; choose a larger corpus.")
+    last, task = known[-1], known[min(2, len(known) - 1)]
+    top = found.estimate.points[0]
+    assert last.value and last.low and last.high and task.value
+    # The ratio of all that was shown; the estimate compares lists of the same lengths.
+    rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
+    naive, truth = plain[last.rank] or 0.0, float(true_curve(settings).at(last.rank))
+    numbers = {
+        "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
+        "real": truth, "plain": naive, "sessions": design.sessions,
+        "truth": 0 if naive < 0.9 * truth else 2 if naive > 1.1 * truth else 1,
+        "task": task.rank, "shown": task.impressions, "clicked": task.clicks,
+        "top_shown": top.impressions, "top_clicked": top.clicks,
+        "rate": rate, "top_rate": top_rate,
+        "clicks_only": task.clicks / top.clicks, "upside_down": top_rate / rate,
+        "answer": rate / top_rate,
+    }  # fmt: skip
+    inside = "holds" if last.low <= truth <= last.high else "misses"
+    sentence = (
+        "Rank {rank:.0f} is truly looked at {real:.3f} times as often as rank 1. Plain click "
+        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95 % interval, {low:.3f} to "
+        f"{{high:.3f}}, {inside} the truth."
+    )
+    return Found(numbers, sentence.format(**numbers))
+
+
+def live_test(source: Source, settings: Settings) -> Found:
+    """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
+    paper, mine = sign_test(*PAPER_RESULT), sign_test(*CLASS_RESULT)
+    result = source.live(settings, LiveDesign())
+    contest = result.contests[0]
+    outcomes = 2**mine.decided
+    numbers = {
+        "wins": paper.wins, "losses": paper.losses, "ties": paper.ties, "p": paper.p_value,
+        "decided": paper.decided, "half": paper.decided / 2, "truth": _size_of(paper),
+        "share": 100 * contest.test.win_share, "power": 100 * contest.paper_power,
+        "queries": result.design.interleaved,
+        "my_wins": mine.wins, "my_losses": mine.losses, "my_ties": mine.ties,
+        "my_decided": mine.decided, "outcomes": outcomes,
+        "as_uneven": mine.p_value * outcomes / 2,
+        "one_sided": mine.p_value / 2, "only_this": 2 * mine.decided / outcomes,
+        "only_this_side": mine.decided / outcomes, "answer": mine.p_value,
+    }  # fmt: skip
+    sentence = (
+        "Were both rankers equally good, a split at least as uneven as {wins:.0f} to "
+        "{losses:.0f} would come by chance with p = {p:.4f}. On our simulated engine, with "
+        "{queries:,.0f} queries for each contest: "
+    )
+    return Found(numbers, sentence.format(**numbers) + contest.sentence)
+
+
+def _size_of(test: SignTest) -> int:
+    """Nearest of 1 in 10, 1 in 100, 1 in 1,000, by the logarithm."""
+    return int(np.clip(round(-np.log10(test.p_value)), 1, 3)) - 1
