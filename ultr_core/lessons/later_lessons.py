@@ -298,12 +298,12 @@ LIVE = Lesson(
     ),
     steps=(
         Door(
-            "**As few queries as the paper had.** Would 218 queries have shown it here? The "
-            "sentence at the top says it.",
-            "Interleave 218 queries",
+            "**As few queries as the paper had.** Its 218 all had a click; of 370 shown here six in "
+            "ten have one. Would they have shown it? The sentence at the top says it.",
+            "Interleave 370 queries",
             "live",
             {},
-            {"live_queries": 218},
+            {"live_queries": 370},
         ),
         Door(
             "**Nearly as few clicks as the paper had.** It had 7,192 in 21 days; the nearest step "
