@@ -8,6 +8,7 @@ from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
+from pages.shared.data_curve import show_trust
 from pages.shared.data_words import in_words
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
@@ -61,6 +62,7 @@ def _log(settings: Settings) -> None:
         f"**{PROPENSITY_METHODS[result.estimate.method].label}** assumes that "
         f"{PROPENSITY_METHODS[result.estimate.method].assumes}."
     )
+    show_trust(result)
     st.table(
         [_row(point, value) for point, value in _points(result)],
         alt="Estimated examination by rank",
