@@ -26,6 +26,7 @@ from ultr_core.propensity import (
     PresentationLog,
     curve_text,
     parse_curve_values,
+    ratio_text,
 )
 from ultr_core.propensity.log_estimates import (
     LOG_METHODS,
@@ -196,9 +197,9 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
         "Rank": str(point.rank),
         "Shown": f"{point.impressions:,}",
         "Clicks": f"{point.clicks:,}",
-        "Ratio": "missing" if point.value is None else f"{point.value:.3f}",
-        "95 % interval": "" if point.low is None else f"{point.low:.3f} to {point.high:.3f}",
-        "Curve": f"{found.curve.values[place]:.3f}",
+        "Ratio": point.value_text,
+        "95 % interval": point.interval_text,
+        "Curve": ratio_text(found.curve.values[place]),
         "Curve is": found.curve.made_by(point.rank),
     }
 

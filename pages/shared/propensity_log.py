@@ -17,6 +17,7 @@ from ultr_core.propensity import (
     curve_text,
     parse_curve,
     parse_log,
+    ratio_text,
 )
 from ultr_core.propensity.log_estimates import LOG_METHODS, LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
@@ -88,9 +89,9 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
     return {
         "Rank": str(point.rank),
         "Clicks": f"{point.clicks:,}",
-        "Ratio": "missing" if point.value is None else f"{point.value:.3f}",
-        "95 %": "" if point.low is None else f"{point.low:.3f} to {point.high:.3f}",
-        "Curve": f"{value:.3f}",
+        "Ratio": point.value_text,
+        "95 %": point.interval_text,
+        "Curve": ratio_text(value),
     }
 
 
