@@ -66,7 +66,8 @@ def propensity_curves(
     _stand(rows, low, high)
     keys = _keys(rows, other_label)
     last = len(curve.values)
-    spec = _template(keys, frozenset(rows["part"]), last, (low, high), theme)
+    kinds = frozenset(zip(rows["part"], rows["stands"], strict=True))
+    spec = _template(keys, kinds, last, (low, high), theme)
     lines = len(keys) / _key_columns(keys)
     return Figure(
         "propensity-curve",
@@ -163,7 +164,7 @@ def _line(values: Sequence[float], part: str) -> pd.DataFrame:
 @lru_cache(maxsize=32)
 def _template(
     keys: tuple[tuple[str, str, str], ...],
-    parts: frozenset[str],
+    kinds: frozenset[tuple[str, str]],
     ranks: int,
     ends: tuple[float, float],
     theme: Theme,
@@ -208,27 +209,32 @@ def _template(
         )
 
     def marks(part: str, color: str, shape: str) -> list[Any]:
-        shapes = alt.Scale(
-            domain=["inside", "zero", "below", "above"],
-            range=[shape, "triangle-down", "triangle-down", "triangle-up"],
-        )
-        filled = "datum.used && datum.stands != 'zero' || datum.stands == 'below'"
-        points = rows_of(part).mark_point(
-            color=color, fill=color, size=70, opacity=1, strokeWidth=2
-        )
+        """Shapes have no scale: layers would share it, and circles become squares."""
         cut = rows_of(part).transform_filter("datum.cut")
-        return [
+        found = [
             cut.mark_point(color=color, shape="triangle-down", size=25, opacity=1).encode(
                 x=x, y=y_of("low_y")
-            ),
-            points.encode(
-                x=x,
-                y=y,
-                tooltip=tooltip,
-                shape=alt.Shape("stands:N", legend=None, scale=shapes),
-                fillOpacity=alt.condition(filled, alt.value(1), alt.value(0)),
-            ),
+            )
         ]
+        shapes = {"inside": shape, **_OFF}
+        for stands in (stands for stands in shapes if (part, stands) in kinds):
+            hollow = alt.value(0) if stands == "zero" else alt.value(1)
+            found.append(
+                rows_of(part)
+                .transform_filter(alt.datum.stands == stands)
+                .mark_point(
+                    color=color, fill=color, shape=shapes[stands], size=70, opacity=1, strokeWidth=2
+                )
+                .encode(
+                    x=x,
+                    y=y,
+                    tooltip=tooltip,
+                    fillOpacity=alt.condition("datum.used", hollow, alt.value(0))
+                    if stands == "inside"
+                    else hollow,
+                )
+            )
+        return found
 
     layers = [
         line("truth", color=ink.quiet, strokeWidth=6, opacity=0.7),
@@ -238,12 +244,13 @@ def _template(
     ]
     # A layer of points without a row would be read out as a picture of nothing.
     for part, color, shape in (("other", OTHER, "square"), ("estimate", ESTIMATE, "circle")):
-        if part in parts:
+        if any(name == part for name, _ in kinds):
             layers += [bars(part, color), *marks(part, color, shape)]
     layers += _key(keys, ink)
     return bare_spec(layers, ink)
 
 
+_OFF = {"zero": "triangle-down", "below": "triangle-down", "above": "triangle-up"}
 _SHAPES = {
     "dot": "circle",
     "square": "square",

@@ -130,6 +130,8 @@ def test_missing_ranks_have_no_mark_and_far_ones_stand_at_the_end(found: MethodR
     assert marks["value"].tolist() == [1.0, 0.6, 4.0]
     assert domain_of(figure) == [0.01, 10.0]
     assert set(figure.rows["part"]) == {"estimate", "curve", "other", "truth", "limit"}
+    # Each method keeps its own shape; a scale would be shared by the layers.
+    assert not any("shape" in layer["encoding"] for layer in figure.spec["layer"])
     assert "3 of 4 ranks have an estimate" in figure.alt
 
 
