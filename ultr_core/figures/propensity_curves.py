@@ -118,10 +118,10 @@ def _keys(rows: pd.DataFrame, other_label: str) -> tuple[tuple[str, str, str], .
             ("a guess", ESTIMATE, "dots", "guess" in parts),
             (other_label, OTHER, "square", "other" in parts),
             ("endless traffic", LIMIT, "dash", "limit" in parts),
-            ("not known well", ESTIMATE, "hollow", bool((~kept).any())),
+            ("few clicks", ESTIMATE, "hollow", bool((~kept).any())),
             ("no click", "quiet", "hollow down", "zero" in stands),
-            ("below the axis", "quiet", "down", "below" in stands),
-            ("above the axis", "quiet", "up", "above" in stands),
+            ("below axis", "quiet", "down", "below" in stands),
+            ("above axis", "quiet", "up", "above" in stands),
         )
         if there
     )
