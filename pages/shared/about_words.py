@@ -31,7 +31,7 @@ your lists. The same corpus works on the command line:
 
 REFERENCES = (
     "T. Joachims, A. Swaminathan, T. Schnabel: Unbiased Learning-to-Rank with Biased Feedback, "
-    "WSDM 2017 (arXiv 1608.04468). The paper of this lab.",
+    "WSDM 2017 ([arXiv 1608.04468](https://arxiv.org/abs/1608.04468)). The paper of this lab.",
     "T. Joachims: Optimizing Search Engines Using Clickthrough Data, KDD 2002. The ranking SVM.",
     "T. Joachims: Training Linear SVMs in Linear Time, KDD 2006. The one-slack form.",
     "O. Chapelle, Y. Chang: Yahoo! Learning to Rank Challenge Overview, JMLR W&CP 14, 2011. "
@@ -39,7 +39,8 @@ REFERENCES = (
     "A. Agarwal, X. Wang, C. Li, M. Bendersky, M. Najork: Addressing Trust Bias for Unbiased "
     "Learning-to-Rank, WWW 2019.",
     "A. Vardasbi, H. Oosterhuis, M. de Rijke: When Inverse Propensity Scoring does not Work, "
-    "CIKM 2020 (arXiv 2008.10242). Noise that depends on the rank.",
+    "CIKM 2020 ([arXiv 2008.10242](https://arxiv.org/abs/2008.10242)). Noise that depends on the "
+    "rank.",
     "H. Oosterhuis, M. de Rijke: Policy-Aware Unbiased Learning to Rank for Top-k Rankings, "
-    "SIGIR 2020 (arXiv 2005.09035).",
+    "SIGIR 2020 ([arXiv 2005.09035](https://arxiv.org/abs/2005.09035)).",
 )

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import curve_control, link
+from pages.shared.formulas import set_formulas
 from pages.shared.registry import PageInfo
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
@@ -65,7 +66,7 @@ def control(parameter: Parameter) -> None:
     common: dict[str, Any] = {
         "key": parameter.name,
         "bind": "query-params",
-        "help": parameter.help,
+        "help": set_formulas(parameter.help),
         "disabled": curve_control.replaces(parameter.name),
     }
     if parameter.stops:

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.curve_words import learner_believes
+from pages.shared.formulas import set_formulas
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.files import other_format
@@ -102,7 +103,7 @@ def _scaled() -> list[str]:
 def _field(name: str, field: CurveField, *, upload: bool) -> None:
     st.text_input(
         f"{_WHO[name]}: numbers by rank", key=field.key, bind="query-params",
-        max_chars=LONGEST_TEXT, placeholder="power law", help=field.help,
+        max_chars=LONGEST_TEXT, placeholder="power law", help=set_formulas(field.help),
     )  # fmt: skip
     if upload:
         turn = st.session_state.setdefault(_turn(field), 0)

@@ -26,6 +26,7 @@ from ultr_core.propensity import (
     PresentationLog,
     curve_text,
     parse_curve_values,
+    ratio_text,
 )
 from ultr_core.propensity.log_estimates import (
     LOG_METHODS,
@@ -148,6 +149,7 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
     st.markdown(f"Assumes that {about.assumes}. *{about.source}.*")
     token = (id_of_log(own), method)
     found = own.make("estimate", token, lambda: estimate_from_log(log, method=method))
+    show_trust(found)
     _picture(found)
     with st.expander("Ranks in numbers, and what to know", type="compact"):
         show_rows(
@@ -170,6 +172,14 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
     )
 
 
+def show_trust(found: LogEstimate) -> None:
+    """How many ranks are known well, as a warning where not all are."""
+    if found.curve.sure:
+        st.markdown(f":green[:material/check_circle:] {found.trust}")
+    else:
+        st.warning(found.trust, icon=":material/warning:")
+
+
 def id_of_log(own: Bench) -> Hashable:
     """What tells this session's log, as it was read, from another."""
     from pages.shared.data_log import mapped_columns
@@ -187,9 +197,10 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
         "Rank": str(point.rank),
         "Shown": f"{point.impressions:,}",
         "Clicks": f"{point.clicks:,}",
-        "Ratio": "missing" if point.value is None else f"{point.value:.3f}",
-        "95 % interval": "" if point.low is None else f"{point.low:.3f} to {point.high:.3f}",
-        "Curve": f"{found.curve.values[place]:.3f}",
+        "Ratio": point.value_text,
+        "95 % interval": point.interval_text,
+        "Curve": ratio_text(found.curve.values[place]),
+        "Curve is": found.curve.made_by(point.rank),
     }
 
 

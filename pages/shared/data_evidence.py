@@ -11,11 +11,18 @@ from pages.shared.data_bench import bench
 from pages.shared.data_curve import Propensities
 from pages.shared.data_findings import SYMBOLS, show_rows
 from pages.shared.data_ranker import Ranker
-from pages.shared.data_words import in_words, plain
+from pages.shared.data_words import in_words
 from pages.shared.frame import show_figure
+from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.evaluation import NDCG_CUTOFF, Evaluation, RiskReport, evaluate_ranker
+from ultr_core.experiments.evaluation import (
+    MEAN_RANK_BY_GRADES,
+    NDCG_CUTOFF,
+    Evaluation,
+    RiskReport,
+    evaluate_ranker,
+)
 from ultr_core.experiments.own_comparison import (
     RankerDifference,
     compare_rankers,
@@ -151,7 +158,7 @@ def _tables(found: Evaluation) -> None:
     rows = [
         {"By the grades": "Risk, each query as often as in the log", "Value": true.risk_of_log},
         {"By the grades": "Risk, all queries alike", "Value": true.risk},
-        {"By the grades": "Mean rank of a relevant document", "Value": true.mean_rank},
+        {"By the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
         {"By the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]
     show_rows(

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.context import PageContext
 from pages.shared.data_bench import GROWTH, Bench, Brought, bench, largest_upload_mb
-from pages.shared.data_words import plain
+from pages.shared.plain_words import plain
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.experiments.samples import sample_files
 from ultr_core.files import GZIP, readable_file, unpacked

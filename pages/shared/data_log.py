@@ -12,7 +12,8 @@ from pages.shared.data_bench import Bench, Brought, bench, reading
 from pages.shared.data_corpus import require_kind, source_of
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring, download
-from pages.shared.data_words import HELP, LOOKS_LIKE, in_words, plain
+from pages.shared.data_words import HELP, LOOKS_LIKE, in_words
+from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log

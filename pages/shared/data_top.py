@@ -9,7 +9,7 @@ from pages.shared.data_curve import SOURCE, Propensities
 from pages.shared.data_evidence import Judged
 from pages.shared.data_input import use_samples
 from pages.shared.data_ranker import BY_VALIDATION, METHOD, WALK, Ranker
-from pages.shared.data_words import plain
+from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from pages.shared.controls import in_page_words
-from pages.shared.plain_words import plain as plain
+from pages.shared.formulas import set_formulas
+from pages.shared.plain_words import plain
 
 LOOKS_LIKE = {
     "corpus": "One candidate document a line, plain or gzip: "
@@ -30,7 +31,7 @@ HELP = {
 }
 
 SOURCES = {
-    "power": "A power law (1/r)^η",
+    "power": r"A power law $(1/r)^\eta$",
     "file": "A curve of mine (CSV)",
     "estimated": "Estimated from the log",
     "log": "The log's own column",
@@ -69,7 +70,7 @@ def in_words(message: str) -> str:
     """A message of the core without options of the command line, in Markdown."""
     for option, word in _OPTIONS.items():
         message = message.replace(option, word)
-    return plain(in_page_words(_RANKS.sub("", message)))
+    return set_formulas(plain(in_page_words(_RANKS.sub("", message))))
 
 
 def certificate_words(gap: float, primal: float) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from pages.shared import link
+from pages.shared.formulas import set_formulas
 from ultr_core.export.page_links import page_query, value_of, values_of
 from ultr_core.export.page_values import (
     Choice,
@@ -137,23 +138,28 @@ def bound(value: PageValue) -> Any:
     common: dict[str, Any] = {"key": value.key, "bind": "query-params"}
     if isinstance(value, Stops):
         return st.select_slider(
-            value.label, value.stops, value.default, format_func=value.shown, help=value.help,
-            **common,
+            value.label, value.stops, value.default, format_func=value.shown,
+            help=set_formulas(value.help), **common,
         )  # fmt: skip
     if isinstance(value, Whole):
         return st.slider(
-            value.label, value.low, value.high, value.default, help=value.help, **common
+            value.label,
+            value.low,
+            value.high,
+            value.default,
+            help=set_formulas(value.help),
+            **common,
         )
     if isinstance(value, Real):
         return st.slider(
-            value.label, value.low, value.high, value.default, value.step, help=value.help,
-            **common,
+            value.label, value.low, value.high, value.default, value.step,
+            help=set_formulas(value.help), **common,
         )  # fmt: skip
     if isinstance(value, Switch):
-        return st.toggle(value.label, value.default, help=value.help, **common)
+        return st.toggle(value.label, value.default, help=set_formulas(value.help), **common)
     assert isinstance(value, Line)
     return st.text_input(
-        value.label, value.default, help=value.help, max_chars=value.longest, **common
+        value.label, value.default, help=set_formulas(value.help), max_chars=value.longest, **common
     )
 
 

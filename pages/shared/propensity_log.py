@@ -8,6 +8,7 @@ from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
+from pages.shared.data_curve import show_trust
 from pages.shared.data_words import in_words
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
@@ -16,6 +17,7 @@ from ultr_core.propensity import (
     curve_text,
     parse_curve,
     parse_log,
+    ratio_text,
 )
 from ultr_core.propensity.log_estimates import LOG_METHODS, LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
@@ -61,6 +63,7 @@ def _log(settings: Settings) -> None:
         f"**{PROPENSITY_METHODS[result.estimate.method].label}** assumes that "
         f"{PROPENSITY_METHODS[result.estimate.method].assumes}."
     )
+    show_trust(result)
     st.table(
         [_row(point, value) for point, value in _points(result)],
         alt="Estimated examination by rank",
@@ -86,9 +89,9 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
     return {
         "Rank": str(point.rank),
         "Clicks": f"{point.clicks:,}",
-        "Ratio": "missing" if point.value is None else f"{point.value:.3f}",
-        "95 %": "" if point.low is None else f"{point.low:.3f} to {point.high:.3f}",
-        "Curve": f"{value:.3f}",
+        "Ratio": point.value_text,
+        "95 %": point.interval_text,
+        "Curve": ratio_text(value),
     }
 
 

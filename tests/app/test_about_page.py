@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,9 @@ def test_about_states_corpus_and_references_and_leads_to_the_conventions(
     for needed in ("Yahoo", "--corpus DIR", "WSDM 2017"):
         assert needed in text
     assert "BLAS threads: 1." in text
+    numbers = re.findall(r"\[arXiv ([^\]]+)\]\(https://arxiv.org/abs/([^)]+)\)", text)
+    assert len(numbers) == text.count("arXiv ") == 3
+    assert all(shown == led for shown, led in numbers)
     assert str(small_corpus) in text
     (link,) = app.get("page_link")
     assert "Conventions" in link.proto.label

@@ -19,7 +19,13 @@ from ultr_core.commands.own_files import (
 from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
 from ultr_core.corpus import Corpus, read_scores
 from ultr_core.errors import InputError, named
-from ultr_core.experiments.evaluation import NDCG_CUTOFF, Evaluation, evaluate_ranker
+from ultr_core.experiments.evaluation import (
+    MEAN_RANK_BY_GRADES,
+    MEAN_RANK_OF_CLICKS,
+    NDCG_CUTOFF,
+    Evaluation,
+    evaluate_ranker,
+)
 from ultr_core.experiments.own_comparison import RankerDifference, compare_with_shown
 from ultr_core.inspection import Inspection, inspect_together, join_log
 from ultr_core.learners.model_files import on_columns_of, read_ranker
@@ -112,7 +118,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         if found is None:
             print(f"{report.label:22}{'-':>10}  {report.words}")
         else:
-            about = "" if report.key != "snips" else "  (mean rank of a relevant document)"
+            about = "" if report.key != "snips" else f"  ({MEAN_RANK_OF_CLICKS})"
             print(
                 f"{report.label:22}{found.value:10.3f}  {found.low:.3f} to {found.high:.3f}{about}"
             )
@@ -121,7 +127,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         print()
         print(f"{'By the grades':22}{true.risk:10.3f}  risk, all queries alike. {true.rule}")
         print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
-        print(f"{'':22}{true.mean_rank:10.3f}  mean rank of a relevant document")
+        print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
         ndcg = true.ndcg
         print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
     print()

@@ -18,6 +18,7 @@ from ultr_core.propensity import (
     FITS,
     PROPENSITY_METHODS,
     CurveOptions,
+    ratio_text,
     read_log,
     write_curve,
 )
@@ -115,13 +116,14 @@ def _print(result: LogEstimate) -> None:
     )
     print()
     print(
-        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95 % interval':>16} "
-        f"{'curve':>7}"
+        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95 % interval':>18} "
+        f"{'curve':>7}  curve is"
     )
     for point, value in zip(result.estimate.points, result.curve.values, strict=True):
-        ratio = "missing" if point.value is None else f"{point.value:.3f}"
-        interval = "-" if point.low is None else f"{point.low:.3f} to {point.high:.3f}"
+        ratio, interval = point.value_text, point.interval_text or "-"
         print(
-            f"{point.rank:4} {point.impressions:12,} {point.clicks:8,} {ratio:>8} {interval:>16} "
-            f"{value:7.3f}"
+            f"{point.rank:4} {point.impressions:12,} {point.clicks:8,} {ratio:>8} {interval:>18} "
+            f"{ratio_text(value):>7}  {result.curve.made_by(point.rank)}"
         )
+    print()
+    print(f"{'' if result.curve.sure else 'Warning: '}{result.trust}")

@@ -67,7 +67,8 @@ class TrueQuality:
 
     risk: mean over all queries of the summed ranks of relevant documents (equation 2).
     risk_of_log: the same with each query as often as the log shows it, which is what estimates from
-    the log aim at. mean_rank: of a relevant document. ndcg: at ``NDCG_CUTOFF``, with its rule.
+    the log aim at. mean_rank: over all relevant documents, each once. ndcg: at
+    ``NDCG_CUTOFF``, with its rule.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
     """
@@ -156,7 +157,9 @@ class Evaluation:
 
 
 _RISK = "summed ranks of clicked-as-relevant documents, per query draw; lower is better"
-_RANK = "mean rank of a relevant document; lower is better"
+MEAN_RANK_OF_CLICKS = "mean rank of a clicked document, clicks weighted 1 / propensity"
+MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
+_RANK = f"{MEAN_RANK_OF_CLICKS}; lower is better"
 
 
 def evaluate_ranker(
@@ -221,11 +224,12 @@ def _reports(
 
 _IPS_WORDS = (
     "Every click counts 1 / propensity of the position where it happened; right on average if the "
-    "propensities are."
+    "propensities are, but for noise: clicks on irrelevant documents move it by a factor and a "
+    "constant, the same for every ranker."
 )
 _SNIPS_WORDS = (
-    "As IPS, but divided by the summed weight: a mean rank, on another scale than the risk, which "
-    "a common factor of the propensities leaves as it is."
+    "As IPS, but divided by the summed weight: the mean rank of a clicked document, also of "
+    "irrelevant ones that were clicked. A common factor of the propensities leaves it as it is."
 )
 
 

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any, Literal
 
+NEEDS = (
+    "It needs `ultr_core`: run it in the lab's folder, or after `pip install .` there. To run a "
+    "notebook you need Jupyter (`pip install notebook`)."
+)
+"""What every notebook says of what it needs."""
+
 NOTEBOOK_MIME = "application/x-ipynb+json"
 
 

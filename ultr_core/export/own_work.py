@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ultr_core.export.notebook import Cell, Notebook, code, notebook, words
+from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 
 Propensities = Literal["power", "file", "estimated", "log"]
 
@@ -111,11 +111,12 @@ def own_notebook(work: OwnWork) -> Notebook:
 
 def _cells(work: OwnWork) -> Iterator[Cell]:
     yield words(
-        """
+        f"""
         # Your data: from corpus and clicks to a ranker and evidence
 
-        Put this notebook beside your files. It needs `ultr_core` from the Unbiased LTR Lab and
-        gives the numbers of the page *Your data*.
+        The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
+
+        It reads your files by their names: put them beside the notebook.
         """
     )
     if work.corpus is not None:

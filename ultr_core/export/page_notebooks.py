@@ -12,7 +12,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies import STUDIES
 from ultr_core.export.claims_notebook import claims_cells
 from ultr_core.export.lesson_notebook import lesson_cells
-from ultr_core.export.notebook import Cell, Notebook, code, notebook, words
+from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.export.origin import settings_code, settings_words
 from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
 from ultr_core.export.page_links import read_page_query
@@ -303,8 +303,9 @@ def _opening(state: PageState, question: str) -> Cell:
         f"""
 # {question}
 
-The numbers of {source}, in Python. It needs `ultr_core`: run it in the lab's folder, or after
-`pip install .` there. The same seed gives the same numbers everywhere.
+The numbers of {source}, in Python. {NEEDS}
+
+The same seed gives the same numbers everywhere.
 
 Settings: {settings_words(state.settings)}.
 """

@@ -17,6 +17,30 @@ def round_up(value: float, steps: Sequence[float] = STEPS) -> float:
     return float(next(step * power for step in steps if step * power >= value * (1 - 1e-12)))
 
 
+def log_range(
+    values: ArrayLike, *, low: float, high: float, least: float, most: float
+) -> tuple[float, float]:
+    """Ends of a logarithmic axis for ``values`` [any shape], 1 or 3 times a power of ten each.
+
+    From ``low`` to ``high`` where all values lie there; further where some do not, but never
+    below ``least`` or above ``most``. Numbers of 0 or less, and not finite ones, count for nothing.
+    """
+    numbers = np.ravel(np.asarray(values, dtype=float))
+    numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
+    if not numbers.size:
+        return low, high
+    first = next((v for v in reversed(log_levels(least, low)) if v <= numbers.min()), least)
+    last = next((v for v in log_levels(high, most) if v >= numbers.max()), most)
+    return first, last
+
+
+def log_levels(low: float, high: float) -> list[float]:
+    """1 and 3 times each power of ten from ``low`` to ``high`` (> 0), ends included."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    levels = [float(f"{digit}e{power}") for power in powers for digit in (1, 3)]
+    return [level for level in levels if low * 0.999 <= level <= high * 1.001]
+
+
 def stable_range(values: ArrayLike, *, include: Sequence[float] = ()) -> tuple[float, float]:
     """A range around ``values`` whose ends move only in coarse steps.
 

@@ -19,8 +19,8 @@ _METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95 % intervals, and the true risk as a line.
 
-    SNIPS is a mean rank on another scale and stays out. Raises InputError where there is no
-    estimate to draw.
+    SNIPS is a mean rank of clicks, on another scale, and stays out. Raises InputError where there
+    is no estimate to draw.
     """
     rows = [
         {
@@ -56,14 +56,15 @@ def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
     """Examination by rank as a log gives it, with intervals, and the curve made of it."""
     label = PROPENSITY_METHODS[found.estimate.method].label
     observed = found.estimate.observed
-    last = observed[-1]
+    last = found.curve.known[-1]
+    scale = found.curve.values[found.estimate.reference - 1]
     return propensity_curves(
         found.estimate,
-        curve=found.curve.values,
+        curve=found.curve,
         alt_text=(
-            f"{label}: {len(observed)} of {len(found.curve.values)} ranks have an estimate; rank "
-            f"{last.rank} is examined {last.value:.3f} times as often as rank "
-            f"{found.estimate.reference}."
+            f"{label}: {len(observed)} of {len(found.curve.values)} ranks have an estimate. "
+            f"{found.curve.sentence} The curve at rank {last} is "
+            f"{found.curve.values[last - 1] / scale:.3g} times rank {found.estimate.reference}."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,

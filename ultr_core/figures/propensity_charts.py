@@ -13,7 +13,12 @@ from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.figures.style import Theme
-from ultr_core.propensity import PROPENSITY_METHODS
+from ultr_core.propensity import (
+    PROPENSITY_METHODS,
+    AssembledCurve,
+    PropensityEstimate,
+    RankEstimate,
+)
 from ultr_core.risk.sign_test import sign_test
 
 PAPER_RESULTS: Mapping[str, tuple[int, int, int]] = {
@@ -39,18 +44,18 @@ def curve_figure(
         raise InputError(f"There is no curve to draw: {found.reason}")
     label = PROPENSITY_METHODS[found.key].label
     observed = found.estimate.observed
-    last = observed[-1]
+    last = _last_known(found.estimate, found.curve)
     return propensity_curves(
         found.estimate,
-        curve=found.curve.values,
+        curve=found.curve,
         truth=truth,
         limit=limit,
         other=None if other is None else other.estimate,
         other_label="" if other is None else PROPENSITY_METHODS[other.key].label,
         alt_text=(
             f"{label}: {len(observed)} of {len(truth)} ranks have an estimate; rank {last.rank} is "
-            f"examined {last.value:.3f} times as often as rank {found.estimate.reference}, truly "
-            f"{truth[last.rank - 1]:.3f} times."
+            f"examined {last.value:.3g} times as often as rank {found.estimate.reference}, truly "
+            f"{truth[last.rank - 1]:.3g} times."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,
@@ -59,20 +64,27 @@ def curve_figure(
 
 def live_curve_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
     """The curve that the live experiment's swaps gave, beside the true one."""
-    last = result.estimate.observed[-1]
+    last = _last_known(result.estimate, result.curve)
     reference = result.true_curve[result.estimate.reference - 1]
     return propensity_curves(
         result.estimate,
-        curve=result.curve.values,
+        curve=result.curve,
         truth=[value / reference for value in result.true_curve],
         alt_text=(
             f"From {result.clicks['swaps']:,} clicks of the swap days: rank {last.rank} is "
-            f"examined {last.value:.3f} times as often as rank {result.estimate.reference}; the "
-            f"smoothed curve used for training has {result.curve.values[last.rank - 1]:.3f}."
+            f"examined {last.value:.3g} times as often as rank {result.estimate.reference}; the "
+            f"smoothed curve used for training has {result.curve.values[last.rank - 1]:.3g}."
         ),
         title="Propensities from the swap days",
         theme=theme,
     )
+
+
+def _last_known(estimate: PropensityEstimate, curve: AssembledCurve) -> RankEstimate:
+    """The lowest rank that shapes the curve, or the lowest estimate where none is known well."""
+    observed = estimate.observed
+    known = [point for point in observed if point.rank in curve.known[1:]]
+    return (known or observed)[-1]
 
 
 def curve_risk_figure(

@@ -298,8 +298,8 @@ LIVE = Lesson(
     ),
     steps=(
         Door(
-            "**As few queries as the paper had.** Its 218 all had a click; of 370 shown here six in "
-            "ten have one. Would they have shown it? The sentence at the top says it.",
+            "**As few queries as the paper had.** Its 218 all had a click; of 370 shown here six "
+            "in ten have one. Would they have shown it? The sentence at the top says it.",
             "Interleave 370 queries",
             "live",
             {},

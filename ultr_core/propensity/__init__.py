@@ -39,6 +39,7 @@ from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
     RankEstimate,
+    ratio_text,
     wilson_interval,
 )
 from ultr_core.propensity.position_em import estimate_by_em
@@ -126,6 +127,7 @@ __all__ = [
     "parse_proprank",
     "parse_weights",
     "preview_log",
+    "ratio_text",
     "read_curve",
     "read_curve_values",
     "read_log",

@@ -12,6 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback.examination import PowerLaw, TableCurve, checked_ranks
+from ultr_core.propensity.known_ranks import (
+    LARGEST_ERROR,
+    carried_on,
+    ranks_in_words,
+    relative_errors,
+)
 from ultr_core.propensity.points import PropensityEstimate
 
 FloatArray = NDArray[np.float64]
@@ -99,13 +105,50 @@ class AssembledCurve:
     """A curve and what was done to get it.
 
     curve: for use as propensities. values: the same at ranks 1..K, relative to rank 1.
-    interpolated: ranks without a ratio of their own. notices: sentences for the reader.
+    known: ranks that are known well and shape the curve. interpolated: ranks between those.
+    guessed: the other ranks; all but the reference where none is known well. notices: sentences
+    for the reader.
     """
 
     curve: MeasuredCurve
     values: tuple[float, ...]
+    known: tuple[int, ...]
     interpolated: tuple[int, ...]
+    guessed: tuple[int, ...]
     notices: tuple[str, ...]
+
+    @property
+    def guess_from(self) -> int | None:
+        """The rank from which on the curve is carried on, a guess; None where it nowhere is."""
+        below = [rank for rank in self.guessed if rank > self.known[-1]]
+        return below[0] if below else None
+
+    @property
+    def sure(self) -> bool:
+        """Whether every rank is known well."""
+        return len(self.known) == len(self.values)
+
+    @property
+    def sentence(self) -> str:
+        """How many ranks are known well, and from which on the curve is a guess."""
+        ranks = len(self.values)
+        if self.sure:
+            return f"All {ranks:,} ranks are known well." if ranks > 1 else "There is one rank."
+        if len(self.known) == 1:
+            return f"No rank beside rank {self.known[0]} is known well: the whole curve is a guess."
+        words = f"{len(self.known):,} of {ranks:,} ranks are known well and shape the curve"
+        if self.interpolated:
+            words += "; ranks between them are interpolated"
+        if self.guess_from is not None:
+            words += f"; from rank {self.guess_from:,} on the curve is a guess"
+        return f"{words}."
+
+    def made_by(self, rank: int) -> str:
+        """How the value of a rank came about: measured, interpolated or a guess."""
+        return (
+            "measured" if rank in self.known
+            else "interpolated" if rank in self.interpolated else "guess"
+        )  # fmt: skip
 
 
 def assemble_curve(
@@ -114,52 +157,119 @@ def assemble_curve(
     *,
     click_rates: ArrayLike | None = None,
 ) -> AssembledCurve:
-    """Smooth, interpolate, fit and normalise estimated ratios, in this order.
+    """Smooth, interpolate, carry on, fit and normalise estimated ratios, in this order.
 
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
-    2. other ranks up to K from their neighbours, straight in log rank and log ratio, the last
-       value carried on (a rank without data is never taken as 0);
-    3. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
+    2. of these, ranks are known well whose log value has a standard error of ``LARGEST_ERROR`` or
+       less (`relative_errors`); only they shape the curve, where there is one beside the reference;
+    3. ranks between known ones from their neighbours, straight in log rank and log ratio; ranks
+       below the last one as `carried_on` says, by the power law of step 4; ranks above the first
+       one with its value (a rank without data is never taken as 0);
+    4. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
        weights from the standard errors;
-    4. division by the value at rank 1; beyond K the last value holds.
+    5. division by the value at rank 1; beyond K the last value holds.
 
-    click_rates: overall rate at each rank [K], needed for smoothing. Raises InputError if no
-    chosen rank has a ratio above 0, or if smoothing lacks rates.
+    Nothing is made to fall where known ranks rise. click_rates: overall rate at each rank [K],
+    needed for smoothing. Raises InputError if no chosen rank has a ratio above 0, or if smoothing
+    lacks rates.
     """
     chosen = options if options is not None else CurveOptions()
     values, weights = _chosen_ratios(estimate, chosen)
     if chosen.smoothing > 0:
         values = _smoothed(values, estimate.reference, chosen.smoothing, click_rates)
-    unclicked = np.flatnonzero(values == 0) + 1
-    notices = []
-    if unclicked.size:
-        notices.append(
-            f"{_names(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the value "
-            "was interpolated instead."
-        )
-        values[unclicked - 1] = np.nan
-    known = np.isfinite(values)
-    if not known.any():
+    unclicked = (np.flatnonzero(values == 0) + 1).tolist()
+    values[values == 0] = np.nan
+    if not np.isfinite(values).any():
         raise InputError("No rank has a ratio above 0, so there is no propensity curve.")
-    filled = np.flatnonzero(~known) + 1
-    if filled.size:
-        notices.append(f"{_names(filled)}: interpolated between the ranks that were measured.")
-    full = _interpolated(values)
+    notices = []
+    if unclicked:
+        notices.append(
+            f"{_capital(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
+            "curve does not use it."
+        )
+    values, blind, told = _known_well(values, estimate, chosen.smoothing)
+    known = np.isfinite(values)
+    used, between, beside = _parts(known)
+    notices += [*told, *_filled(between, beside, used)]
+    full = _interpolated(values, weights, estimate.reference)
     if chosen.fit == "monotone":
         full = falling(full, np.where(known, weights, 0.0))
     elif chosen.fit == "power-law":
         eta = power_law_exponent(values, weights, estimate.reference)
         full = np.arange(1.0, full.size + 1) ** -eta
-        notices.append(f"Fitted power law: p_r = (1/r)^{eta:.3f}.")
+        notices.append(f"Fitted power law: p = (1/r)^η with η = {eta:.3f}.")
     full = full / full[0]
-    above = np.flatnonzero(full > 1) + 1
-    if above.size:
+    above = (np.flatnonzero(full > 1) + 1).tolist()
+    if above:
         notices.append(
-            f"{_names(above)}: examined more than rank 1 by this estimate; kept as it is."
+            f"{_capital(above)}: examined more than rank 1 by this estimate; kept as it is."
         )
+    if blind:
+        used, between = [estimate.reference], []
+        beside = [rank for rank in range(1, full.size + 1) if rank != estimate.reference]
     return AssembledCurve(
-        table_curve(full.tolist()), tuple(full.tolist()), tuple(filled.tolist()), tuple(notices)
+        table_curve(full.tolist()),
+        tuple(full.tolist()),
+        tuple(used),
+        tuple(between),
+        tuple(beside),
+        tuple(notices),
     )
+
+
+def _parts(known: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:
+    """Ranks that are known, ranks between those, and the others."""
+    ranks = np.arange(1, known.size + 1)
+    inside = (ranks >= ranks[known][0]) & (ranks <= ranks[known][-1])
+    return ranks[known].tolist(), ranks[inside & ~known].tolist(), ranks[~inside].tolist()
+
+
+def _known_well(
+    values: FloatArray, estimate: PropensityEstimate, smoothing: float
+) -> tuple[FloatArray, bool, tuple[str, ...]]:
+    """The values that are known well, NaN elsewhere; where none beside the reference is, all.
+
+    Also whether that is so, and a sentence on those that are not known well.
+    """
+    given = np.isfinite(values)
+    well = given & (relative_errors(estimate, values, smoothing) <= LARGEST_ERROR)
+    weak = (np.flatnonzero(given & ~well) + 1).tolist()
+    if not weak:
+        return values, False, ()
+    if not np.any(np.delete(well, estimate.reference - 1)):
+        return (
+            values,
+            True,
+            (
+                f"No rank beside rank {estimate.reference} is known well; the curve goes through "
+                "estimates that may be wrong by any factor, so do not rely on it.",
+            ),
+        )
+    return (
+        np.where(well, values, np.nan),
+        False,
+        (
+            f"{_capital(weak)}: measured on too few clicks (standard error of log ratio above "
+            f"{LARGEST_ERROR:g}, or no interval); the curve does not use it.",
+        ),
+    )
+
+
+def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]:
+    """Sentences on the ranks that are not known well: what the curve has there."""
+    told, first, last = [], used[0], used[-1]
+    if between:
+        told.append(
+            f"{_capital(between)}: interpolated between the nearest ranks that the curve uses."
+        )
+    if above := [rank for rank in beside if rank < first]:
+        told.append(f"{_capital(above)}: a guess, the value of rank {first}, the first one used.")
+    if below := [rank for rank in beside if rank > last]:
+        told.append(
+            f"{_capital(below)}: a guess; nothing usable was measured below rank {last}, and the "
+            "curve is carried on as the ranks above fall."
+        )
+    return told
 
 
 def falling(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -237,13 +347,18 @@ def _smoothed(
     return smooth
 
 
-def _interpolated(values: FloatArray) -> FloatArray:
+def _interpolated(values: FloatArray, weights: FloatArray, reference: int) -> FloatArray:
     log_rank = np.log(np.arange(1.0, values.size + 1))
     known = np.isfinite(values)
     filled: FloatArray = np.exp(np.interp(log_rank, log_rank[known], np.log(values[known])))
+    last = int(np.flatnonzero(known)[-1])
+    if last + 1 < values.size:
+        beside = np.any(np.delete(known, reference - 1))
+        slope = power_law_exponent(values, weights, reference) if beside else 0.0
+        filled[last + 1 :] = carried_on(values, weights, slope, reference)
     return filled
 
 
-def _names(ranks: NDArray[np.int64]) -> str:
-    names = ", ".join(map(str, ranks[:6].tolist())) + (" and others" if ranks.size > 6 else "")
-    return f"{'Rank' if ranks.size == 1 else 'Ranks'} {names}"
+def _capital(ranks: list[int]) -> str:
+    words = ranks_in_words(ranks)
+    return words[0].upper() + words[1:]

@@ -12,7 +12,6 @@ from ultr_core.propensity.curves import (
     AssembledCurve,
     CurveOptions,
     assemble_curve,
-    table_curve,
 )
 from ultr_core.propensity.displays import estimate_click_rates
 from ultr_core.propensity.harvesting import harvest, interventional_sets
@@ -79,8 +78,21 @@ class LogEstimate:
             "missing": list(self.estimate.missing),
             "above_one": list(self.estimate.above_one),
             "curve": list(self.curve.values),
+            "known_well": list(self.curve.known),
+            "interpolated": list(self.curve.interpolated),
+            "guessed": list(self.curve.guessed),
+            "trust": self.trust,
             "notices": list(self.notices),
         }
+
+    @property
+    def trust(self) -> str:
+        """How many ranks are known well, where the guess begins, and how many clicks it weighs."""
+        first = self.curve.guess_from
+        if first is None:
+            return self.curve.sentence
+        clicks, total = int(self.rates.clicks[first - 1 :].sum()), int(self.rates.clicks.sum())
+        return f"{self.curve.sentence} {clicks:,} of {total:,} clicks were made there."
 
     def _rate(self, rank: int) -> dict[str, float] | None:
         shown, clicked = int(self.rates.impressions[rank - 1]), int(self.rates.clicks[rank - 1])
@@ -154,6 +166,8 @@ def estimate_from_log(
         else:
             sets = interventional_sets(displays, ranks)
             estimate = harvest(sets, method=chosen, reference=landmark)  # type: ignore[arg-type]
+    estimate = _lengthened(estimate, wanted)
+    smoother = np.append(smoother, np.zeros(wanted - ranks))
     curve = assemble_curve(estimate, options, click_rates=smoother)
     notices = (
         *log.notices,
@@ -162,13 +176,7 @@ def estimate_from_log(
         *curve.notices,
         *_carried_on(ranks, wanted),
     )
-    return LogEstimate(
-        _lengthened(estimate, wanted),
-        _lengthened_curve(curve, wanted, options),
-        displays.by_rank(wanted),
-        log.counts(),
-        notices,
-    )
+    return LogEstimate(estimate, curve, displays.by_rank(wanted), log.counts(), notices)
 
 
 def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate:
@@ -178,28 +186,6 @@ def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate
         RankEstimate(rank, None, reason=f"nothing was shown at rank {rank}") for rank in below
     ]
     return replace(estimate, points=(*estimate.points, *unknown))
-
-
-def _lengthened_curve(
-    curve: AssembledCurve, wanted: int, options: CurveOptions | None
-) -> AssembledCurve:
-    """The curve down to the wanted rank: the fitted power law, or else the last value, goes on."""
-    known = len(curve.values)
-    below = np.arange(known + 1, wanted + 1)
-    if not below.size:
-        return curve
-    if options is not None and options.fit == "power-law":
-        eta = -np.log(curve.values[-1]) / np.log(known)
-        more = below**-eta
-    else:
-        more = np.full(below.size, curve.values[-1])
-    values = (*curve.values, *more.tolist())
-    return replace(
-        curve,
-        curve=table_curve(values),
-        values=values,
-        interpolated=(*curve.interpolated, *below.tolist()),
-    )
 
 
 def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:

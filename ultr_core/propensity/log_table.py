@@ -145,8 +145,8 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
     if log.page is not None:
         yield from _repeats(log)
     yield (
-        f"{log.moved_pairs:,} of {log.pairs.size:,} (query, document) pairs were seen at more "
-        "than one position; each counts as one document."
+        f"{log.moved_pairs:,} of {log.pairs.size:,} (query, document) pairs were shown at more "
+        "than one position; only documents that moved tell position and relevance apart."
     )
     if int(log.position.max()) == 1:
         yield "Only position 1 occurs in this log, so no position can be compared with it."

@@ -47,6 +47,20 @@ class RankEstimate:
     reason: str = ""
 
     @property
+    def value_text(self) -> str:
+        """The ratio as tables show it; a rank without a click has a word."""
+        if self.value is None:
+            return "missing"
+        return "no click" if self.value == 0 else ratio_text(self.value)
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as tables show it, "" where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"{ratio_text(self.low)} to {ratio_text(self.high)}"
+
+    @property
     def above_one(self) -> bool:
         """Whether the rank seems to be examined more than the reference rank."""
         return self.value is not None and self.value > 1.0
@@ -111,6 +125,13 @@ class Counts:
             out=np.zeros(self.clicks.size),
             where=self.impressions > 0,
         )
+
+
+def ratio_text(value: float) -> str:
+    """Three decimals, or one digit of a number that they would show as 0: 0.048, 0.0002."""
+    if 0 < value < 0.0005:
+        return f"{value:.{min(9, -math.floor(math.log10(value)))}f}"
+    return f"{value:.3f}"
 
 
 def ratio_point(

@@ -97,7 +97,7 @@ def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> No
         else:
             assert "cannot be told apart" in naive.sentence
             verdicts.append("neither")
-    assert verdicts.count("naive") >= 2, verdicts
+    assert "naive" in verdicts, verdicts
     assert verdicts.count("weighted") < 3, verdicts
     assert len(told) == 6 * 6
     assert "swap experiment" in told

@@ -44,6 +44,9 @@ def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
     assert "pages" not in made.source
     assert len(made.source.splitlines()) < 60
     assert sum(cell.kind == "markdown" for cell in made.cells) >= 3
+    opening = made.cells[0].text
+    for needed in ("lab's folder", "`pip install .`", "Jupyter (`pip install notebook`)"):
+        assert needed in opening
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)

@@ -16,7 +16,8 @@ from ultr_core.experiments import World, build_world
 from ultr_core.experiments.live import LiveDesign, run_live
 from ultr_core.experiments.propensity_study import MethodResult
 from ultr_core.export import FILE_FORMATS
-from ultr_core.figures import trained_rankers
+from ultr_core.figures import Figure, trained_rankers
+from ultr_core.figures.clicks_by_rank import clicks_and_relevance
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_charts import (
     curve_figure,
@@ -24,6 +25,7 @@ from ultr_core.figures.propensity_charts import (
     live_curve_figure,
     win_share_figure,
 )
+from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.propensity import PropensityEstimate, RankEstimate, assemble_curve
 from ultr_core.settings import Settings
 
@@ -42,6 +44,79 @@ def found() -> MethodResult:
     return MethodResult("swap", estimate, assemble_curve(estimate), 0.5, 0.4)
 
 
+def domain_of(figure: Figure) -> list[float]:
+    layer = next(part for part in figure.spec["layer"] if "scale" in part["encoding"]["y"])
+    domain: list[float] = layer["encoding"]["y"]["scale"]["domain"]
+    return domain
+
+
+def picture_of(*values: tuple[float, float | None]) -> Figure:
+    points = tuple(
+        RankEstimate(rank, value, low, None if low is None else 1.0, 0.1, 900, 9 * bool(value))
+        for rank, (value, low) in enumerate(values, start=1)
+    )
+    estimate = PropensityEstimate("swap", 1, points)
+    return propensity_curves(estimate, curve=assemble_curve(estimate), alt_text="a", title="t")
+
+
+def test_the_axis_reaches_down_to_the_values() -> None:
+    """An estimate of 0.006 stood on an axis that ended at 0.01, like one of 0.01."""
+    figure = picture_of((1.0, 1.0), (0.006, 0.004), (0.002, 0.0004))
+    assert domain_of(figure) == [0.001, 3.0]
+    marks = figure.rows[figure.rows["part"] == "estimate"]
+    assert marks["y"].tolist() == [1.0, 0.006, 0.002]
+    assert set(marks["stands"]) == {"inside"}
+    assert marks["cut"].tolist() == [False, False, True]  # its interval goes below the axis
+
+
+def test_what_no_axis_reaches_has_a_mark_of_its_own_and_its_value() -> None:
+    figure = picture_of((1.0, 1.0), (0.00002, None), (0.0, 0.0), (90.0, None))
+    marks = figure.rows[figure.rows["part"] == "estimate"]
+    assert marks["stands"].tolist() == ["inside", "below", "zero", "above"]
+    assert marks["value"].tolist() == [1.0, 0.00002, 0.0, 90.0]
+    assert marks["told"].tolist() == ["1", "2e-05", "no click", "90"]
+    low, high = domain_of(figure)
+    assert marks["y"].between(low, high).all()
+    drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
+    for name in ("no click", "below axis", "above axis"):
+        assert f">{name}<" in drawn
+    plain = vl_convert.vegalite_to_svg(picture_of((1.0, 1.0), (0.5, 0.4)).standalone_spec())
+    assert "no click" not in plain and " axis<" not in plain
+
+
+def test_no_line_runs_along_the_edge_of_the_picture() -> None:
+    points = (RankEstimate(1, 1.0, 1.0, 1.0, 0.0, 9, 9), RankEstimate(2, 0.5, 0.4, 0.6, 0.1, 9, 9))
+    estimate = PropensityEstimate("swap", 1, points)
+    figure = propensity_curves(
+        estimate, curve=assemble_curve(estimate), truth=[1.0, 0.0], alt_text="a", title="t"
+    )
+    truth = figure.rows[figure.rows["part"] == "truth"]
+    assert truth["y"].iloc[1] < domain_of(figure)[0] / 100
+
+
+def test_estimates_that_the_curve_does_not_use_are_hollow_and_a_guess_is_dashed() -> None:
+    points = (
+        RankEstimate(1, 1.0, 1.0, 1.0, 0.0, 900, 500),
+        RankEstimate(2, 0.5, 0.4, 0.6, 0.1, 900, 250),
+        RankEstimate(3, 0.9, 0.01, 70.0, 2.2, 20, 2),
+    )
+    estimate = PropensityEstimate("swap", 1, points)
+    figure = propensity_curves(estimate, curve=assemble_curve(estimate), alt_text="a", title="t")
+    marks = figure.rows[figure.rows["part"] == "estimate"]
+    assert marks["used"].tolist() == [True, True, False]
+    assert figure.rows.loc[figure.rows["part"] == "guess", "rank"].tolist() == [2, 3]
+    drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
+    assert ">few clicks<" in drawn and ">a guess<" in drawn
+
+
+def test_clicks_by_rank_go_down_to_the_last_and_none_is_not_little() -> None:
+    figure = clicks_and_relevance([0.5, 0.0001, 0.0], [0.4, 0.3, 0.2])
+    assert domain_of(figure)[0] == pytest.approx(0.0001)
+    assert figure.rows["mark_y"].tolist() == pytest.approx([1.0, 0.0002, 0.0001])
+    assert figure.rows["stands"].tolist() == ["inside", "inside", "zero"]
+    assert ">none<" in vl_convert.vegalite_to_svg(figure.standalone_spec())
+
+
 @pytest.fixture(scope="module")
 def world(small_corpus: Path) -> World:
     return build_world(Settings(), load_directory(small_corpus))
@@ -51,9 +126,12 @@ def test_missing_ranks_have_no_mark_and_far_ones_stand_at_the_end(found: MethodR
     figure = curve_figure(found, TRUTH, limit=TRUTH, other=replace(found, key="ctr"))
     marks = figure.rows[figure.rows["part"] == "estimate"]
     assert marks["rank"].tolist() == [1, 2, 4]
-    assert marks["y"].tolist() == [1.0, 0.6, 3.0]
+    assert marks["y"].tolist() == [1.0, 0.6, 4.0]
     assert marks["value"].tolist() == [1.0, 0.6, 4.0]
+    assert domain_of(figure) == [0.01, 10.0]
     assert set(figure.rows["part"]) == {"estimate", "curve", "other", "truth", "limit"}
+    # Each method keeps its own shape; a scale would be shared by the layers.
+    assert not any("shape" in layer["encoding"] for layer in figure.spec["layer"])
     assert "3 of 4 ranks have an estimate" in figure.alt
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -56,9 +57,83 @@ def test_smoothing_mixes_ratio_and_click_rate() -> None:
 
 def test_missing_ranks_are_interpolated_and_never_zero() -> None:
     curve = assemble_curve(estimate(1.0, None, None, 0.25, None))
-    assert curve.interpolated == (2, 3, 5)
-    assert curve.values == pytest.approx((1, 0.5, 1 / 3, 0.25, 0.25))
-    assert any("interpolated" in notice for notice in curve.notices)
+    assert curve.interpolated == (2, 3)
+    assert curve.guessed == (5,)
+    assert curve.values == pytest.approx((1, 0.5, 1 / 3, 0.25, 0.2))
+    assert [curve.made_by(rank) for rank in (1, 2, 5)] == ["measured", "interpolated", "guess"]
+    assert any("Ranks 2 and 3: interpolated" in notice for notice in curve.notices)
+    assert any("Rank 5: a guess" in notice for notice in curve.notices)
+    assert not any("5: interpolated" in notice for notice in curve.notices)
+
+
+def measured(*points: tuple[float | None, float | None], reference: int = 1) -> PropensityEstimate:
+    """Ratios with the standard errors of their logarithms; None: too few clicks for one."""
+    return PropensityEstimate("all-pairs", reference, tuple(
+        RankEstimate(rank, value, standard_error=error, reason="" if error else "too few clicks")
+        for rank, (value, error) in enumerate(points, start=1)
+    ))  # fmt: skip
+
+
+def test_a_wild_tail_does_not_steer_the_curve() -> None:
+    """The faults of a real log: 0.1 on two clicks at the end, an estimate without an interval."""
+    head = [(1 / rank, 0.05) for rank in range(1, 7)]
+    wild = [(0.9, None), (None, None), (0.6, 1.2), (None, None)]
+    curve = assemble_curve(measured(*head, *wild))
+    assert curve.known == (1, 2, 3, 4, 5, 6)
+    assert curve.guess_from == 7
+    assert curve.values == pytest.approx([1 / rank for rank in range(1, 11)])
+    assert curve.sentence == (
+        "6 of 10 ranks are known well and shape the curve; from rank 7 on the curve is a guess."
+    )
+    assert any("Ranks 7 and 9: measured on too few clicks" in text for text in curve.notices)
+    assert any("Ranks 7 to 10: a guess" in text for text in curve.notices)
+
+
+def test_a_weak_rank_between_known_ones_is_interpolated() -> None:
+    curve = assemble_curve(measured((1, 0.1), (5.0, 0.9), (1 / 3, 0.1)))
+    assert curve.values == pytest.approx((1, 1 / 2, 1 / 3))
+    assert curve.interpolated == (2,) and not curve.guessed
+
+
+def test_known_ranks_may_rise_and_the_guess_never_does() -> None:
+    """Where many clicks say so the curve rises; below it nothing rises above the last known."""
+    curve = assemble_curve(measured((1, 0.1), (0.3, 0.05), (0.6, 0.05), (0.2, 0.3), (9.0, 2.0)))
+    assert curve.values[2] == pytest.approx(0.6)
+    assert curve.values[4] <= curve.values[3] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("fit", ["none", "monotone", "power-law"])
+def test_no_fit_listens_to_a_wild_point(fit: Literal["none", "monotone", "power-law"]) -> None:
+    head = [(rank**-0.8, 0.05) for rank in range(1, 9)]
+    options = CurveOptions(fit=fit)
+    calm = assemble_curve(measured(*head, (None, None)), options)
+    assert assemble_curve(measured(*head, (7.0, 1.0)), options).values == calm.values
+
+
+def test_without_a_known_rank_the_whole_curve_is_a_guess() -> None:
+    curve = assemble_curve(measured((1, 0.1), (0.5, 0.8), (0.2, None)))
+    assert curve.values == pytest.approx((1, 0.5, 0.2))
+    assert curve.known == (1,) and curve.guess_from == 2
+    assert curve.sentence == "No rank beside rank 1 is known well: the whole curve is a guess."
+
+
+def test_clicks_stand_in_where_a_method_has_no_interval_at_all() -> None:
+    points = tuple(
+        RankEstimate(rank, value, clicks=clicks, reason="no interval")
+        for rank, value, clicks in ((1, 1.0, 900), (2, 0.5, 400), (3, 4.0, 2))
+    )
+    curve = assemble_curve(PropensityEstimate("em", 1, points))
+    assert curve.known == (1, 2)
+    assert curve.values == pytest.approx((1, 1 / 2, 1 / 3))
+
+
+def test_smoothing_makes_a_weak_ratio_known() -> None:
+    """With click rates alone the ratio plays no part, however wide its interval."""
+    rates = np.array([0.4, 0.1])
+    weak = measured((1, 0.1), (5.0, 0.9))
+    for weight, known in ((0.9, False), (1.0, True)):
+        curve = assemble_curve(weak, CurveOptions(smoothing=weight), click_rates=rates)
+        assert (curve.known == (1, 2)) == known
 
 
 def test_chosen_ranks_are_joined_by_a_power_law() -> None:

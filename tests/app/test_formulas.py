@@ -1,0 +1,38 @@
+"""Formulas in sentences of the core are set as formulas on pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.shared.data_words import in_words
+from pages.shared.formulas import set_formulas
+from ultr_core.export.page_links import PAGE_VALUES
+from ultr_core.settings import PARAMETERS
+
+
+@pytest.mark.parametrize(
+    ("said", "set_as"),
+    [
+        ("p_r = (1/r)^η. At 0", r"$p_r$ = $(1/r)^{\eta}$. At 0"),
+        ("p = (1/r)^η′.", r"p = $(1/r)^{\eta'}$."),
+        ("p_r / p_k", "$p_r$ / $p_k$"),
+        ("swapped_rank and log_p_x stay", "swapped_rank and log_p_x stay"),
+    ],
+)
+def test_formulas_are_set(said: str, set_as: str) -> None:
+    assert set_formulas(said) == set_as
+    assert set_formulas(set_as) == set_as
+
+
+def test_messages_with_escaped_signs_have_formulas() -> None:
+    assert in_words("Fitted power law: p = (1/r)^η with η = 0.7.") == (
+        r"Fitted power law: p = $(1/r)^{\eta}$ with η = 0.7."
+    )
+
+
+def test_no_help_text_has_a_raw_power() -> None:
+    texts = [parameter.help for parameter in PARAMETERS.values()]
+    texts += [value.help for page in PAGE_VALUES.values() for value in page]
+    assert any("^" in text for text in texts)
+    for text in texts:
+        assert ")^η" not in set_formulas(text)
