@@ -107,7 +107,7 @@ def proofs(app: AppTest, out: str) -> None:
     assert len(shown) == len(values) > 0
     for line, (value, verdict) in zip(shown, values, strict=True):
         assert ("FAILS" in line) == (verdict == "FAILS")
-        assert number(Fraction(value)) in line
+        assert number(Fraction(value)).replace("\N{NO-BREAK SPACE}", " ") in line
 
 
 def propensities(app: AppTest, out: str) -> None:
