@@ -13,22 +13,20 @@ FORMULAS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "at rank 1. τ = 1 is the naive one: biased, and as steady as clicks can be.",
         ),
         "bias": (
-            r"\begin{gathered}p_r=(1/r)^{\eta}\\[4pt]"
-            r"\mathrm{Var}\propto\sum_d\mathrm{rank}(d)^2\,r_d\,"
-            r"\frac{1-p_{r}}{p_{r}}\end{gathered}",
+            r"p_r=(1/r)^{\eta}\qquad \mathrm{Var}\propto\sum_d\mathrm{rank}(d)^2\,r_d\,"
+            r"\frac{1-p_{r}}{p_{r}}",
             "Weighting removes the bias whatever η is; its variance grows with 1/p, which at rank "
             "10 is 10 for η = 1 and 100 for η = 2. More clicks divide variance, never bias.",
         ),
         "noise": (
-            r"\begin{aligned}\mathbb E[\hat R_{IPS}]&=(\epsilon_+-\epsilon_-)\,R\\"
-            r"&\quad+\epsilon_-\,\mathbb E\big[\tfrac{m(m+1)}2\big]\end{aligned}",
+            r"\mathbb E[\hat R_{IPS}]=(\epsilon_+-\epsilon_-)\,R+\epsilon_-\,"
+            r"\mathbb E\big[\tfrac{m(m+1)}2\big]",
             "The second term is the same for every ranker, so noise keeps the order of the "
             "weighted estimates; it takes more clicks to see it.",
         ),
         "misspecification": (
-            r"\begin{aligned}\mathbb E[\hat R_{IPS}]=\mathbb E\Big[&\sum_d\mathrm{rank}(d\,|\,S)"
-            r"\;r^{\,\eta'-\eta}\\"
-            r"&\cdot\big(\epsilon_+r_d+\epsilon_-(1-r_d)\big)\Big]\end{aligned}",
+            r"\mathbb E[\hat R_{IPS}]=\mathbb E\Big[\sum_d\mathrm{rank}(d\,|\,S)\;"
+            r"r^{\,\eta'-\eta}\,\big(\epsilon_+r_d+\epsilon_-(1-r_d)\big)\Big]",
             "With η′ above η the documents at the bottom, nearly all of them noise, get the "
             "largest weights; with η′ below η the learner keeps part of the naive bias.",
         ),
