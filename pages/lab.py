@@ -63,11 +63,8 @@ def main() -> None:
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
         found = cached.comparison(corpus, settings, order.plan)
-        headline.markdown(
-            "  \n".join(
-                filter(None, [f"**{found.sentence}**", lab_words.two_orders(picture, found)])
-            )
-        )
+        if told := lab_words.two_orders(picture, found):
+            headline.markdown(f"**{found.sentence}**  \n{told}")
         with compared:
             pins.section(found)
     else:

@@ -128,6 +128,7 @@ def fit_ranker(
     """
     check_counts(max_iterations, seed)
     check_callback(callback)
+    check_cost(cost)
     start = _coefficients_of(initial, corpus)
     if method not in get_args(Solver):
         raise InputError(
@@ -135,7 +136,7 @@ def fit_ranker(
         )
     options = Options(tolerance, max_iterations, seed, callback, method)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, [cost], tolerance)
+        data = _data(corpus, weights, tolerance)
         coefficients, certificate = solve(data, cost, options, start)
         given_up = not certificate.converged and not certificate.stopped_early
         if given_up and method == "newton" and certificate.iterations < max_iterations:
@@ -165,7 +166,7 @@ def fit_path(
     costs = checked_costs(costs)
     options = Options(tolerance, max_iterations, seed, callback)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, costs, tolerance)
+        data = _data(corpus, weights, tolerance)
         rising = sorted(set(costs))
         found = solve_path(data, rising, options)
     rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
@@ -208,13 +209,12 @@ def objective_value(
     return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
 
 
-def _data(corpus: Corpus, weights: Weights, costs: Sequence[float], tolerance: float) -> Data:
+def _data(corpus: Corpus, weights: Weights, tolerance: float) -> Data:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"The weights are for {len(weights.values)} documents but the corpus has "
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
-    checked_costs(costs)
     check_tolerance(tolerance)
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
