@@ -135,32 +135,21 @@ def choose(
 
 def bound(value: PageValue) -> Any:
     """A control for a value that is no choice, bound to the address bar by Streamlit."""
-    common: dict[str, Any] = {"key": value.key, "bind": "query-params"}
+    assert isinstance(value, Stops | Whole | Real | Switch | Line)
+    common: dict[str, Any] = {
+        "key": value.key, "bind": "query-params", "help": set_formulas(value.help),
+    }  # fmt: skip
     if isinstance(value, Stops):
         return st.select_slider(
-            value.label, value.stops, value.default, format_func=value.shown,
-            help=set_formulas(value.help), **common,
-        )  # fmt: skip
-    if isinstance(value, Whole):
-        return st.slider(
-            value.label,
-            value.low,
-            value.high,
-            value.default,
-            help=set_formulas(value.help),
-            **common,
+            value.label, value.stops, value.default, format_func=value.shown, **common
         )
+    if isinstance(value, Whole):
+        return st.slider(value.label, value.low, value.high, value.default, **common)
     if isinstance(value, Real):
-        return st.slider(
-            value.label, value.low, value.high, value.default, value.step,
-            help=set_formulas(value.help), **common,
-        )  # fmt: skip
+        return st.slider(value.label, value.low, value.high, value.default, value.step, **common)
     if isinstance(value, Switch):
-        return st.toggle(value.label, value.default, help=set_formulas(value.help), **common)
-    assert isinstance(value, Line)
-    return st.text_input(
-        value.label, value.default, help=set_formulas(value.help), max_chars=value.longest, **common
-    )
+        return st.toggle(value.label, value.default, **common)
+    return st.text_input(value.label, value.default, max_chars=value.longest, **common)
 
 
 def control(page: str, key: str) -> Any:
