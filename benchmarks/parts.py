@@ -15,7 +15,13 @@ from benchmarks.measure import Timing, interleaved
 from benchmarks.memory import beyond_features
 from benchmarks.reading import reading
 from benchmarks.works import CURVE, Work, work
-from ultr_core.experiments import build_world, simulate_logs, test_risks, train_method
+from ultr_core.experiments import (
+    build_world,
+    simulate_logs,
+    simulate_training_log,
+    test_risks,
+    train_method,
+)
 from ultr_core.learners import fit_path, fit_ranker, objective_value
 from ultr_core.learners.selection import COST_GRID, FINAL_TOLERANCE, PATH_TOLERANCE
 from ultr_core.propensity.weights import Weights, ips_weights, naive_weights
@@ -132,21 +138,23 @@ def loop(rounds: int) -> Iterator[str]:
     """What a moved slider costs: clicks, naive and weighted ranker, three rankers tested.
 
     Every round has another bias severity, so that nothing of the log is remembered. Both fits
-    start from the production ranker, which is there before any click.
+    start from the production ranker, which is there before any click. Validation clicks are made
+    where C is chosen by them.
     """
     world = build_world(Settings())
     etas = itertools.cycle(0.9 + 0.01 * step for step in range(21))
 
     def once(clicks: int, chosen: bool) -> None:
         settings = Settings(clicks=clicks, eta=round(next(etas), 2))
-        logs = simulate_logs(world, settings)
         logging = world.production.ranker
         rankers = [logging]
         if chosen:
+            logs = simulate_logs(world, settings)
             for method in ("naive", "propensity"):
                 train_method(world, settings, 0, method, logs)
         else:
-            for weights in (naive_weights(logs.train), ips_weights(logs.train, CURVE)):
+            log = simulate_training_log(world, settings)
+            for weights in (naive_weights(log), ips_weights(log, CURVE)):
                 ranker = fit_ranker(
                     world.splits.train, weights, cost=10.0, tolerance=2e-3, initial=logging
                 )
