@@ -75,7 +75,7 @@ def main() -> None:
 def _risk_section(picture: RiskPicture) -> None:
     st.subheader(
         "Empirical against true risk: does the estimate rank sixty rankers rightly?",
-        help="Each mark is a ranker that has seen no click. Upright bars are 95 % intervals, the "
+        help="Each mark is a ranker that has seen no click. Upright bars are 95% intervals, the "
         "thin line joins the exact expectations, the dashed line is E[R_IPS] = slope R + "
         "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance. "
         "All of it is over the training queries, whose clicks were logged; the risks of the "
@@ -163,7 +163,7 @@ def _below_rankers(name: str, title: str, draw: Draw, comparison: Comparison) ->
         return
     with opened:
         st.table(_numbers(comparison), alt="Test risk and mean rank of every ranker")
-        spread = f"Intervals: 95 %, from the spread over {comparison.draws} click logs."
+        spread = f"Intervals: 95%, from the spread over {comparison.draws} click logs."
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
             f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
@@ -178,9 +178,9 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
         {
             "Ranker": summary.label,
             "Risk": f"{summary.risk.value:.4f}",
-            "Risk, 95 %": _interval(summary.risk),
+            "Risk, 95%": _interval(summary.risk),
             "Mean rank": f"{summary.mean_rank.value:.4f}",
-            "Mean rank, 95 %": _interval(summary.mean_rank),
+            "Mean rank, 95%": _interval(summary.mean_rank),
             "C": ", ".join(f"{cost:g}" for cost in summary.costs),
             "Clipping τ": ", ".join(f"{clip:g}" for clip in summary.clips),
         }

@@ -22,7 +22,6 @@ from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.export.page_links import LIVE, SCHEME_TITLES
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
 from ultr_core.risk.sign_test import sign_test, traffic_words
-from ultr_core.risk.words import percent, unbroken
 
 RANKERS = {
     "production": "Production, weights by hand",
@@ -63,7 +62,7 @@ def main() -> None:
     except InputError as error:
         st.error(in_page_words(str(error)), icon=":material/error:")
         st.stop()
-    headline.place().markdown(unbroken(f"**{result.sentence}**"))
+    headline.place().markdown(f"**{result.sentence}**")
     st.subheader("Who wins when both rankings are mixed and users click?")
     show_figure(partial(win_share_figure, result))
     _reading(result)
@@ -101,11 +100,11 @@ def _reading(result: LiveResult) -> None:
         traffic = traffic_words(contest.test.win_share)
         words = (
             f"Against **{contest.label}**: {contest.null_sentence} Relative risk "
-            f"{contest.test.relative_risk:.2f}. Traffic for 80 % power at this win share: "
-            f"{traffic}; with as many as the paper had, {percent(contest.paper_power)} of such "
+            f"{contest.test.relative_risk:.2f}. Traffic for 80% power at this win share: "
+            f"{traffic}; with as many as the paper had, {contest.paper_power:.0%} of such "
             "experiments would be significant."
         )
-        st.markdown(unbroken(words))
+        st.markdown(words)
 
 
 def _numbers(result: LiveResult) -> None:
@@ -164,10 +163,10 @@ def _sign_test_section() -> None:
     traffic = traffic_words(test.win_share)
     words = (
         f"**{test.sentence}** Relative risk {test.relative_risk:.3f} (losses among the decided, "
-        f"over one half). Power at this share {percent(test.power)}; for 80 %: {traffic}. The "
+        f"over one half). Power at this share {test.power:.0%}; for 80%: {traffic}. The "
         "paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 and 0.006133."
     )
-    st.markdown(unbroken(words))
+    st.markdown(words)
 
 
 def _demonstration_section() -> None:

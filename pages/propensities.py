@@ -163,8 +163,8 @@ def _rivals_section(page: PageContext, settings: Settings, kind: str, design: Sw
         method_rows(results, truth), alt="Error, coverage and cost of nine estimators"
     )
     st.markdown(
-        "Error: root mean square of log(estimate / truth), so 0.10 is about 10 %. Intervals right: "
-        "how many of the 95 % intervals hold the true ratio; ranks share the reference, so they "
+        "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Intervals right: "
+        "how many of the 95% intervals hold the true ratio; ranks share the reference, so they "
         "miss together. Exact cost: added to the sum of ranks of relevant documents, a "
         "presentation; below 0 the other ranker is the better one. Cost seen: the same in this "
         "simulated traffic. EM gives no interval while documents are clicked rarely."

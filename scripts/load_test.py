@@ -76,7 +76,7 @@ class Measured:
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    """The smallest values that half, 95 % and all of the times do not exceed."""
+    """The smallest values that half, 95% and all of the times do not exceed."""
     ordered = sorted(seconds)
     ranks = {"p50": 0.5, "p95": 0.95, "max": 1.0}
     if not ordered:

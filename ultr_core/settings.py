@@ -113,7 +113,7 @@ _ALL = (
     Parameter(
         "clicks", "n", "Number of clicks n",
         "Expected number of training clicks. Queries are drawn at random until about this many "
-        "clicks have come; validation clicks are 15 % of it.",
+        "clicks have come; validation clicks are 15% of it.",
         default=170_000, low=10, high=5_000_000, step=1, decimals=0, stops=CLICK_STOPS,
     ),
     Parameter(
@@ -125,13 +125,13 @@ _ALL = (
     Parameter(
         "draws", "draws", "Click logs per interval",
         "How many independent click logs are drawn; the risk of a trained ranker is their mean "
-        "and its 95 % interval comes from their spread. The paper uses 5.",
+        "and its 95% interval comes from their spread. The paper uses 5.",
         default=5, low=1, high=20, step=1, decimals=0,
     ),
     Parameter(
         "corpus_seed", "corpus", "Corpus",
         "Which of the built-in synthetic corpora is used. With a corpus read from files it only "
-        "chooses the 1 % of queries that the production ranker is trained on.",
+        "chooses the 1% of queries that the production ranker is trained on.",
         default=0, low=0, high=9, step=1, decimals=0,
     ),
     Parameter(

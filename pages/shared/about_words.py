@@ -11,8 +11,8 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 The paper uses the Yahoo Learning to Rank Challenge, set 1, which may not be passed on. The lab
 comes with a synthetic corpus of the same kind instead: about 24 candidates a query, grades 0 to 4,
 correlated features, relevance that no linear ranker catches completely, and a production ranker
-trained on the labels of about 1 % of the queries. It is tuned so that the share of clicks on
-irrelevant documents is the paper's: 33.1 % at ε₋ = 0.1 and 59.8 % at ε₋ = 0.3 (η = 1). Shapes and
+trained on the labels of about 1% of the queries. It is tuned so that the share of clicks on
+irrelevant documents is the paper's: 33.1% at ε₋ = 0.1 and 59.8% at ε₋ = 0.3 (η = 1). Shapes and
 comparisons can be expected to carry over; absolute risks differ from the paper's figures.
 """,
         "Your own corpus": """
@@ -21,7 +21,7 @@ each also as `.gz`) into a directory and start the lab with
 
     streamlit run app.py -- --corpus DIR
 
-The production ranker is then trained on about 1 % of your training queries, and users click on
+The production ranker is then trained on about 1% of your training queries, and users click on
 your lists. The same corpus works on the command line:
 
     python -m ultr_core compare --corpus DIR

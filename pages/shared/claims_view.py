@@ -24,7 +24,6 @@ from ultr_core.claims import (
 )
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
-from ultr_core.risk.words import unbroken
 from ultr_core.settings import Settings
 
 SYMBOLS: dict[Verdict, str] = {
@@ -134,7 +133,7 @@ def _plain(text: str) -> str:
     for number in range(0, len(parts), 2):
         for sign in "*_~$[]":
             parts[number] = parts[number].replace(sign, f"\\{sign}")
-    return unbroken("`".join(parts))
+    return "`".join(parts)
 
 
 def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:

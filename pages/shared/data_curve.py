@@ -198,7 +198,7 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
         "Shown": f"{point.impressions:,}",
         "Clicks": f"{point.clicks:,}",
         "Ratio": point.value_text,
-        "95 % interval": point.interval_text,
+        "95% interval": point.interval_text,
         "Curve": ratio_text(found.curve.values[place]),
         "Curve is": found.curve.made_by(point.rank),
     }

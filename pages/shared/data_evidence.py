@@ -173,7 +173,7 @@ def _row(report: RiskReport) -> dict[str, str]:
     return {
         "Estimate": report.label,
         "Value": "none" if found is None else f"{found.value:.3f}",
-        "95 % interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
+        "95% interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
         "What it is": in_words(report.words),
     }
 

@@ -170,7 +170,7 @@ def _controls(settings: Settings) -> Plan:
     )  # fmt: skip
     choose = st.toggle(
         "Choose C on held-out clicks", True, key=BY_VALIDATION, persist_state="session",
-        help="The paper's C weighs errors against simplicity. 15 % of the clicked queries are held "
+        help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
         "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
     )  # fmt: skip
     if not choose:

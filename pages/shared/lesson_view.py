@@ -94,7 +94,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
                 asked.low,
                 asked.step,
                 key=key,
-                format=f"%d {asked.unit}".strip().replace(" %", " %%"),
+                format="%d" + asked.suffix.replace("%", "%%"),
             )
         st.button(
             "Commit and see what happens", key="lesson-commit", type="primary",

@@ -38,7 +38,7 @@ def show_claim(proof: Proof) -> None:
         f"**Claim:** {proof.statement}  \n**It fails when** {proof.fails_when}  \n"
         "**How to read a line:** “every pattern” adds up all that users may click, each pattern "
         "with its exact probability; “formula” is the line itself, worked out in fractions; "
-        "“users” are simulated, with a 95 % interval."
+        "“users” are simulated, with a 95% interval."
     )
 
 

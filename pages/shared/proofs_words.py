@@ -39,7 +39,7 @@ def amount(value: Fraction) -> str:
 
 
 def with_reach(estimate: Estimate) -> str:
-    """An estimate with the half width of its 95 % interval, 8.03 ± 0.43, never broken in two."""
+    """An estimate with the half width of its 95% interval, 8.03 ± 0.43, never broken in two."""
     reach = estimate.high - estimate.value
     if reach <= 0:
         return f"{estimate.value:.4g}"

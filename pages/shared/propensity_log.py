@@ -90,7 +90,7 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
         "Rank": str(point.rank),
         "Clicks": f"{point.clicks:,}",
         "Ratio": point.value_text,
-        "95 %": point.interval_text,
+        "95%": point.interval_text,
         "Curve": ratio_text(value),
     }
 

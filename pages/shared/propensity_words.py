@@ -69,7 +69,7 @@ def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:
     assert last.value is not None and last.low is not None and last.high is not None
     return (
         f"Swaps put the examination of rank {last.rank} at {last.value:.3f} of rank "
-        f"{found.estimate.reference} (95 % interval {last.low:.3f} to {last.high:.3f}; the truth "
+        f"{found.estimate.reference} (95% interval {last.low:.3f} to {last.high:.3f}; the truth "
         f"is {truth[last.rank - 1]:.3f}), and {agreement.covered} of {agreement.intervals} "
         "intervals hold the true ratio."
     )

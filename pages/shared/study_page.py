@@ -156,7 +156,7 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
 
 
 def _bars(draws: int) -> str:
-    return f"Bars: 95 % intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    return f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
 
 
 def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:

@@ -63,7 +63,7 @@ def test_numbers_on_the_page_are_those_of_the_core(open_app: OpenApp, small_corp
         for name, estimate in (("Risk", summary.risk), ("Mean rank", summary.mean_rank)):
             assert row[name] == f"{estimate.value:.4f}"
             if estimate.low < estimate.high:
-                assert row[f"{name}, 95 %"] == f"{estimate.low:.4f} to {estimate.high:.4f}"
+                assert row[f"{name}, 95%"] == f"{estimate.low:.4f} to {estimate.high:.4f}"
 
 
 def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpus: Path) -> None:

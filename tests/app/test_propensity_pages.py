@@ -62,10 +62,10 @@ def test_trust_bias_is_warned_of_with_its_numbers(open_app: OpenApp) -> None:
 
 def test_bootstrap_intervals_change_the_interval_and_not_the_ratio(open_app: OpenApp) -> None:
     app = open_page(open_app, "propensities", swap_traffic="50,000")
-    before = words(app).split("95 % interval")
+    before = words(app).split("95% interval")
     app.toggle(key="swap_bootstrap").set_value(True).run()
     assert not app.exception
-    after = words(app).split("95 % interval")
+    after = words(app).split("95% interval")
     assert before[0] == after[0]
     assert before[1][:16] != after[1][:16]
 

@@ -36,7 +36,7 @@ class Measured:
             interval where there is one (one without the other leaves it open); "≥" likewise
             from below, ">" or "<" with the whole interval where there is one. "judged" takes
             ``decided`` as it is; "none" is not checkable.
-        low, high: 95 % interval, where the number is uncertain.
+        low, high: 95% interval, where the number is uncertain.
         decided: a study's verdict; None where its interval holds the limit.
         reason: why the claim is not checkable, or what else a reader must know.
     """
@@ -55,8 +55,8 @@ class Measured:
     def shown(self) -> str:
         """The numbers in words with their interval, and why they decide nothing, if so."""
         parts = [] if self.text == NOT_MEASURED else [self.text]
-        if self.low is not None and self.high is not None and "95 % interval" not in self.text:
-            parts.append(f"95 % interval {self.low:.3g} to {self.high:.3g}.")
+        if self.low is not None and self.high is not None and "95% interval" not in self.text:
+            parts.append(f"95% interval {self.low:.3g} to {self.high:.3g}.")
         if self.verdict == "not checkable" and self.relation == "=" and self.value is not None:
             parts.append(MISSED)
         elif self.verdict == "not checkable":
@@ -179,7 +179,7 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Measured:
         reason = f"Its interval holds the limit, so that these click logs cannot tell. {reason}"
     numbers = claim.numbers
     if "[" in numbers:
-        numbers = f"With 95 % intervals: {numbers}"
+        numbers = f"With 95% intervals: {numbers}"
     numbers = f"{numbers} {settings}"
     return Measured(numbers, relation="judged", decided=decided, reason=reason)
 

@@ -82,11 +82,11 @@ CONVENTIONS = (
         "C",
         "Stands in ½ w·w + (C/n) Σ (1/p) Σ slack, with n clicks. It is the number given to "
         "svm_rank as -c, divided there by the number of examples. C and τ are chosen on separate "
-        "validation clicks, 15 % of the training clicks.",
+        "validation clicks, 15% of the training clicks.",
     ),
     Convention(
         "Intervals",
-        "95 % throughout. In the risk panels they come from the one log shown; for trained "
+        "95% throughout. In the risk panels they come from the one log shown; for trained "
         "rankers from the spread over independent click logs. “Cannot be told apart” means that "
         "the interval of the difference, log by log, contains 0.",
     ),

@@ -41,7 +41,6 @@ from ultr_core.propensity import (
 )
 from ultr_core.ranking import query_sums
 from ultr_core.risk import interval_over_draws, true_risk
-from ultr_core.risk.words import percent
 
 COST = 10.0
 TIGHT = 1e-6
@@ -81,10 +80,10 @@ def _intervals_cover(bench: Bench) -> Measured:
             shares.append(float(np.mean(held)))
     found = interval_over_draws(shares)
     return Measured(
-        f"{percent(found.value, 1)} of the intervals hold the true ratio, over {found.n} "
+        f"{found.value:.1%} of the intervals hold the true ratio, over {found.n} "
         "experiments of "
-        f"{FEW_SESSIONS:,} presentations; 95 % interval of this share {percent(found.low, 1)} to "
-        f"{percent(found.high, 1)}. Within two percentage points of 95 % counts as right.",
+        f"{FEW_SESSIONS:,} presentations; 95% interval of this share {found.low:.1%} to "
+        f"{found.high:.1%}. Within two percentage points of 95% counts as right.",
         found.value,
         "=",
         0.95,
@@ -180,7 +179,7 @@ def _interpolation(bench: Bench) -> Measured:
 def _traffic(bench: Bench) -> Measured:
     needed = sessions_for_precision(bench.world, bench.users, SwapDesign(), PRECISE_RANK, PRECISION)
     return Measured(
-        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {percent(PRECISION)}.",
+        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
         relation="none",
         reason="Whether that is a small share depends on an engine's traffic, which the paper does "
         "not give.",
@@ -323,7 +322,7 @@ ENTRIES = (
           f"A simulated experiment of {SWAP_SESSIONS:,} presentations, landmark 1, 21 ranks.",
           _swaps_estimate, *links.PROPENSITIES),
     Entry(("53g",), "5.3", "ours", "The intervals by the delta method are right.",
-          f"{EXPERIMENTS} independent experiments; share of 95 % intervals that hold the truth.",
+          f"{EXPERIMENTS} independent experiments; share of 95% intervals that hold the truth.",
           _intervals_cover, *links.PROPENSITIES, ours=True),
     Entry(("53h",), "5.3", "text", "Swaps harm users less than random rankings.",
           "Exact extra loss of both.", _swaps_cost_less, *links.PROPENSITIES),
@@ -336,7 +335,7 @@ ENTRIES = (
           "Ratios at five ranks, the rest interpolated, against the truth.", _interpolation,
           *links.PROPENSITIES),
     Entry(("53l",), "5.3", "text", "A small share of the traffic is enough.",
-          "Presentations until one ratio is known to ± 10 %.", _traffic, *links.PROPENSITIES),
+          "Presentations until one ratio is known to ± 10%.", _traffic, *links.PROPENSITIES),
     Entry(("53m",), "5.3", "ours", "The document that moves to the landmark holds a second ratio.",
           "Standard errors with both ratios against the paper's.", _second_ratio,
           *links.PROPENSITIES, ours=True),

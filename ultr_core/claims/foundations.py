@@ -26,7 +26,6 @@ from ultr_core.propensity import (
 from ultr_core.ranking import query_sums
 from ultr_core.risk import estimate_risk, true_risk, true_risks
 from ultr_core.risk.estimate import NORMAL_QUANTILE
-from ultr_core.risk.words import percent
 
 REACH = 4.0
 """Standard errors that a simulated number may be off; one normal number in 16,000 is further."""
@@ -170,13 +169,13 @@ def _sample_mean(bench: Bench) -> Measured:
     return Measured(
         f"{SAMPLES:,} random samples of {size:,} queries miss the risk of production on all "
         f"{queries:,}, {true_risk(presented, relevance, offsets):.2f}, by {error:.2f} (root mean "
-        f"square); chance without any bias makes {chance:.2f}. Within {percent(NEAR)} of it counts "
+        f"square); chance without any bias makes {chance:.2f}. Within {NEAR:.0%} of it counts "
         "as no bias.",
         error / chance,
         "=",
         1.0,
         NEAR,
-        reason=f"{percent(held)} of the samples' own 95 % intervals hold the risk: few queries "
+        reason=f"{held:.0%} of the samples' own 95% intervals hold the risk: few queries "
         "with large losses make the losses skewed, and intervals of small samples too short.",
     )
 
@@ -190,7 +189,7 @@ def _pooling_is_biased(bench: Bench) -> Measured:
     truth = bench.family.true_risk
     swapped = (truth[first] - truth[second]) * (pooled[first] - pooled[second]) < 0
     return Measured(
-        f"With the top {POOL} of production judged, {percent(1 - judged.sum() / relevance.sum())} "
+        f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} "
         "of "
         f"the relevant documents count as irrelevant and {int(swapped.sum())} of {len(swapped):,} "
         "pairs of rankers change their order.",

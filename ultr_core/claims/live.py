@@ -15,7 +15,6 @@ from ultr_core.experiments.interleaving import exact_verdicts, one_random_click
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign
 from ultr_core.feedback import PowerLaw
 from ultr_core.risk.sign_test import sign_test
-from ultr_core.risk.words import percent
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755
 AGAINST_PROD, AGAINST_NAIVE = (87, 48, 83), (95, 60, 102)
@@ -28,8 +27,8 @@ def _click_counts(_: Bench) -> Measured:
     total = TRAINING_CLICKS + VALIDATION_CLICKS
     return Measured(
         f"{TRAINING_CLICKS:,} + {VALIDATION_CLICKS:,} = {total:,}; "
-        f"{percent(TRAINING_CLICKS / total, 1)} "
-        f"of the clicks in {percent(design.training_days / design.days, 1)} of the days.",
+        f"{TRAINING_CLICKS / total:.1%} "
+        f"of the clicks in {design.training_days / design.days:.1%} of the days.",
         float(total - PAPER_CLICKS),
     )
 
@@ -55,8 +54,8 @@ def _control_share(bench: Bench) -> Measured:
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
     return Measured(
         f"{control:,} of {SWAP_SESSIONS:,} presentations swapped rank 1 with itself, "
-        f"{percent(share, 2)}; "
-        f"1/{ranks} is {percent(expected, 2)}.",
+        f"{share:.2%}; "
+        f"1/{ranks} is {expected:.2%}.",
         share,
         target=expected,
         tolerance=REACH * error,
@@ -156,7 +155,7 @@ def _win_share(number: int, _: Bench) -> Measured:
         0.5,
         low=test.low,
         high=test.high,
-        reason="From the paper's counts, exact 95 % interval.",
+        reason="From the paper's counts, exact 95% interval.",
     )
 
 

@@ -18,7 +18,6 @@ from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
 from ultr_core.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.risk import expected_risk, kendall_tau
-from ultr_core.risk.words import percent
 
 ROUNDING = 1e-9
 SESSIONS = 20_000
@@ -66,7 +65,7 @@ def _unclicked_is_not_irrelevant(bench: Bench) -> Measured:
     log, relevance = bench.logs.train, bench.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Measured(
-        f"Shown relevant documents were passed over in {percent(missed)} of their presentations.",
+        f"Shown relevant documents were passed over in {missed:.0%} of their presentations.",
         float(missed),
         ">",
     )

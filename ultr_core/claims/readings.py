@@ -184,7 +184,7 @@ def _on_test(small: SmallCorpus, quantity: str, other: Callable[..., float]) -> 
     left = interval_over_draws([x - skyline for x in small.test_losses("propensity", true_risk)])
     distance = (
         f" Under ours, {_label('propensity')} minus {_label('skyline')} is {left.value:+.2f} on "
-        f"average over the logs, 95 % interval {left.low:+.2f} to {left.high:+.2f}: on few test "
+        f"average over the logs, 95% interval {left.low:+.2f} to {left.high:+.2f}: on few test "
         "queries a ranker from clicks can come out ahead, since even full information is trained "
         "on other queries, and on the hinge bound in place of this loss."
     )

@@ -10,7 +10,6 @@ from ultr_core.claims.entry import Entry, Measured, not_checkable
 from ultr_core.experiments.logs import VALIDATION_SHARE
 from ultr_core.experiments.studies.claim_tests import PAPER_NOISE_SHARE
 from ultr_core.risk import noise_share
-from ultr_core.risk.words import percent
 from ultr_core.settings import Settings
 
 YAHOO_QUERIES = (19_944, 2_994, 6_983)
@@ -26,7 +25,7 @@ HALF_A_PERCENT = 0.005
 def _fifteen_percent(_: Bench) -> Measured:
     share = YAHOO_QUERIES[1] / YAHOO_QUERIES[0]
     return Measured(
-        f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {percent(share, 2)}.",
+        f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {share:.2%}.",
         share,
         target=VALIDATION_SHARE,
         tolerance=HALF_A_PERCENT,
@@ -52,7 +51,7 @@ def _production(bench: Bench) -> Measured:
     used = len(bench.world.production.queries)
     return Measured(
         f"Production is trained on the labels of {used} of {queries:,} queries, "
-        f"{percent(used / queries, 1)}.",
+        f"{used / queries:.1%}.",
         used / queries,
         target=PRODUCTION_SHARE,
         tolerance=max(HALF_A_PERCENT, 1 / queries),
@@ -75,7 +74,7 @@ def _power_law(bench: Bench) -> Measured:
     worst = float(np.max(np.abs(bench.users.curve.at(ranks) - 1.0 / ranks)))
     tenth = float(bench.users.curve.at(10))
     return Measured(
-        f"Rank 10 is examined with probability {percent(tenth)}; p_r = 1/r to {worst:.1g}.",
+        f"Rank 10 is examined with probability {tenth:.0%}; p_r = 1/r to {worst:.1g}.",
         tenth,
         target=0.1,
         tolerance=1e-12,
@@ -86,7 +85,7 @@ def _share(bench: Bench) -> Measured:
     relevance, presented, _ = bench.shown
     share = bench.users.noise_share(relevance, presented)
     return Measured(
-        f"{percent(share, 1)} of the clicks are expected on irrelevant documents.",
+        f"{share:.1%} of the clicks are expected on irrelevant documents.",
         share,
         target=PRINTED_SHARE,
         tolerance=HALF_A_PERCENT,
@@ -99,9 +98,9 @@ def _shares_agree(_: Bench) -> Measured:
     odds = PAPER_NOISE_SHARE / (1 - PAPER_NOISE_SHARE) / PRINTED_WORST_NOISE
     share = noise_share(1.0, PRINTED_NOISE, odds)
     return Measured(
-        f"{percent(PAPER_NOISE_SHARE, 1)} at ε₋ = {PRINTED_WORST_NOISE:g} means {odds:.2f} "
+        f"{PAPER_NOISE_SHARE:.1%} at ε₋ = {PRINTED_WORST_NOISE:g} means {odds:.2f} "
         "examined "
-        f"irrelevant documents for each relevant one, hence {percent(share, 1)} at ε₋ = "
+        f"irrelevant documents for each relevant one, hence {share:.1%} at ε₋ = "
         f"{PRINTED_NOISE:g}.",
         share,
         target=PRINTED_SHARE,
@@ -112,8 +111,7 @@ def _shares_agree(_: Bench) -> Measured:
 def _validation_clicks(bench: Bench) -> Measured:
     train, held_out = bench.logs.train.total_clicks, bench.logs.validation.total_clicks
     return Measured(
-        f"{held_out:,} validation clicks for {train:,} training clicks, "
-        f"{percent(held_out / train, 1)}.",
+        f"{held_out:,} validation clicks for {train:,} training clicks, {held_out / train:.1%}.",
         held_out / train,
         target=VALIDATION_SHARE,
         tolerance=0.01,
@@ -148,22 +146,22 @@ ENTRIES = (
           "It needs the data.", not_checkable(
               "Yahoo's data may not be passed on. Start the lab with --corpus on your own copy; "
               "the built-in corpus shows the shapes only."), *links.ABOUT),
-    Entry(("S2",), "7.1", "text", "The validation part is about 15 % of the training part.",
+    Entry(("S2",), "7.1", "text", "The validation part is about 15% of the training part.",
           "Published sizes of the data set.", _fifteen_percent, *links.ABOUT),
     Entry(("S2b",), "7.1", "ours", "The corpus in use has lists as long as Yahoo's.",
           "Documents a query.", _candidates, *links.ABOUT, ours=True),
-    Entry(("S3",), "7.1", "text", "Production is a ranking SVM on 1 % of the labelled data.",
+    Entry(("S3",), "7.1", "text", "Production is a ranking SVM on 1% of the labelled data.",
           "Queries that production was trained on.", _production, *links.ABOUT),
     Entry(("S4",), "7.1", "text", "Queries are drawn at random and the whole list is shown.",
           "Presentations in the simulated log.", _whole_lists, *links.lab()),
     Entry(("S5", "S6a"), "7.1", "equation 7", "p_r = (1/r)^η; at η = 1 rank 10 is examined with "
-          "probability 10 %.", "The users of the default world.", _power_law, *links.lab()),
-    Entry(("S6b",), "7.1", "text", "About 33 % of the clicks are on irrelevant documents.",
+          "probability 10%.", "The users of the default world.", _power_law, *links.lab()),
+    Entry(("S6b",), "7.1", "text", "About 33% of the clicks are on irrelevant documents.",
           "Expected share under production at η = 1, ε₋ = 0.1.", _share, *links.lab()),
-    Entry(("S6c",), "7.1", "ours", "The two printed shares, 33 % at ε₋ = 0.1 and 59.8 % at "
+    Entry(("S6c",), "7.1", "ours", "The two printed shares, 33% at ε₋ = 0.1 and 59.8% at "
           "0.3, agree with each other.", "One implies the other.", _shares_agree,
           *links.lab(eps_minus=0.3), ours=True),
-    Entry(("S7",), "7.1", "text", "C is chosen on validation clicks, 15 % of the training clicks.",
+    Entry(("S7",), "7.1", "text", "C is chosen on validation clicks, 15% of the training clicks.",
           "Sizes of the simulated logs.", _validation_clicks, *links.lab()),
     Entry(("S8",), "7.1", "text", "Small data sets are averaged over five draws.",
           "The setting of this lab.", _draws, *links.lab()),

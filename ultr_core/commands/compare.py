@@ -56,7 +56,7 @@ def _print_table(comparison: Comparison) -> None:
         f"draws; click logs: {comparison.draws}."
     )
     print()
-    print(f"{'ranker':28}{'test risk':>10}  {'95 % interval':20}{'mean rank':>10}")
+    print(f"{'ranker':28}{'test risk':>10}  {'95% interval':20}{'mean rank':>10}")
     for summary in comparison.rankers.values():
         risk = summary.risk
         interval = f"{risk.low:.3f} to {risk.high:.3f}" if risk.n > 1 else "-"

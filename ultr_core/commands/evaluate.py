@@ -35,7 +35,7 @@ NAME = "evaluate"
 SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
 
 _NOTES = (
-    "Naive, IPS, clipped and SNIPS, each with a 95 % interval, and the true risk and NDCG where "
+    "Naive, IPS, clipped and SNIPS, each with a 95% interval, and the true risk and NDCG where "
     "the corpus has grades. --json prints ranker, clicks, query_draws, clip, tied_documents, "
     "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
     "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "
@@ -112,7 +112,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         f"{result.tied:,} documents with equal scores, counted with their mean rank."
     )
     print()
-    print(f"{'estimate':22}{'value':>10}  95 % interval")
+    print(f"{'estimate':22}{'value':>10}  95% interval")
     for report in result.reports.values():
         found = report.estimate
         if found is None:

@@ -21,7 +21,6 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
-from ultr_core.risk.words import percent
 from ultr_core.settings import PARAMETERS
 
 NAME = "live"
@@ -111,7 +110,7 @@ def _print(result: LiveResult) -> None:
         f"{PAPER_CLICKS:,} clicks in 21 days."
     )
     print()
-    print(f"{'rank':>4} {'swaps':>7} {'95 % interval':>16} {'curve used':>11} {'true':>7}")
+    print(f"{'rank':>4} {'swaps':>7} {'95% interval':>16} {'curve used':>11} {'true':>7}")
     rows = zip(result.estimate.points, result.curve.values, result.true_curve, strict=True)
     for point, used, true in rows:
         value = "-" if point.value is None else f"{point.value:.3f}"
@@ -129,8 +128,8 @@ def _print(result: LiveResult) -> None:
         needed = "more than can be run" if contest.needed is None else f"{contest.needed:,}"
         print(contest.sentence)
         print(
-            f"  Relative risk {contest.test.relative_risk:.3f}; 80 % power at this share takes "
+            f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
             f"{needed} decided queries; the paper's number would have had "
-            f"{percent(contest.paper_power)}."
+            f"{contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")

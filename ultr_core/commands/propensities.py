@@ -116,7 +116,7 @@ def _print(result: LogEstimate) -> None:
     )
     print()
     print(
-        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95 % interval':>18} "
+        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95% interval':>18} "
         f"{'curve':>7}  curve is"
     )
     for point, value in zip(result.estimate.points, result.curve.values, strict=True):

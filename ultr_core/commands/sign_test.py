@@ -6,7 +6,6 @@ import argparse
 
 from ultr_core.commands.shared import OK, add_json_option, print_json, whole_number
 from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test
-from ultr_core.risk.words import percent
 
 NAME = "sign-test"
 MOST = 10**9  # comparisons
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     print(test.sentence)
     print(f"Relative risk {test.relative_risk:.3f} compared to equally many wins and losses.")
     print(
-        f"Power at this win share {percent(test.power)}; a power of 80 % takes "
+        f"Power at this win share {test.power:.0%}; a power of 80% takes "
         + ("more comparisons than can be run." if needed is None else f"{needed:,} decided ones.")
     )
     return OK

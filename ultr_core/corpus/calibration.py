@@ -22,7 +22,7 @@ class CorpusShape:
 
     Attributes:
         train_queries: number of training queries.
-        validation_queries: number of validation queries (15 % of training in the paper).
+        validation_queries: number of validation queries (15% of training in the paper).
         test_queries: number of test queries.
         features: number of features of a document.
         mean_candidates: mean number of candidate documents of a query; the counts vary.

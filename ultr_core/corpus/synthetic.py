@@ -105,7 +105,7 @@ def synthetic_splits(
         mean_candidates: mean number of candidates of a query.
         relevant_share: share of training documents with grade 3 or 4; None takes the calibrated
             one, with which clicks of the paper's simulation (eta = 1, section 7.1) are 33.1 % on
-            irrelevant documents at eps- = 0.1 and 59.8 % at 0.3.
+            irrelevant documents at eps- = 0.1 and 59.8% at 0.3.
 
     Returns:
         The three parts. A notice says so where no calibrated share is known.

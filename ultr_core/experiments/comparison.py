@@ -21,7 +21,7 @@ Trained = Mapping[str, Sequence[TrainedMethod]]
 
 @dataclass(frozen=True)
 class RankerSummary:
-    """Test risk of one method over the draws, with 95 % intervals from their spread.
+    """Test risk of one method over the draws, with 95% intervals from their spread.
 
     A method that does not learn from clicks has no spread: its interval is its value.
     ``costs`` and ``clips`` are what validation chose, one a draw.

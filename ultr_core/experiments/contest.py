@@ -17,14 +17,13 @@ from ultr_core.risk.sign_test import (
     sign_test,
     sign_test_power,
 )
-from ultr_core.risk.words import percent
 
 
 @dataclass(frozen=True)
 class Contest:
     """Propensity-weighted against another ranker: verdicts, test, and what they take to see.
 
-    needed: decided queries for 80 % power at the observed share, None where more than can be run.
+    needed: decided queries for 80% power at the observed share, None where more than can be run.
     paper_power: power that the paper's number of decided queries would have had at this share.
     """
 
@@ -46,9 +45,9 @@ class Contest:
             )
         numbers = (
             f"{self.test.wins:,} wins, {self.test.losses:,} losses, {self.test.ties:,} ties; "
-            f"win share {percent(self.test.win_share, 1)}, 95 % interval "
-            f"{percent(self.test.low, 1)} to "
-            f"{percent(self.test.high, 1)}, {p_words(self.test.p_value)}"
+            f"win share {self.test.win_share:.1%}, 95% interval "
+            f"{self.test.low:.1%} to "
+            f"{self.test.high:.1%}, {p_words(self.test.p_value)}"
         )
         if not self.test.significant:
             return f"Propensity-weighted and {self.label} cannot be told apart: {numbers}."

@@ -37,7 +37,7 @@ class RiskReport:
     """One estimate of a ranker's risk.
 
     key: stable name. label: of the estimator. scale: what the number is, in words. estimate: with
-    its 95 % interval, None where there is none. words: how it is made, or why there is none.
+    its 95% interval, None where there is none. words: how it is made, or why there is none.
     """
 
     key: str
@@ -131,7 +131,7 @@ class Evaluation:
         estimate = found.estimate
         text = (
             f"By propensity weighting, {self.name} has an estimated risk of {estimate.value:.3f} "
-            f"(95 % interval {estimate.low:.3f} to {estimate.high:.3f})."
+            f"(95% interval {estimate.low:.3f} to {estimate.high:.3f})."
         )
         if self.true is not None:
             text += (

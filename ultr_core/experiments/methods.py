@@ -59,7 +59,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "production",
                 "Production",
                 "The ranker that was running while the clicks were logged: a ranking SVM on the "
-                "labels of about 1 % of the training queries.",
+                "labels of about 1% of the training queries.",
                 WORLD_FIELDS,
             ),
             Method(

@@ -107,7 +107,7 @@ def simulate_own_log(
 ) -> OwnClicks:
     """Let users of ``settings`` click on the rankings of production rankers.
 
-    Each ranker is trained on 1 % of the queries, each on others (section 7.1), and serves an
+    Each ranker is trained on 1% of the queries, each on others (section 7.1), and serves an
     equal share of the query draws, so that with two or more there are rank changes to harvest. The
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
     every event instead of counts.

@@ -35,7 +35,7 @@ class RankerDifference:
         if found.low <= 0 <= found.high:
             return (
                 f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
-                f"is {found.value:+.2f} (95 % interval {found.low:+.2f} to {found.high:+.2f})."
+                f"is {found.value:+.2f} (95% interval {found.low:+.2f} to {found.high:+.2f})."
             )
         word, low, high = (
             ("better", -found.high, -found.low) if found.value < 0 else
@@ -44,7 +44,7 @@ class RankerDifference:
         side = "lower" if found.value < 0 else "higher"
         return (
             f"These clicks say that {self.first} is {word} than {self.second}: its risk is "
-            f"{size:.2f} {side} (95 % interval {low:.2f} to {high:.2f})."
+            f"{size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class EstimatedRisks:
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
-        low, high: float64 [rankers], its 95 % interval.
+        low, high: float64 [rankers], its 95% interval.
         expected: float64 [rankers], its exact expectation.
         kendall: Kendall's tau between ``value`` and the true risk.
         kendall_expected: the same for ``expected``: what endless data would give.

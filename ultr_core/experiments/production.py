@@ -1,7 +1,7 @@
 """The production ranker S_0, which presents the results that users click on.
 
 Section 7.1 of the paper (Joachims, Swaminathan and Schnabel, 2017): a ranking SVM on the full
-information of about 1 % of the training queries.
+information of about 1% of the training queries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import query_sums
 
 QUERIES_PER_PRODUCTION_QUERY = 100
-"""One training query in so many trains the production ranker: 1 % of them."""
+"""One training query in so many trains the production ranker: 1% of them."""
 
 PRODUCTION_COST = 1.0
 """C of the production ranker, fixed so that it does not depend on a validation set."""
@@ -35,7 +35,7 @@ class ProductionRanker:
     Attributes:
         ranker: the ranking SVM.
         queries: int64 [chosen] numbers of the training queries it learned from, rising.
-        notices: sentences on where it departs from 1 % of the queries.
+        notices: sentences on where it departs from 1% of the queries.
 
     """
 
@@ -45,9 +45,9 @@ class ProductionRanker:
 
 
 def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) -> ProductionRanker:
-    """Train a ranking SVM on the relevance labels of 1 % of the training queries.
+    """Train a ranking SVM on the relevance labels of 1% of the training queries.
 
-    The queries are the first of a random order that ``seed`` fixes. Where 1 % is less than one
+    The queries are the first of a random order that ``seed`` fixes. Where 1% is less than one
     query, one is taken; where those taken hold no relevant beside an irrelevant document, the next
     ones are added until one does. The objective is the one of ``fit_ranker`` with relevance as
     weights and C = 1.
@@ -82,11 +82,11 @@ def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) 
 
 
 def _notices(n_queries: int, wanted: int, taken: int) -> tuple[str, ...]:
-    """Say where more than 1 % of the queries were taken, and why."""
+    """Say where more than 1% of the queries were taken, and why."""
     few = n_queries < QUERIES_PER_PRODUCTION_QUERY
     if not few and taken == wanted:
         return ()
-    share = f"1 % of the {n_queries} training queries is "
+    share = f"1% of the {n_queries} training queries is "
     share += "less than one query" if few else f"{wanted} queries"
     if taken == wanted:
         return (f"{share}; the production ranker learned from one query instead.",)

@@ -108,7 +108,7 @@ class SecondRanker:
 
 
 def second_ranker(world: World, settings: Settings) -> SecondRanker:
-    """A ranker as good as production, trained on another 1 % of the queries.
+    """A ranker as good as production, trained on another 1% of the queries.
 
     Two such rankers share the traffic when intervention harvesting has its data.
     """

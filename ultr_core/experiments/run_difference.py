@@ -18,7 +18,7 @@ _UPPER_TAIL = 0.975
 class RiskChange:
     """How the test risk of one ranker differs between two runs, second minus first.
 
-    ``low``, ``high``: 95 % interval by Welch's t over click logs; None where a run has only one
+    ``low``, ``high``: 95% interval by Welch's t over click logs; None where a run has only one
     log. Runs with the same seed share their users, so that the interval is on the safe side.
     """
 

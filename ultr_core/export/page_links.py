@@ -142,7 +142,7 @@ PROPENSITIES: tuple[PageValue, ...] = (
            "Intervals from 2,000 resampled experiments instead of the delta method."),
     Whole("swap_rank", "Rank to be known", 2, 40, 10, "The rank whose p_r / p_k is wanted."),
     Stops("swap_precision", "Wanted precision ±", (0.05, 0.1, 0.2, 0.5), 0.1,
-          "Half the width of the 95 % interval, relative to the ratio.", percent=True),
+          "Half the width of the 95% interval, relative to the ratio.", percent=True),
 )  # fmt: skip
 
 SCHEME_TITLES = {"balanced": "Balanced (the paper's)", "team-draft": "Team draft"}

@@ -111,7 +111,7 @@ def _study(state: PageState, name: str) -> list[Cell]:
     return [
         title,
         code(result.format(name=name, loss=loss)),
-        words("## The curve, with 95 % intervals over click logs"),
+        words("## The curve, with 95% intervals over click logs"),
         code(
             """
             print(read_study(result))

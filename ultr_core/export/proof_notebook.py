@@ -60,7 +60,7 @@ def proof_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell]:
             ## {DERIVATIONS[name].title}
 
             Each line of the derivation has a formula and a value. “Holds” means that the step from
-            the line above is right, exactly. Simulated users stand beside it, with a 95 % interval.
+            the line above is right, exactly. Simulated users stand beside it, with a 95% interval.
             """
         ),
         code(

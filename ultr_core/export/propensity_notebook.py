@@ -83,7 +83,7 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
             """
         ),
         words(
-            "## Estimate and truth\n\nRatios to the landmark rank with 95 % intervals, and the "
+            "## Estimate and truth\n\nRatios to the landmark rank with 95% intervals, and the "
             "curve that the page's options make of them."
         ),
         code(

@@ -97,7 +97,7 @@ def _study_section(result: StudyResult) -> str:
             f"<p><strong>{escape(read_study(result))}</strong></p>",
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
-            f"{result.plan.base.draws} click logs a point, bars are 95 % intervals over them. "
+            f"{result.plan.base.draws} click logs a point, bars are 95% intervals over them. "
             f"{escape(_loss_sentence(result))}</p>",
             _claims_table(judge(result)),
         ]
@@ -137,7 +137,7 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     losses = ", ".join(loss.label for loss in LOSSES.values())
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
-        "clicks, 15 % of the training clicks, by the unclipped weighted estimate; for the naive "
+        "clicks, 15% of the training clicks, by the unclipped weighted estimate; for the naive "
         f"ranker by its own. Results files hold every loss: {escape(losses)}.</p>"
     )
 

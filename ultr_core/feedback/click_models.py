@@ -109,7 +109,7 @@ class PositionModel:
         """Expected share of clicks that fall on irrelevant documents, queries drawn uniformly.
 
         eps_minus A / (eps_plus B + eps_minus A), with A and B the expected numbers of examined
-        irrelevant and relevant documents (Section 7.1: about 33 % in the default setting).
+        irrelevant and relevant documents (Section 7.1: about 33% in the default setting).
         relevance and ranks [documents]. Raises InputError if no click can happen.
         """
         probability = self.click_probability(relevance, ranks)

@@ -35,7 +35,7 @@ def interval_dots(
     include: tuple[float, ...] = (),
     theme: Theme = "light",
 ) -> Figure:
-    """Dot plot with 95 % intervals.
+    """Dot plot with 95% intervals.
 
     ``rows`` has the columns :data:`COLUMNS`, one row a dot, top to bottom: a key of
     ``METHOD_STYLES``, a name, the value with its interval and the value in words. ``level`` is
@@ -76,8 +76,8 @@ def _template(order: tuple[str, ...], x_title: str, number: str, theme: Theme) -
     tooltip = [
         alt.Tooltip("label:N", title="Row"),
         alt.Tooltip("value:Q", title="Value", format=".4f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".4f"),
-        alt.Tooltip("high:Q", title="95 % to", format=".4f"),
+        alt.Tooltip("low:Q", title="95% from", format=".4f"),
+        alt.Tooltip("high:Q", title="95% to", format=".4f"),
     ]
     halo, words = readable_text(
         dots.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20

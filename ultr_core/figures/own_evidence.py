@@ -17,7 +17,7 @@ _METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
 
 
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
-    """Estimated risks on one scale with 95 % intervals, and the true risk as a line.
+    """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
     SNIPS is a mean rank of clicks, on another scale, and stays out. Raises InputError where there
     is no estimate to draw.

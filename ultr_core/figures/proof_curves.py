@@ -78,8 +78,8 @@ def _settling(theme: Theme) -> dict[str, Any]:
             tooltip=[
                 alt.Tooltip("users:Q", title="Users", format=","),
                 alt.Tooltip("mean:Q", title="Average", format=".3f"),
-                alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-                alt.Tooltip("high:Q", title="95 % to", format=".3f"),
+                alt.Tooltip("low:Q", title="95% from", format=".3f"),
+                alt.Tooltip("high:Q", title="95% to", format=".3f"),
             ],
         ),
     ]

@@ -43,7 +43,7 @@ def propensity_curves(
     title: str,
     theme: Theme = "light",
 ) -> Figure:
-    """Ratios to the reference rank with 95 % intervals, the finished curve, and the truth.
+    """Ratios to the reference rank with 95% intervals, the finished curve, and the truth.
 
     ``curve`` is relative to rank 1 and is scaled to the reference rank here, dashed where it is a
     guess; ``truth`` and ``limit`` [ranks], where known, are relative to the reference: true
@@ -113,7 +113,7 @@ def _keys(rows: pd.DataFrame, other_label: str) -> tuple[tuple[str, str, str], .
         (name, color, kind)
         for name, color, kind, there in (
             ("truth", "quiet", "thick", "truth" in parts),
-            ("estimate ± 95 %", ESTIMATE, "dot", True),
+            ("estimate ± 95%", ESTIMATE, "dot", True),
             ("curve used", ESTIMATE, "line", True),
             ("a guess", ESTIMATE, "dots", "guess" in parts),
             (other_label, OTHER, "square", "other" in parts),
@@ -192,8 +192,8 @@ def _template(
     tooltip = [
         alt.Tooltip("rank:Q", title="Rank"),
         alt.Tooltip("told:N", title="Ratio"),
-        alt.Tooltip("low:Q", title="95 % from", format=".3~g"),
-        alt.Tooltip("high:Q", title="95 % to", format=".3~g"),
+        alt.Tooltip("low:Q", title="95% from", format=".3~g"),
+        alt.Tooltip("high:Q", title="95% to", format=".3~g"),
         alt.Tooltip("clicks:Q", title="Clicks", format=","),
     ]
 

@@ -36,7 +36,7 @@ def risk_scatter(
     """Picture of estimated against true risk for a family of rankers.
 
     ``rankers`` has the columns :data:`COLUMNS`, one row a ranker: true risk R(S), the estimate
-    from one click log with the ends of its 95 % interval, and its exact expectation. ``law`` is
+    from one click log with the ends of its 95% interval, and its exact expectation. ``law`` is
     slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
     dashed. ``method`` chooses colour and shape.
     """
@@ -83,8 +83,8 @@ def _template(method: str, theme: Theme) -> dict[str, Any]:
         alt.Tooltip("label:N", title="Ranker"),
         alt.Tooltip("true_risk:Q", title="True risk", format=".2f"),
         alt.Tooltip("estimate:Q", title="Estimate", format=".2f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".2f"),
-        alt.Tooltip("high:Q", title="95 % to", format=".2f"),
+        alt.Tooltip("low:Q", title="95% from", format=".2f"),
+        alt.Tooltip("high:Q", title="95% to", format=".2f"),
         alt.Tooltip("expected:Q", title="Exact expectation", format=".2f"),
     ]
 

@@ -233,8 +233,8 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
         alt.Tooltip("label:N", title="Ranker"),
         alt.Tooltip("x:Q", title=_x_title(x_field).split(" (")[0], format=",~g"),
         alt.Tooltip("value:Q", title="Loss", format=".3f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-        alt.Tooltip("high:Q", title="95 % to", format=".3f"),
+        alt.Tooltip("low:Q", title="95% from", format=".3f"),
+        alt.Tooltip("high:Q", title="95% to", format=".3f"),
         alt.Tooltip("draws:Q", title="Click logs"),
     ]
     curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")

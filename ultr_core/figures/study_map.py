@@ -30,7 +30,7 @@ def gain_table(result: StudyResult) -> pd.DataFrame:
     """One row a place: naive minus weighted loss as a share of the gap, with its interval.
 
     ``gain`` is 1 when weighting recovers as much as lies between production and skyline; ``low``
-    and ``high`` are the ends of its 95 % interval over draws.
+    and ``high`` are the ends of its 95% interval over draws.
     """
     gap = result.gap()
     rows = []
@@ -88,8 +88,8 @@ def _template(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
         alt.Tooltip("x:Q", title=PARAMETERS[x_field].label),
         alt.Tooltip("y:Q", title=PARAMETERS[y_field].label),
         alt.Tooltip("gain:Q", title="Gain, share of the gap", format="+.1%"),
-        alt.Tooltip("low:Q", title="95 % from", format="+.1%"),
-        alt.Tooltip("high:Q", title="95 % to", format="+.1%"),
+        alt.Tooltip("low:Q", title="95% from", format="+.1%"),
+        alt.Tooltip("high:Q", title="95% to", format="+.1%"),
     ]
     cell = rows_of("cell")
     layers = [

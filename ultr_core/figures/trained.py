@@ -36,7 +36,7 @@ def trained_rankers(
     """Dot plot of test risks.
 
     ``rankers`` has the columns :data:`COLUMNS`, one row a method: test risk and the ends of its
-    95 % interval over draws of the click log. ``labels`` are the rows of the picture from top to
+    95% interval over draws of the click log. ``labels`` are the rows of the picture from top to
     bottom, also those whose ranker is still to come. Production and skyline mark the gap that
     learning from clicks can close; their levels run through the picture.
     """
@@ -77,8 +77,8 @@ def _template(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
     tooltip = [
         alt.Tooltip("label:N", title="Ranker"),
         alt.Tooltip("risk:Q", title="Test risk", format=".3f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-        alt.Tooltip("high:Q", title="95 % to", format=".3f"),
+        alt.Tooltip("low:Q", title="95% from", format=".3f"),
+        alt.Tooltip("high:Q", title="95% to", format=".3f"),
     ]
     halo, words = readable_text(
         ranker.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20

@@ -3,7 +3,7 @@
     source, reader = DirectSource(), Settings()
     lesson = LESSONS[3]
     found = lesson.measure(source, lesson.settings(reader))
-    lesson.exercise.judge("50 %", found.numbers).right
+    lesson.exercise.judge("50%", found.numbers).right
 
 Every number comes from the core through a :class:`Source`; words are templates over them.
 """

@@ -146,7 +146,7 @@ class Exercise:
 
 
 def read_number(text: str, unit: str = "") -> float:
-    """A number as students write it: 0.25, 0,25, 1/4, 2 * 0.1, 25 %, 1,000 or 1e-3.
+    """A number as students write it: 0.25, 0,25, 1/4, 2 * 0.1, 25%, 1,000 or 1e-3.
 
     A comma before exactly three digits groups thousands, any other is a decimal one. A percent
     sign divides by 100. Words of ``unit`` may stand behind it.
@@ -161,12 +161,12 @@ def read_typed(text: str, unit: str = "") -> Typed:
     """The same as :func:`read_number`, with the digits that were typed."""
     plain = text.strip()
     if not plain:
-        raise InputError("There is no answer yet; write a number, as in 0.25, 1/4 or 25 %.")
+        raise InputError("There is no answer yet; write a number, as in 0.25, 1/4 or 25%.")
     try:
         return _typed(plain.translate(_SIGNS), unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, 3 × 0.2 or 25 %."
+            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, 3 × 0.2 or 25%."
         ) from None
 
 

@@ -57,7 +57,7 @@ def swapped(source: Source, settings: Settings) -> Found:
     inside = "holds" if last.low <= truth <= last.high else "misses"
     sentence = (
         "Rank {rank:.0f} is truly looked at {real:.3f} times as often as rank 1. Plain click "
-        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95 % interval, {low:.3f} to "
+        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95% interval, {low:.3f} to "
         f"{{high:.3f}}, {inside} the truth."
     )
     return Found(numbers, sentence.format(**numbers))

@@ -198,7 +198,7 @@ WHY_UNBIASED = Lesson(
     traffic=traffic.visits,
     figure=pictures.settling_users,
     meaning=(
-        "The blue line is the average so far, as 1,000 users come; the band is its 95 % "
+        "The blue line is the average so far, as 1,000 users come; the band is its 95% "
         "interval.\n\n"
         "B is seen by every second user, and counts double. E is seen by every fifth, and counts "
         "five times. **p × 1/p = 1**: what users miss and what the weight adds cancel, document "

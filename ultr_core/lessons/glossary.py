@@ -57,7 +57,7 @@ _ALL = (
     Term("kendall", "Kendall's τ", "", "Agreement of two orders: 1 the same, 0 unrelated, −1 "
          "upside down. Another τ than the threshold of clipping."),
     Term("production", "Production ranker", "S₀", "The ranker that was running while clicks were "
-         "logged. Here it is trained on about 1 % of the labels.", "7.1"),
+         "logged. Here it is trained on about 1% of the labels.", "7.1"),
     Term("skyline", "Full information (skyline)", "", "A ranker trained on all true labels: what "
          "perfect feedback would reach.", "7.1"),
     Term("svm", "Ranking SVM", "w, C", "The learner: it looks for a score that puts each clicked "
@@ -78,7 +78,7 @@ _ALL = (
     Term("p-value", "p-value", "p", "Probability that chance alone makes a result at least as far "
          "from “no difference” as the one that was seen. Small: chance explains it badly. It does "
          "not say how large the difference is. Another p than the propensity.", "7.6"),
-    Term("interval", "95 % interval", "±", "Made so that it holds the true value in 95 of 100 "
+    Term("interval", "95% interval", "±", "Made so that it holds the true value in 95 of 100 "
          "repetitions of the whole experiment."),
 )  # fmt: skip
 

@@ -285,7 +285,7 @@ LIVE = Lesson(
     figure=pictures.win_shares,
     meaning=(
         "So chance is a poor explanation for the paper's result. The dot of each contest is the "
-        "share of decided queries that the weighted ranker won; its bar is the 95 % interval; "
+        "share of decided queries that the weighted ranker won; its bar is the 95% interval; "
         "dashed is “no difference”. With only as many decided queries as the paper had, our engine "
         "would show a difference in {power:.0f} of 100 experiments: a small test can miss a real "
         "gain. The sign test says that there is a difference; the interval says how large."

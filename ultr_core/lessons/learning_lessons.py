@@ -22,7 +22,7 @@ LEARNING = Lesson(
     terms=("naive", "ips", "production", "skyline", "risk", "svm", "interval"),
     changes={"eps_minus": 0.0, "clicks": 45_000, "draws": 3},
     prediction=Guess(
-        "Call production 0 % and full information 100 %. How far does the **weighted** ranker "
+        "Call production 0% and full information 100%. How far does the **weighted** ranker "
         "come, with 45,000 clicks?",
         low=0,
         high=100,
@@ -37,7 +37,7 @@ LEARNING = Lesson(
     meaning=(
         "Nothing about the learner has changed, only what a click counts. More clicks bring the "
         "weighted ranker closer to full information. The naive ranker soon stays where it is: its "
-        "error is bias, and bias does not shrink with data. (± is a 95 % interval over "
+        "error is bias, and bias does not shrink with data. (± is a 95% interval over "
         "{draws:.0f} click logs.)"
     ),
     shows=Door(
@@ -82,7 +82,7 @@ LEARNING = Lesson(
         "production minus naive of it.",
         solution=(
             "({production:.2f} − {naive:.2f}) / ({production:.2f} − {skyline:.2f}) = {won:.2f} / "
-            "{gap:.2f} = **{answer:.0f} %**. The weighted ranker: {truth:.0f} %."
+            "{gap:.2f} = **{answer:.0f}%**. The weighted ranker: {truth:.0f}%."
         ),
     ),
 )

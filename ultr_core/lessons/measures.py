@@ -57,7 +57,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
         )
     middle = max(2, deep // 2)
     seen = float(true_curve(settings).at(middle))
-    # The exercise is about the numbers that stand in it: 13.2 %, not 13.1795 %.
+    # The exercise is about the numbers that stand in it: 13.2%, not 13.1795%.
     share = round(_relevant_share(world, middle), 3)
     numbers |= {
         "top_rate": top_rate,

@@ -80,7 +80,13 @@ class Guess:
     def spoken(self, value: float) -> str:
         """A number with its unit; a whole one without decimals."""
         number = f"{value:g}" if value == int(value) else f"{value:.{self.decimals}f}"
-        return f"{number} {self.unit}".strip()
+        one = value == 1 and self.unit.endswith("s")
+        return number + (self.suffix[:-1] if one else self.suffix)
+
+    @property
+    def suffix(self) -> str:
+        """What stands behind a number: the unit, apart from it unless it is a percent sign."""
+        return self.unit if self.unit in ("", "%") else f" {self.unit}"
 
     def answer(self, numbers: Mapping[str, float]) -> str:
         """The right number in words."""

@@ -44,7 +44,7 @@ class Tally:
         return np.asarray(bits @ np.array([float(w) for w in weights]), dtype=np.float64)
 
     def mean(self, weights: Sequence[Fraction]) -> Estimate:
-        """Estimate of E[sum_d c_d v_d] with its 95 % interval."""
+        """Estimate of E[sum_d c_d v_d] with its 95% interval."""
         values, users = self.values(weights), self.users
         mean = float(self.counts @ values) / users
         squares = float(self.counts @ (values - mean) ** 2)

@@ -23,7 +23,7 @@ MOST_STANDARD_ERRORS = 6.0
 USERS_OF_SLOPE = log_grid(1_000, 100_000, 9)
 REPETITIONS = 400
 SLOPE_TOLERANCE = 0.03
-"""Each error is known to 1/sqrt(2 · 400) = 3.5 %, which makes the slope's standard error 0.008
+"""Each error is known to 1/sqrt(2 · 400) = 3.5%, which makes the slope's standard error 0.008
 over a factor of 100 in users; the tolerance is about four of them."""
 
 

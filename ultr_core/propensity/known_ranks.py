@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 LARGEST_ERROR = 0.3
 """Standard error of log ratio up to which a rank is known well.
 
-Its 95 % interval then lies within a factor of 1.8 (1.9 by a jackknife) on either side; an error of
+Its 95% interval then lies within a factor of 1.8 (1.9 by a jackknife) on either side; an error of
 a third is what about 10 clicks leave at best, 1 / sqrt(10). Above it an estimate of 2 clicks can be
 ten times too large, and would pull every rank around it along.
 """

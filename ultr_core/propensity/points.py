@@ -32,7 +32,7 @@ class RankEstimate:
     """Examination of one rank relative to the reference rank: p_r / p_reference.
 
     rank: r, from 1. value: the ratio, None where the data say nothing (never 0 instead).
-    low, high: 95 % interval, None where there is none. standard_error: of the logarithm.
+    low, high: 95% interval, None where there is none. standard_error: of the logarithm.
     impressions, clicks: of the documents at this rank that the ratio was made from.
     reason: why there is no value or no interval, in words.
     """
@@ -142,7 +142,7 @@ def ratio_point(
     value = sum_i c_i/n_i over ``upper`` / the same over ``lower``; variance of its logarithm =
     sum of rate (1 - rate)/n over each side divided by the squared sum of that side. For one rate
     a side this is (1 - c_r)/(n_r c_r) + (1 - c_k)/(n_k c_k) in rates c. Without a click in
-    ``upper`` the ratio is 0 and its upper end the exact 97.5 % limit of the rate, 1 - 0.025^(1/n),
+    ``upper`` the ratio is 0 and its upper end the exact 97.5% limit of the rate, 1 - 0.025^(1/n),
     over the rate below.
 
     upper, lower: pairs (impressions, clicks). Without an impression above, or a click below, the
@@ -193,7 +193,7 @@ def _having(ranks: list[int]) -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95 % interval of a click rate, Wilson (1927); raises InputError without an impression."""
+    """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(f"A click rate needs impressions, not {clicks} clicks in {impressions}.")
     rate, z2 = clicks / impressions, _Z**2

@@ -62,7 +62,7 @@ def estimate_by_em(
     over the clicks of a document, the standard error falls with all clicks; so intervals (jackknife
     over groups of queries) are given only where the middle document has as many clicks as there
     are documents. With fewer, a parametric bootstrap does not help: corrected for the bias that it
-    sees, its 95 % intervals held the truth in 73 % of 150 cases (30 logs of 4,000 presentations of
+    sees, its 95% intervals held the truth in 73% of 150 cases (30 logs of 4,000 presentations of
     200 queries, five ranks). Raises InputError if nothing was clicked, or no clicked document was
     shown at two ranks.
     """

@@ -280,7 +280,7 @@ def swap_cost(
 def sessions_needed(
     rate_at_rank: float, rate_at_landmark: float, last_rank: int, precision: float
 ) -> int:
-    """Presentations after which the 95 % interval of p_r / p_k reaches +- ``precision``.
+    """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
     The half width of the interval on the logarithmic scale is to be log(1 + precision); each rank
     gets 1/K of the sessions: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with a, b

@@ -17,12 +17,12 @@ _UPPER_TAIL = 0.975
 _MOST_DECIMALS = 12
 _ROUNDING = 1e-12  # relative spread that equal numbers may show
 NORMAL_QUANTILE = float(ndtri(_UPPER_TAIL))
-"""Standard errors from the middle of a 95 % normal interval to its end, about 1.96."""
+"""Standard errors from the middle of a 95% normal interval to its end, about 1.96."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its standard error and 95 % interval.
+    """A value with its standard error and 95% interval.
 
     value: the estimate; standard_error: of that value; low, high: ends of the interval.
     n: number of independent observations (query draws, or repetitions of a whole experiment).
@@ -118,7 +118,7 @@ def difference_with_reach(
 
 
 def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estimate:
-    """Mean of repeated experiments with its 95 % interval by Student's t.
+    """Mean of repeated experiments with its 95% interval by Student's t.
 
     value = mean, standard_error = s / sqrt(n), interval = value -+ t_{n-1} standard errors.
     A single draw has no interval: standard_error is 0 and low = high = value.

@@ -40,16 +40,16 @@ class RiskEstimates(NamedTuple):
 
     @property
     def low(self) -> FloatArray:
-        """Lower ends of the 95 % intervals, float64 [rankers]."""
+        """Lower ends of the 95% intervals, float64 [rankers]."""
         return self.value - NORMAL_QUANTILE * self.standard_error
 
     @property
     def high(self) -> FloatArray:
-        """Upper ends of the 95 % intervals, float64 [rankers]."""
+        """Upper ends of the 95% intervals, float64 [rankers]."""
         return self.value + NORMAL_QUANTILE * self.standard_error
 
     def estimate(self, ranker: int) -> Estimate:
-        """One ranker's risk with its 95 % interval."""
+        """One ranker's risk with its 95% interval."""
         return Estimate.normal(
             float(self.value[ranker]),
             float(self.standard_error[ranker]),

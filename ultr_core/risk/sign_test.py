@@ -11,7 +11,6 @@ from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, number_or_nan, whole_or_none
-from ultr_core.risk.words import percent
 
 SIGNIFICANCE = 0.05
 """Two-tailed level of the test, and one minus the level of its interval."""
@@ -28,8 +27,8 @@ class SignTest:
     """Wins against losses under the hypothesis that both are equally likely.
 
     p_value: two-tailed and exact. relative_risk: (losses / decided) / 0.5, as the paper prints it.
-    win_share: wins / decided, and its exact 95 % interval (Clopper and Pearson, 1934) low, high.
-    power: probability to be significant at 5 %, were the observed share the true one.
+    win_share: wins / decided, and its exact 95% interval (Clopper and Pearson, 1934) low, high.
+    power: probability to be significant at 5%, were the observed share the true one.
     """
 
     wins: int
@@ -49,7 +48,7 @@ class SignTest:
 
     @property
     def significant(self) -> bool:
-        """Whether the two-tailed test rejects at 5 %."""
+        """Whether the two-tailed test rejects at 5%."""
         return self.p_value < SIGNIFICANCE
 
     @property
@@ -57,8 +56,8 @@ class SignTest:
         """The result in words."""
         numbers = (
             f"{self.wins:,} wins, {self.losses:,} losses and {self.ties:,} ties: win share "
-            f"{percent(self.win_share, 1)} of the decided, "
-            f"95 % interval {percent(self.low, 1)} to {percent(self.high, 1)}, "
+            f"{self.win_share:.1%} of the decided, "
+            f"95% interval {self.low:.1%} to {self.high:.1%}, "
             f"{p_words(self.p_value)}"
         )
         if not self.significant:
@@ -111,7 +110,7 @@ def _count(name: str, given: int) -> int:
 
 
 def sign_test_power(decided: int, win_share: float) -> float:
-    """Probability that the exact two-tailed test at 5 % rejects, given the true win share.
+    """Probability that the exact two-tailed test at 5% rejects, given the true win share.
 
     P(X <= a) + P(X >= n - a), X ~ Binomial(n, win share), a the largest number with
     2 P(Y <= a) <= 0.05 for Y ~ Binomial(n, 1/2); 0 if there is none. Raises InputError for a
@@ -158,7 +157,7 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
 
 
 def traffic_words(win_share: float) -> str:
-    """How many decided queries the test needs for 80 % power at this win share, in words.
+    """How many decided queries the test needs for 80% power at this win share, in words.
 
     Raises InputError for a share outside [0, 1].
     """

@@ -200,7 +200,7 @@ def test_counts_and_headline() -> None:
 
 
 NUMBER = r"(-?\d+(?:\.\d+)?)"
-INTERVAL = re.compile(rf"95 % interval(?: of this \w+)? {NUMBER}(?: %)? to {NUMBER}")
+INTERVAL = re.compile(rf"95% interval(?: of this \w+)? {NUMBER}%? to {NUMBER}")
 REACH = re.compile(rf"{NUMBER} ± {NUMBER}")
 TRUTH = re.compile(rf"(?:true risk is|the expectation is|truly) {NUMBER}")
 

@@ -93,7 +93,7 @@ def test_over_ten_logs_no_ranker_beats_full_information(small: SmallCorpus) -> N
         assert min(losses, key=lambda label: losses[label]) == "Full information (skyline)"
         assert f"{LOGS} click logs" in found.world
     sentence = compare("Q1", small).sentence
-    assert "95 % interval" in sentence
+    assert "95% interval" in sentence
     assert "can come out ahead" in sentence
 
 

@@ -121,9 +121,9 @@ def test_compare_on_files_with_comments_line_ends_and_gzip(
         "documents": 480,
         "relevant": result["corpus"]["train"]["relevant"],
     }
-    # 1 % of 60 queries is less than one: the reader is told what was taken instead.
-    assert any("1 %" in notice for notice in result["notices"])
-    assert "1 %" in captured.err
+    # 1% of 60 queries is less than one: the reader is told what was taken instead.
+    assert any("1%" in notice for notice in result["notices"])
+    assert "1%" in captured.err
 
 
 def test_grades_that_stop_at_two_are_said_and_a_threshold_is_proposed(

@@ -31,7 +31,7 @@ def test_less_than_one_query_takes_one_and_says_so() -> None:
     production = train_production_ranker(corpus_of([[0, 1]] * 27), 1, 0)
     assert len(production.queries) == 1
     assert production.notices == (
-        "1 % of the 27 training queries is less than one query; "
+        "1% of the 27 training queries is less than one query; "
         "the production ranker learned from one query instead.",
     )
 
@@ -47,7 +47,7 @@ def test_takes_as_many_queries_as_hold_a_preference_and_says_so() -> None:
         )
     many = [[0, 0]] * 199 + [[0, 1]]
     production = train_production_ranker(corpus_of(many), 1, 0)
-    assert "1 % of the 200 training queries is 2 queries" in production.notices[0]
+    assert "1% of the 200 training queries is 2 queries" in production.notices[0]
 
 
 @pytest.mark.parametrize("grades", [[[2, 2], [1]], [[0, 0], [0]], [[1, 1], [0]]])

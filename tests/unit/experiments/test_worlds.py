@@ -215,10 +215,10 @@ def test_risks_of_many_rankers_are_those_of_each(world: World) -> None:
 def test_estimates_of_the_picture_cover_their_expectations(
     world: World, family: RankerFamily
 ) -> None:
-    """95 % intervals of 5 rankers far apart, 20 logs each: at least 85 of 100 cover.
+    """95% intervals of 5 rankers far apart, 20 logs each: at least 85 of 100 cover.
 
     The rankers of one log are correlated; were all five the same, 20 logs with 17 covering would
-    still be the 1.6 % quantile, and the seeds are fixed.
+    still be the 1.6% quantile, and the seeds are fixed.
     """
     inside = {"naive": 0, "weighted": 0}
     picked = [0, 1, 25, 45, 59]
@@ -303,6 +303,6 @@ def test_a_corpus_in_which_everything_is_relevant_is_refused() -> None:
 
 def test_a_tiny_corpus_works_and_says_what_the_production_ranker_got() -> None:
     tiny = build_world(Settings(), tiny_splits([4, 0, 3, 1] * 10))
-    assert any("1 %" in notice for notice in tiny.notices)
+    assert any("1%" in notice for notice in tiny.notices)
     comparison = compare(tiny, Settings(clicks=200, draws=2))
     assert set(comparison.rankers) == set(METHODS)

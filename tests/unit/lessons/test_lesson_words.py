@@ -114,7 +114,7 @@ def test_differences_on_screen_are_those_of_the_numbers_beside_them(
     words = by_key["learning"].exercise.solution.format(**built_in["learning"].numbers)
     a, b, c, d, way, whole = (float(x) for x in re.findall(r"\d+\.\d\d", words)[:6])
     assert (round(a - b, 2), round(c - d, 2)) == (way, whole)
-    assert f"{100 * way / whole:.0f} %" in words
+    assert f"{100 * way / whole:.0f}%" in words
     margin, _, better, worse, *_ = (
         float(x) for x in re.findall(r"\d+\.\d\d", built_in["learning"].sentence)
     )

@@ -113,11 +113,11 @@ def test_the_running_mean_ends_at_the_mean() -> None:
 
 
 def test_errors_fall_with_slope_minus_one_half() -> None:
-    """13 points with a standard error of 3.5 % each: five standard errors of the slope."""
+    """13 points with a standard error of 3.5% each: five standard errors of the slope."""
     found = convergence(default_world(), seed=1, users=log_grid(10, 100_000, 13))
     assert found.slope == pytest.approx(-0.5, abs=5 * 0.035 / np.log(10) / 4.7)
     outside = (found.error < found.low) | (found.error > found.high)
-    assert outside.sum() <= 4  # 5 % of 13; five or more: 1 in 3,000
+    assert outside.sum() <= 4  # 5% of 13; five or more: 1 in 3,000
 
 
 def test_with_a_bias_errors_stop_falling() -> None:
@@ -132,7 +132,7 @@ def test_nothing_relevant_means_nothing_settles() -> None:
 
 @pytest.mark.parametrize("broken", [(), ("cascade",), ("trust",)])
 def test_weighting_overtakes_naive_where_predicted(broken: tuple[str, ...]) -> None:
-    """4,000 repetitions: errors of 3 % where the curves cross at an angle of more than 1."""
+    """4,000 repetitions: errors of 3% where the curves cross at an angle of more than 1."""
     world = default_world().breaking(*broken)
     found = race(world, seed=4, users=log_grid(1, 400, 25), repetitions=4000)
     assert found.predicted is not None

@@ -3,7 +3,7 @@
 Each test repeats a whole experiment with seeds 0, 1, 2, ... and counts how often a 95 % interval
 holds the true ratio, pooled over the ranks 2..K. The count of one rank is binomial; ranks share
 the reference, so pooled counts vary more, at most K - 1 times as much. The bounds are the pooled
-rate +- 3.3 standard errors of ONE rank's count: with exact 95 % intervals, which the percentile and
+rate +- 3.3 standard errors of ONE rank's count: with exact 95% intervals, which the percentile and
 jackknife ones approach, a test raises a false alarm in less than 1 of 1,000 seed sets.
 """
 

@@ -110,7 +110,7 @@ def test_trust_bias_gives_the_predicted_wrong_ratio() -> None:
         users, np.full(6, 0.3), *SHOWN[1:], landmark=1, last_rank=2, sessions=2_000_000, seed=0
     )
     point = estimate_swaps(result).points[1]
-    # 2 million sessions: standard error 0.0012 of the logarithm; 4 of them are 0.5 %.
+    # 2 million sessions: standard error 0.0012 of the logarithm; 4 of them are 0.5%.
     assert point.value == pytest.approx(0.5532, rel=0.005)
     assert point.high < 0.6
 

@@ -94,7 +94,7 @@ def world(queries=60, seed=5):
 
 @pytest.mark.parametrize(("eta", "eps_minus", "query_draws"), [(1, 0.1, 400), (0.5, 0, 5000)])
 def test_intervals_cover_and_errors_are_calibrated(eta, eps_minus, query_draws):
-    # 1000 logs: coverage within 95 % -+ 2.8 points (four standard errors, 0.69 points each), for
+    # 1000 logs: coverage within 95% -+ 2.8 points (four standard errors, 0.69 points each), for
     # three rankers; mean and spread within five standard errors. False-alarm rate below 1e-3.
     offsets, presented, judged, relevance = world()
     judged = judged[:3]

@@ -214,7 +214,7 @@ def test_the_order_needs_positive_propensities_of_all_that_can_be_clicked():
 
 
 def test_noise_shares_that_the_paper_prints():
-    # 59.8 % at 0.3 fixes A / B = 4.96, which predicts 33.1 % at 0.1.
+    # 59.8% at 0.3 fixes A / B = 4.96, which predicts 33.1% at 0.1.
     ratio = 0.598 / (1 - 0.598) / 0.3
     assert ratio == pytest.approx(4.96, abs=5e-3)
     assert noise_share(1, 0.3, ratio) == pytest.approx(0.598, rel=1e-12)

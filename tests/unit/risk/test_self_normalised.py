@@ -74,7 +74,7 @@ def test_mean_over_every_log_of_two_draws_by_enumeration() -> None:
 
 
 def test_intervals_cover_as_often_as_they_say() -> None:
-    """400 logs at 95 %: below 365 or above 393 hits has a chance under 1 in 500 (fixed seeds)."""
+    """400 logs at 95%: below 365 or above 393 hits has a chance under 1 in 500 (fixed seeds)."""
     pi = PositionModel(PowerLaw(1), 0.9, 0.1).click_probability(RELEVANCE, PRESENTED)
     q = PowerLaw(1).at(PRESENTED)
     truth = float((JUDGED * pi / q).sum() / (pi / q).sum())

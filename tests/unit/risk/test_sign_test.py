@@ -72,7 +72,7 @@ def test_traffic_reaches_the_power_for_good() -> None:
     assert comparisons_needed(0.3556) == needed
     assert comparisons_needed(0.5) is None
     assert comparisons_needed(0.5 + 1e-5) is None
-    # Normal approximation beyond 5,000: within 1 % of the exact power.
+    # Normal approximation beyond 5,000: within 1% of the exact power.
     large = comparisons_needed(0.51)
     assert large is not None
     assert sign_test_power(large, 0.51) == pytest.approx(0.8, abs=0.01)

@@ -14,7 +14,6 @@ import numpy as np
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.experiments.studies.grids import Point
 from ultr_core.risk import Estimate, interval_over_draws
-from ultr_core.risk.words import percent
 
 Decision = tuple[bool | None, str]
 
@@ -81,7 +80,7 @@ def _all(parts: Iterable[bool | None]) -> bool | None:
 
 
 def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
-    within = f"{_tolerance(result, share):.3f} ({percent(share)} of the gap)"
+    within = f"{_tolerance(result, share):.3f} ({share:.0%} of the gap)"
     return f" Up to {within} counts as {counts_as}."
 
 
@@ -240,7 +239,7 @@ def noise_share_is_the_papers(result: StudyResult) -> Decision:
     last = result.plan.points[-1]
     share = result.noise_share(last) or 0.0
     near = abs(share - PAPER_NOISE_SHARE) <= NOISE_SHARE_MARGIN
-    return near, f"At ε₋ = {last.x:g}: {percent(share, 1)} of the training clicks."
+    return near, f"At ε₋ = {last.x:g}: {share:.1%} of the training clicks."
 
 
 # Figure 4.

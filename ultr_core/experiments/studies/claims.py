@@ -34,7 +34,6 @@ from ultr_core.experiments.studies.claim_tests import (
 )
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.risk import NO_INTERVAL
-from ultr_core.risk.words import percent
 
 HOLDS, FAILS, OPEN = "holds here", "does not hold here", "cannot be told here"
 
@@ -74,7 +73,7 @@ class Rule:
 def judge(result: StudyResult) -> tuple[Claim, ...]:
     """Every claim on the study's figure; left open where cells or draws are missing.
 
-    Intervals are 95 % Student t over draws, of differences between methods on the same users. A
+    Intervals are 95% Student t over draws, of differences between methods on the same users. A
     claim on several intervals needs all of them and fails with any. It fails only when an
     interval contradicts it; an interval that holds the limit leaves it open. On a given
     examination curve nothing is judged: the claims are about power laws.
@@ -104,7 +103,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"At the most clicks it is within {percent(CLOSE)} of the gap between production "
+                f"At the most clicks it is within {CLOSE:.0%} of the gap between production "
                 "and "
                 "skyline, and better than at the fewest (upper and lower ends of the intervals).",
                 approaches_skyline,
@@ -114,7 +113,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "From some ten thousand clicks on, more clicks do not help the naive ranker.",
                 "7.2",
                 "Over the last tenfold of clicks its loss changes by less than "
-                f"{percent(FLAT)} of the gap (both ends of the interval).",
+                f"{FLAT:.0%} of the gap (both ends of the interval).",
                 naive_is_flat,
             ),
             Rule(
@@ -175,7 +174,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Five times the clicks do not improve the naive ranker.",
                 "7.3",
                 "The interval of the change, averaged over η of 1 or more, is within "
-                f"{percent(FLAT)} "
+                f"{FLAT:.0%} "
                 "of the gap.",
                 more_data_is_no_use(1.0),
             ),
@@ -206,15 +205,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 "Five times the clicks do not improve the naive ranker.",
                 "7.4",
-                f"The interval of the change, averaged over all ε₋, is within {percent(FLAT)} of "
+                f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
                 "the "
                 "gap.",
                 more_data_is_no_use(0.0),
             ),
             Rule(
                 "noise-share",
-                f"At ε₋ = 0.3, {percent(PAPER_NOISE_SHARE, 1)} of the clicks are on irrelevant "
-                "documents.",
+                f"At ε₋ = 0.3, {PAPER_NOISE_SHARE:.1%} of the clicks are on irrelevant documents.",
                 "7.4",
                 f"The share is within {100 * NOISE_SHARE_MARGIN:g} percentage points of that.",
                 noise_share_is_the_papers,

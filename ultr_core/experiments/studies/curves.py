@@ -107,7 +107,7 @@ class StudyResult:
         return float(np.mean(shares)) if shares else None
 
     def curve_table(self) -> pd.DataFrame:
-        """One row a method and point: mean loss, its 95 % interval, share of noisy clicks."""
+        """One row a method and point: mean loss, its 95% interval, share of noisy clicks."""
         rows = []
         for method in self.plan.study.methods:
             for point in self.plan.points:

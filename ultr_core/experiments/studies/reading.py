@@ -5,7 +5,6 @@ from __future__ import annotations
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.experiments.studies.grids import Point
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
-from ultr_core.risk.words import percent
 
 _MIDDLE = 1.0  # the true eta of figure 4
 
@@ -93,7 +92,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
     sentence = (
         f"With {last.x:,.0f} clicks the weighted ranker {_against_naive(result, last)}: "
         f"{_value(result, 'propensity', last)} against {_value(result, 'naive', last)} "
-        f"({_measure(result)}). That is {percent(_share_of_gap(result, last))} of the way from "
+        f"({_measure(result)}). That is {_share_of_gap(result, last):.0%} of the way from "
         f"production ({result.level('production'):.2f}) to full information "
         f"({result.level('skyline'):.2f})."
     )
@@ -113,7 +112,7 @@ def _read_severity(result: StudyResult, points: list[Point]) -> str:
     symbol, cause = ("η", "More bias") if of_bias else ("ε₋", "More click noise")
     shares = ""
     if not of_bias:
-        shares = f", where {percent(result.noise_share(last) or 0)} of the clicks are noise,"
+        shares = f", where {result.noise_share(last) or 0:.0%} of the clicks are noise,"
     return (
         f"{_who_is_hurt(result, cause, first, last)} From {symbol} = {first.x:g} to "
         f"{last.x:g}{shares} the naive ranker goes from "
