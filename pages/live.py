@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lecture, propensity_cached, shell
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import apply_step
@@ -60,7 +60,7 @@ def main() -> None:
         with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):
             result = propensity_cached.live(page.launch.corpus, settings, design)
     except InputError as error:
-        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         st.stop()
     headline.place().markdown(f"**{result.sentence}**")
     st.subheader("Who wins when both rankings are mixed and users click?")
@@ -130,7 +130,7 @@ def _numbers(result: LiveResult) -> None:
             alt="Test risk and C of the three rankers",
         )
         for notice in result.notices:
-            st.markdown(f"- {notice}")
+            st.markdown(f"- {told(notice)}")
 
 
 def _curve_section(result: LiveResult) -> None:
@@ -158,7 +158,7 @@ def _sign_test_section() -> None:
     try:
         test = sign_test(*counts)
     except InputError as error:
-        st.markdown(f":material/info: {error}")
+        st.markdown(f":material/info: {told(error)}")
         return
     traffic = traffic_words(test.win_share)
     words = (

@@ -8,10 +8,9 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lecture, proofs_cached, proofs_user, proofs_world, shell
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.page_link import choose
-from pages.shared.plain_words import plain
 from pages.shared.proofs_lines import show_claim, show_lines, show_patterns
 from pages.shared.proofs_words import STEPS, Step, headline
 from ultr_core.errors import InputError
@@ -43,7 +42,7 @@ def main() -> None:
     try:
         world = SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
     except InputError as error:
-        verdict.warning(plain(in_page_words(str(error))), icon=":material/error:")
+        verdict.warning(told(error), icon=":material/error:")
         st.stop()
     walk = proofs_cached.walk(world.to_query(), name, users, settings.seed)
     verdict.markdown(headline(DERIVATIONS[name], walk, world, settings))
@@ -147,7 +146,7 @@ def _convergence(world: SmallWorld, settings: Settings) -> None:
     try:
         found = proofs_cached.errors(world.to_query(), settings.seed)
     except InputError as error:
-        st.markdown(f":material/info: {plain(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
     slope = f"{found.slope:.2f}".replace("-", "−")
     words = (
@@ -166,7 +165,7 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
     try:
         found = proofs_cached.competition(world.to_query(), settings.seed)
     except InputError as error:
-        st.markdown(f":material/info: {plain(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
     if found.predicted is None:
         text = (

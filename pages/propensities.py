@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import lecture, propensity_cached, propensity_log, shell
 from pages.shared.context import PageContext
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.curve_use import curve_buttons
 from pages.shared.curve_words import learner_believes, users_have
 from pages.shared.formulas import set_formulas
@@ -140,7 +140,7 @@ def _price_section(
             page.launch.corpus, settings, kind, design, rank, precision
         )
     except InputError as error:
-        st.markdown(f":material/info: {error}")
+        st.markdown(f":material/info: {told(error)}")
         return
     st.markdown(precision_sentence(rank, precision, needed, design))
 
@@ -197,7 +197,7 @@ def _ranker_section(
         try:
             risk = propensity_cached.risk_with(page.launch.corpus, settings, curve).risk
         except InputError as error:
-            st.markdown(f":material/info: {label}: {in_page_words(str(error))}")
+            st.markdown(f":material/info: {label}: {told(error)}")
             continue
         risks[name] = (label, style, risk)
     with place.place().container():

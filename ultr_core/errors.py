@@ -49,11 +49,17 @@ def one_line(text: str) -> str:
 def checked_path(path: str | Path, what: str) -> Path:
     """A path that can be looked up; ``what`` is its subject in messages, as "The click log".
 
-    Raises InputError for an empty path, one with a zero byte in it, and one that the system
-    cannot look up, as for a name that is too long; whether anything is there is left to others.
+    Raises InputError for an empty path, a lone dash, a path with a zero byte in it, and one that
+    the system cannot look up, as for a name that is too long; whether anything is there is left to
+    others.
     """
     if not str(path):
         raise InputError(f"{what} has an empty path; give the path of a file or directory.")
+    if path == "-":
+        raise InputError(
+            f"{what} is '-', which does not stand for standard input or output here; give a path, "
+            "as /dev/stdin or /dev/stdout, or ./- for a file of that name."
+        )
     if "\0" in str(path):
         raise InputError(f"{what} {named(path)} has a zero byte in its path, which no path has.")
     try:

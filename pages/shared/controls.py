@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.shared import curve_control, link
 from pages.shared.formulas import set_formulas
+from pages.shared.plain_words import plain
 from pages.shared.registry import PageInfo
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
@@ -97,6 +98,11 @@ def in_page_words(message: str) -> str:
     for field in CURVES.values():
         message = message.replace(field.option, field.label)
     return message
+
+
+def told(message: object) -> str:
+    """What the core says, in a page's Markdown and with the names that the page has for things."""
+    return plain(in_page_words(str(message)))
 
 
 def _settings() -> Settings | InputError:

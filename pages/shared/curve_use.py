@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.study_link import lab_button
 from ultr_core.curve_values import MOST_RANKS, SIGNIFICANT_DIGITS, in_few_digits
 from ultr_core.errors import InputError
@@ -20,7 +20,7 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         belief = settings.with_values(assumed_curve=curve)
         both = settings.with_values(assumed_curve=curve, curve=curve)
     except InputError as error:
-        st.markdown(f":material/info: {in_page_words(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
         lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")

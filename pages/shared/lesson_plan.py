@@ -7,9 +7,8 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import page_link
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.lesson_cached import CachedSource
-from pages.shared.plain_words import plain
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
@@ -40,7 +39,7 @@ def show(corpus: str | None, reader: Settings) -> None:
             found = lesson.measure(source, lesson.settings(reader))
             row = plan_row(plan, position, LESSONS, found, reader, _address())
         except InputError as error:
-            st.markdown(f":material/info: Lesson {step.lesson}: {plain(in_page_words(str(error)))}")
+            st.markdown(f":material/info: Lesson {step.lesson}: {told(error)}")
             continue
         rows.append(row)
         _show_row(row)

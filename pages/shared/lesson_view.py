@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lesson_state
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.lesson_cached import CachedSource
 from pages.shared.plain_words import plain
@@ -51,7 +51,7 @@ def show(corpus: str | None, reader: Settings, number: int) -> None:
             _exercise(lesson.exercise, number, found.numbers)
             _next(lesson, number, settings)
     except InputError as error:
-        st.error(plain(in_page_words(str(error))), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
     waiting.place().empty()
     st.markdown(
         ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
@@ -154,7 +154,7 @@ def _verdict(
     try:
         verdict = exercise.judge(tries[-1], numbers)
     except InputError as error:
-        st.markdown(f":material/info: {plain(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
     if verdict.right:
         lesson_state.note_solved(number)

@@ -15,8 +15,8 @@ from pages.shared import (
 )
 from pages.shared.boot import boot, booted
 from pages.shared.context import CONTEXT, PageContext
+from pages.shared.controls import told
 from pages.shared.launch import read_launch
-from pages.shared.plain_words import plain
 from pages.shared.registry import HOME, PAGES, PageInfo
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
@@ -103,7 +103,7 @@ def enter() -> PageContext:
 def require_settings(context: PageContext) -> Settings:
     """The settings, or one sentence on the page and no results."""
     if isinstance(context.settings, InputError):
-        st.warning(plain(controls.in_page_words(str(context.settings))), icon=":material/error:")
+        st.warning(told(context.settings), icon=":material/error:")
         st.stop()
     return context.settings
 
@@ -128,5 +128,5 @@ def _show_notices() -> None:
     if notices:
         with st.container(border=True):
             for notice in notices:
-                st.markdown(f":material/info: {plain(controls.in_page_words(notice))}")
+                st.markdown(f":material/info: {told(notice)}")
             st.button("Understood", key="dismiss", on_click=link.dismiss_notices, type="tertiary")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import lecture, shell, study_run, study_words
 from pages.shared.context import PageContext
-from pages.shared.controls import in_page_words
+from pages.shared.controls import told
 from pages.shared.page_link import choose
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
@@ -165,11 +165,11 @@ def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot
         with st.spinner("Building the corpus and its rankers, once …"):
             notices = study_run.description(corpus, plan.base).notices
         for notice in notices:
-            st.markdown(f":material/info: {in_page_words(notice)}")
+            st.markdown(f":material/info: {told(notice)}")
         study_run.run(corpus, plan, loss, chart, headline)
     except InputError as error:
         study_run.stop()
-        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
 
 
 def _run_button(corpus: str | None, plan: Plan) -> None:
@@ -177,7 +177,7 @@ def _run_button(corpus: str | None, plan: Plan) -> None:
     try:
         cells = plan.cells
     except InputError as error:
-        st.error(in_page_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     left = len(cells) - len(study_run.finished(corpus, plan))
     if left:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.shared import lecture, page_link
 from pages.shared.context import CONTEXT, PageContext
+from pages.shared.controls import told
 from ultr_core.errors import InputError
 from ultr_core.export import (
     NOTEBOOK_MIME,
@@ -142,7 +143,7 @@ def _notebook_button(state: PageState) -> None:
     try:
         made = page_notebook(state)
     except InputError as error:
-        st.markdown(f":material/info: There is no notebook for these values. {error}")
+        st.markdown(f":material/info: There is no notebook for these values. {told(error)}")
         return
     st.download_button(
         "Notebook", data=made.as_bytes, file_name=f"{made.name}.ipynb", mime=NOTEBOOK_MIME,

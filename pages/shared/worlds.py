@@ -7,8 +7,7 @@ from contextlib import nullcontext
 import streamlit as st
 
 from pages.shared import cached
-from pages.shared.controls import in_page_words
-from pages.shared.plain_words import plain
+from pages.shared.controls import told
 from ultr_core.errors import InputError
 from ultr_core.experiments import world_notices
 from ultr_core.settings import Settings
@@ -21,7 +20,7 @@ def require_world(corpus: str | None, settings: Settings) -> None:
         with nullcontext() if cached.has_world(corpus, settings) else waiting:
             notices = world_notices(cached.world(corpus, settings), settings)
     except InputError as error:
-        st.error(plain(in_page_words(str(error))), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         st.stop()
     for notice in notices:
-        st.markdown(f":material/info: {in_page_words(notice)}")
+        st.markdown(f":material/info: {told(notice)}")

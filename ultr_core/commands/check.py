@@ -10,6 +10,7 @@ from ultr_core.commands.own_files import (
     add_own_corpus_option,
     own_columns,
     own_corpus,
+    own_part,
     share_line,
 )
 from ultr_core.commands.shared import OK, add_json_option, print_json
@@ -57,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check every file and print what was found."""
     grade = int(PARAMETERS["relevant_grade"].quantise(options.relevant_grade))
+    own_part(options)
     own = None if options.corpus is None else own_corpus(options)
     found: list[Inspection] = []
     for path in options.files:

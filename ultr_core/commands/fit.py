@@ -12,6 +12,7 @@ from ultr_core.commands.own_files import (
     number_option,
     own_corpus,
     own_log,
+    own_part,
     own_propensities,
     protect_inputs,
     share_line,
@@ -152,7 +153,7 @@ def _validation(
     options: argparse.Namespace, own: OwnCorpus, log: PresentationLog
 ) -> tuple[Corpus, ClickLog] | None:
     """Clicks on the validation part of a directory, where its query ids are its own."""
-    if own.splits is None or options.part != "train":
+    if own.splits is None or own_part(options) != "train":
         return None
     other = own.splits.validation
     if set(other.query_ids) & set(own.corpus.query_ids) or not (

@@ -39,7 +39,6 @@ def add_own_corpus_option(parser: argparse.ArgumentParser, *, required: bool = T
     parser.add_argument(
         "--part",
         metavar="NAME",
-        default="train",
         help="of a directory, the part that the log belongs to: train, validation or test (train)",
     )
 
@@ -92,18 +91,32 @@ class OwnCorpus:
 
 def own_corpus(options: argparse.Namespace) -> OwnCorpus:
     """Load ``--corpus``; raises InputError if it or ``--part`` cannot be used."""
-    if options.part not in PARTS:
-        raise InputError(f"--part is {quoted(options.part)}; it must be one of {', '.join(PARTS)}.")
+    part = own_part(options)
     path = checked_path(options.corpus, "The corpus")
     progress = share_line("reading the corpus")
+    if path.exists() and not path.is_dir() and options.part is not None:
+        raise InputError(
+            f"--part chooses a part of a directory, but {named(options.corpus)} is one file; leave "
+            "--part out, or give the directory."
+        )
     if not path.is_dir():
         whole = load_corpus(path, progress=progress)
         print_notes(whole.notices)
         return OwnCorpus(whole, named(path.name), None)
     splits = load_directory(path, progress=progress)
     print_notes(splits.notices)
-    corpus: Corpus = getattr(splits, options.part)
-    return OwnCorpus(corpus, f"the {options.part} part of {splits.name}", splits)
+    corpus: Corpus = getattr(splits, part)
+    return OwnCorpus(corpus, f"the {part} part of {splits.name}", splits)
+
+
+def own_part(options: argparse.Namespace) -> str:
+    """The part of the directory that ``--part`` names; raises InputError if it is none."""
+    part: str = PARTS[0] if options.part is None else options.part
+    if part not in PARTS:
+        raise InputError(f"--part is {quoted(part)}; it must be one of {', '.join(PARTS)}.")
+    if options.corpus is None and options.part is not None:
+        raise InputError("--part chooses a part of a directory; give that with --corpus.")
+    return part
 
 
 def own_log(options: argparse.Namespace) -> PresentationLog:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,7 +19,14 @@ _LONGEST_ANSWER = 40
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z][A-Za-z -]*$")
-_OPERATORS = re.compile(r"([*/])")
+# A sign behind the e of 1e-3 is no operation.
+_PARTS = re.compile(r"([*/()]|(?<![0-9.][eE])[+-])")
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _SIGNS = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "÷": "/", "×": "*", "·": "*"}
 )
@@ -56,8 +65,8 @@ class Typed:
     Attributes:
         value: the number; a percent sign has divided it by 100.
         percent: whether it has a percent sign.
-        half: half a unit of the last digit that was typed; 0 for a product or a quotient.
-        digits: significant digits that were typed; 0 for a product or a quotient.
+        half: half a unit of the last digit that was typed; 0 for what was calculated.
+        digits: significant digits that were typed; 0 for what was calculated.
     """
 
     value: float
@@ -146,7 +155,7 @@ class Exercise:
 
 
 def read_number(text: str, unit: str = "") -> float:
-    """A number as students write it: 0.25, 0,25, 1/4, 2 * 0.1, 25%, 1,000 or 1e-3.
+    """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 25%, 1,000 or 1e-3.
 
     A comma before exactly three digits groups thousands, any other is a decimal one. A percent
     sign divides by 100. Words of ``unit`` may stand behind it.
@@ -166,7 +175,8 @@ def read_typed(text: str, unit: str = "") -> Typed:
         return _typed(plain.translate(_SIGNS), unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, 3 × 0.2 or 25%."
+            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, (3 - 2) × 0.2 or "
+            "25%."
         ) from None
 
 
@@ -176,14 +186,38 @@ def _typed(plain: str, unit: str) -> Typed:
     plain, percent = _without_words(plain, unit)
     if plain.endswith("%"):
         plain, percent = plain[:-1].strip(), True
-    first, *rest = _OPERATORS.split(plain)
-    value = _decimal(first)
-    for sign, factor in zip(rest[::2], rest[1::2], strict=True):
-        value = value * _decimal(factor) if sign == "*" else value / _decimal(factor)
+    try:
+        value, (half, digits) = _decimal(plain), _precision(plain)
+    except ValueError:
+        value, (half, digits) = _calculated(plain), (0.0, 0)
     if not math.isfinite(value):
         raise ValueError(plain)
-    half, digits = (0.0, 0) if rest else _precision(first)
     return Typed(value, percent, half, digits).times(0.01 if percent else 1.0)
+
+
+def _calculated(plain: str) -> float:
+    """The value of sums, products, quotients and brackets of numbers."""
+    parts = [part for part in _PARTS.split(plain) if part.strip()]
+    try:
+        tree = ast.parse(
+            "".join(part if part in "+-*/()" else repr(_decimal(part)) for part in parts),
+            mode="eval",
+        )
+    except SyntaxError:
+        raise ValueError(plain) from None
+    return _value(tree.body)
+
+
+def _value(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=float(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return -_value(operand) if isinstance(sign, ast.USub) else _value(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return _OPERATIONS[type(op)](_value(left), _value(right))
+        case _:
+            raise ValueError(ast.dump(node))
 
 
 def _without_words(plain: str, unit: str) -> tuple[str, bool]:

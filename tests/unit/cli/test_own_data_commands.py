@@ -140,6 +140,10 @@ def test_the_built_in_corpus_is_written_beside_its_log(
         (["fit", "--corpus", "DIR", "--log", "LOG", "--eta", "1", "--cost", "-1"], "--cost is"),
         (["fit", "--corpus", "DIR", "--log", "LOG", "--method", "em"], "--method is 'em'"),
         (["fit", "--corpus", "DIR", "--log", "LOG", "--part", "all", "--eta", "1"], "--part is"),
+        (["check", "LOG", "--corpus", "TRAIN", "--part", "test"], "is one file"),
+        (["check", "LOG", "--part", "test"], "give that with --corpus"),
+        (["convert", "TRAIN", "-"], "does not stand for standard"),
+        (["check", "-"], "does not stand for standard"),
         (
             ["fit", "--corpus", "DIR", "--log", "LOG", "--eta", "1", "--propensities", "CURVE"],
             "give one of them",

@@ -25,11 +25,12 @@ NUMBERS = {"right": 50.0, "upside_down": 0.02}
         ("1,000", 1000.0), ("1,000.5", 1000.5), ("0,125", 0.125), ("−3", -3.0), ("1e-3", 0.001),
         (".5", 0.5), ("5.", 5.0), ("22/1,024", 22 / 1024), ("12,34", 12.34),
         ("0.132*0.2*1000", 26.4), ("3 × 2", 6.0), ("2·3/4", 1.5), ("6 ÷ 2 / 3", 1.0),
-        ("25 percent", 0.25),
+        ("25 percent", 0.25), ("(13.22-11.09)/3.16", 0.67405), ("1e-3 - 1", -0.999),
+        ("-(2 + 1,000)", -1002.0), ("1 − 0.5", 0.5), ("(5 + 4)/2 clicks", 4.5), ("--1", 1.0),
     ],
 )  # fmt: skip
 def test_numbers_are_read_as_students_write_them(text: str, value: float) -> None:
-    assert read_number(text) == pytest.approx(value)
+    assert read_number(text, "clicks") == pytest.approx(value, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,12 @@ def test_numbers_are_read_as_students_write_them(text: str, value: float) -> Non
         "inf",
         "1/0",
         "1//2",
-        "--1",
+        "(1",
+        "()",
+        "2(3)",
+        "1e-3+",
+        "[1][0]",
+        "1_0",
         "1e999",
         "٣",
         "1" * 50,
