@@ -22,7 +22,7 @@ from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 
 _READABLE = """
-[data-testid="stBaseButton-primary"] p { color: light-dark(#FFFFFF, #101418) }
+[data-testid="stBaseButton-primary"]:enabled p { color: light-dark(#FFFFFF, #101418) }
 """
 """Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 

@@ -12,7 +12,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Page, expect
 
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, in_both_themes, opened
 
 MOST_TABS = 60
 
@@ -46,6 +46,18 @@ def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None
     page.keyboard.press("Enter")
     expect(page.get_by_text("Right.", exact=True)).to_be_visible()
     expect(page.get_by_text("Solved: 3")).to_be_visible()
+
+
+def test_a_button_that_waits_for_a_prediction_can_be_read(
+    open_page: OpenPage, address: str
+) -> None:
+    page = lesson_opened(open_page, address, "lesson=3")
+    button = page.locator(".st-key-lesson-commit button")
+    for _ in in_both_themes(page):
+        expect(button).to_be_disabled()
+        # The label has the faint ink of a disabled button, not that of a filled one.
+        colour = "element => getComputedStyle(element).color"
+        assert button.locator("p").evaluate(colour) == button.evaluate(colour)
 
 
 def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -> None:
