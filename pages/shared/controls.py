@@ -17,6 +17,7 @@ from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
 
 SIDE_CONTROLS = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "seed")
+SEED = "seed"
 FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
 _PRESET_TURN = "preset_turn"
@@ -25,20 +26,25 @@ _PRESET_TURN = "preset_turn"
 def controls(page: PageInfo) -> Settings | InputError:
     """Draw every control and return the settings, or why they make no world.
 
-    Controls named by the page stand in the page, the others in the sidebar. They are made by
-    the entry script, so that values stay when the page changes.
+    Controls named by the page stand in the page, the others in the sidebar; those that do not act
+    on the page are folded away there. They are made by the entry script, so that values stay when
+    the page changes.
     """
     link.tidy()
+    beside = [name for name in SIDE_CONTROLS if name not in page.main_controls]
     with st.sidebar:
-        presets = st.container()
-        picture = curve_control.curve_control()
-        in_sidebar = None if page.main_controls else st.container()
-        for name in SIDE_CONTROLS:
-            if name not in page.main_controls:
+        if page.own_world:
+            beside.remove(SEED)
+            control(PARAMETERS[SEED])
+            _fine_controls()
+        with st.expander("Settings of the other pages") if page.own_world else nullcontext():
+            presets = st.container()
+            picture = curve_control.curve_control()
+            in_sidebar = None if page.main_controls else st.container()
+            for name in beside:
                 control(PARAMETERS[name])
-        with st.expander("Corpus and intervals"):
-            for name in FINE_CONTROLS:
-                control(PARAMETERS[name])
+        if not page.own_world:
+            _fine_controls()
     _in_page(page.main_controls)
     settings = _settings()
     with in_sidebar or nullcontext():
@@ -46,6 +52,12 @@ def controls(page: PageInfo) -> Settings | InputError:
     with presets:
         _presets(settings)
     return settings
+
+
+def _fine_controls() -> None:
+    with st.expander("Corpus and intervals"):
+        for name in FINE_CONTROLS:
+            control(PARAMETERS[name])
 
 
 def chosen_controls(names: Sequence[str]) -> Settings | InputError:

@@ -12,7 +12,8 @@ class PageInfo:
     ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
     works whichever request comes first after a start. ``question`` is its title.
     ``main_controls`` are the settings shown above the picture instead of in the sidebar;
-    ``of_words`` says that the page is there to be read, also by a room.
+    ``of_words`` says that the page is there to be read, also by a room; ``own_world`` that of the
+    settings only seed and corpus act on it.
     """
 
     path: str
@@ -22,6 +23,7 @@ class PageInfo:
     summary: str
     main_controls: tuple[str, ...] = ()
     of_words: bool = False
+    own_world: bool = False
 
     @property
     def file(self) -> str:
@@ -45,6 +47,7 @@ LESSONS = PageInfo(
     question="Can you predict what biased clicks do?",
     summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
     of_words=True,
+    own_world=True,
 )
 
 LEARNING_CURVES = PageInfo(

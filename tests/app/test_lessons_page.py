@@ -243,3 +243,19 @@ def test_what_the_lesson_sets_stands_under_its_title(open_app: OpenApp, number: 
     title = texts.index(f"### Lesson {number}: {lesson.title}")
     assert lesson.traffic(lesson.settings(Settings())) in texts[title + 1]
     assert "only the corpus and the seed act on it" in texts[title + 1]
+
+
+def test_settings_that_do_not_act_here_are_folded_away_and_keep_their_values(
+    open_app: OpenApp,
+) -> None:
+    app = open_app(lesson="2", eta="2", seed="5")
+    folded = {part.label: part for part in app.sidebar.expander}["Settings of the other pages"]
+    inside = {slider.key for slider in folded.slider}
+    assert {"eta", "assumed_eta", "eps_minus", "eps_plus"} <= inside
+    assert app.slider(key="eta").value == 2.0
+    assert app.number_input(key="seed").value == 5
+    assert app.number_input(key="seed") not in list(folded.number_input)
+    app.switch_page("pages/lab.py").run()
+    assert not app.exception
+    assert "Settings of the other pages" not in {part.label for part in app.expander}
+    assert app.slider(key="eta").value == 2.0
