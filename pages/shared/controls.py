@@ -11,53 +11,63 @@ import streamlit as st
 from pages.shared import curve_control, link
 from pages.shared.formulas import set_formulas
 from pages.shared.plain_words import plain
-from pages.shared.registry import PageInfo
+from pages.shared.registry import MAIN_CONTROLS, PageInfo
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
 
-SIDE_CONTROLS = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "seed")
-SEED = "seed"
+SIDE_CONTROLS = ("eps_plus", "seed")
 FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
 _PRESET_TURN = "preset_turn"
+_PRESETS = "presets"
+_IDLE = (_PRESETS, curve_control.KEY, *MAIN_CONTROLS, "eps_plus")  # on a page of its own world
+_HIDE = (
+    f"<style>.stSidebar :is({','.join(f'.st-key-{name}' for name in _IDLE)})"
+    "{display:none}</style>"
+)
 
 
 def controls(page: PageInfo) -> Settings | InputError:
     """Draw every control and return the settings, or why they make no world.
 
     Controls named by the page stand in the page, the others in the sidebar; those that do not act
-    on the page are folded away there. They are made by the entry script, so that values stay when
-    the page changes.
+    on the page are hidden there. They are made by the entry script, so that values stay when the
+    page changes.
+
+    The browser writes a control's value into the address only while it knows the control, and
+    forgets it when the last of its places is taken away. So those that stand in the page or in the
+    sidebar have one block in each, and on the page that they leave the block is emptied before
+    they are made in the other one.
     """
     link.tidy()
-    beside = [name for name in SIDE_CONTROLS if name not in page.main_controls]
+    if not page.main_controls:
+        st.empty()
+    if page.own_world:
+        st.html(_HIDE)
     with st.sidebar:
-        if page.own_world:
-            beside.remove(SEED)
-            control(PARAMETERS[SEED])
-            _fine_controls()
-        with st.expander("Settings of the other pages") if page.own_world else nullcontext():
-            presets = st.container()
-            picture = curve_control.curve_control()
-            in_sidebar = None if page.main_controls else st.container()
-            for name in beside:
+        presets = st.container(key=_PRESETS)
+        picture = curve_control.curve_control()
+        in_sidebar = None
+        if page.main_controls:
+            st.empty()
+        else:
+            with st.container():
+                in_sidebar = st.container()
+                for name in MAIN_CONTROLS:
+                    control(PARAMETERS[name])
+        for name in SIDE_CONTROLS:
+            control(PARAMETERS[name])
+        with st.expander("Corpus and intervals"):
+            for name in FINE_CONTROLS:
                 control(PARAMETERS[name])
-        if not page.own_world:
-            _fine_controls()
     _in_page(page.main_controls)
     settings = _settings()
-    with in_sidebar or nullcontext():
+    with nullcontext() if in_sidebar is None else in_sidebar:
         curve_control.show_curves(settings, picture)
     with presets:
         _presets(settings)
     return settings
-
-
-def _fine_controls() -> None:
-    with st.expander("Corpus and intervals"):
-        for name in FINE_CONTROLS:
-            control(PARAMETERS[name])
 
 
 def chosen_controls(names: Sequence[str]) -> Settings | InputError:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MAIN_CONTROLS = ("eta", "assumed_eta", "eps_minus", "clicks")
+"""The settings that stand in the page or in the sidebar, all together."""
+
 
 @dataclass(frozen=True)
 class PageInfo:
@@ -11,7 +14,8 @@ class PageInfo:
 
     ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
     works whichever request comes first after a start. ``question`` is its title.
-    ``main_controls`` are the settings shown above the picture instead of in the sidebar;
+    ``main_controls`` are the settings shown above the picture instead of in the sidebar, all of
+    ``MAIN_CONTROLS`` or none;
     ``of_words`` says that the page is there to be read, also by a room; ``own_world`` that of the
     settings only seed and corpus act on it.
     """
@@ -37,7 +41,7 @@ LAB = PageInfo(
     icon=":material/science:",
     question="What do biased clicks do to a ranker, and what does weighting repair?",
     summary="Simulated users click, rankers learn from it, and the proof stands beside it.",
-    main_controls=("eta", "assumed_eta", "eps_minus", "clicks"),
+    main_controls=MAIN_CONTROLS,
 )
 
 LESSONS = PageInfo(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pages.shared.registry import MAIN_CONTROLS, PAGES
+
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
@@ -76,6 +78,10 @@ def test_what_the_core_says_is_no_markdown_on_a_page() -> None:
         text = path.read_text(encoding="utf-8")
         raw = re.search(r"st\.\w+\((f\"[^\"]*\{|str\(|)(error|notice)\b", text)
         assert raw is None, f"{path.name}: {raw and raw.group()} goes through controls.told"
+
+
+def test_a_page_takes_all_main_controls_or_none() -> None:
+    assert {page.main_controls for page in PAGES} == {(), MAIN_CONTROLS}
 
 
 OF_OUR_OWN = {

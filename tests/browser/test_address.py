@@ -1,0 +1,57 @@
+"""The address says what is on the screen, also after a walk through the menu."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import Page, expect
+
+from scripts.screenshots import wait_until_done
+from tests.browser.pages import OpenPage, opened
+
+
+def value(page: Page, name: str) -> float:
+    return float(page.locator(f".st-key-{name}").get_by_role("slider").first.input_value())
+
+
+def step(page: Page, name: str) -> None:
+    page.locator(f".st-key-{name}").get_by_role("slider").first.press("ArrowLeft")
+
+
+def go(page: Page, menu: str) -> None:
+    page.get_by_role("link", name=menu, exact=True).first.click()
+    expect(page).to_have_url(re.compile(menu.lower() if menu != "Lab" else r"\d/\?"))
+    wait_until_done(page)
+
+
+# From the page to the sidebar and back, past a page that hides them, and within the sidebar.
+WALK = ("Claims", "Lessons", "Lab", "Lessons", "About", "Claims", "Lab", "Claims")
+
+
+def test_a_walk_through_the_menu_keeps_settings_and_address_together(
+    open_page: OpenPage, address: str
+) -> None:
+    page = opened(open_page, f"{address}/lab?eta=2&eps_plus=0.9&clicks=500&draws=1")
+    eta, eps_plus, visited = 2.0, 0.9, []
+    for menu in WALK:
+        go(page, menu)
+        if menu != "Lessons":
+            for name in ("eta", "eps_plus"):
+                step(page, name)
+            eta, eps_plus = round(eta - 0.05, 2), round(eps_plus - 0.01, 2)
+            assert (value(page, "eta"), value(page, "eps_plus")) == (eta, eps_plus)
+        expect(page).to_have_url(re.compile(rf"clicks=500.*eps_plus={eps_plus}.*eta={eta}(&|$)"))
+        wait_until_done(page)
+        visited.append((page.url, eta))
+    # Back brings a page as its address says.
+    for url, then in reversed(visited[-3:-1]):
+        page.go_back()
+        expect(page).to_have_url(url)
+        wait_until_done(page)
+        assert value(page, "eta") == then
