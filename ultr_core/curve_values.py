@@ -25,6 +25,8 @@ MOST_RANKS = 200
 LEAST_RATIO = 1e-6
 """Smallest examination relative to the largest; a click there would weigh a million."""
 
+_LEAST = LEAST_RATIO * (1 - 1e-12)  # so that 3e-6 of 3 passes, however it is rounded
+
 LONGEST_TEXT = 6_000
 """Characters of a curve in a link: more than the most ranks with all their digits take."""
 
@@ -73,7 +75,8 @@ class CurveField:
             return ()
         top = max(numbers)
         for rank, value in enumerate(numbers, start=1):
-            if not value >= LEAST_RATIO * top or top == 0:
+            # Of the ratio itself: a share of a tiny number may round to 0.
+            if top <= 0 or not value / top >= _LEAST:
                 raise InputError(
                     f"{self.option} has {value:g} at rank {rank}; every rank needs a number above "
                     f"0, at least {LEAST_RATIO:.6f} of the largest, because clicks there are "

@@ -60,6 +60,9 @@ def test_belief_is_right_when_both_are_told_the_same() -> None:
     [
         ((1, 0), "0 at rank 2"),
         ((0, 0), "0 at rank 1"),
+        ((5e-324, 0), "0 at rank 2"),
+        ((-1, -2), "-1 at rank 1"),
+        ((1e-317, 5e-324), "4.94066e-324 at rank 2"),
         ((1, -0.5), "-0.5 at rank 2"),
         ((1, math.nan), "nan at rank 2"),
         ((math.inf, 1), "inf at rank 1"),
@@ -82,6 +85,21 @@ def test_what_is_no_curve_is_refused_with_the_rank(name: str, values: object, wo
     assert message.startswith(f"{CURVES[name].option} ")
     assert words in message
     assert len(message) < 250
+
+
+@given(st.lists(st.floats(0, 1e308), min_size=1, max_size=4))
+def test_what_is_taken_is_taken_again_and_has_no_zero(values: list[float]) -> None:
+    try:
+        settings = Settings(curve=tuple(values))
+    except InputError:
+        return
+    assert min(settings.curve) > 0
+    assert settings.with_values(eta=0.5).curve == settings.curve
+
+
+@pytest.mark.parametrize("top", [3.0, 7.0, 1e308])
+def test_a_millionth_of_the_largest_is_enough(top: float) -> None:
+    assert Settings(curve=(top, top * 1e-6)).curve[1] > 0
 
 
 def nested(depth: int) -> list[object]:
