@@ -262,13 +262,16 @@ def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
     for meaning in NAMES:
         if meaning in block.cells:
             cells = block.cells[meaning]
-            names[meaning] = (
-                cells if every else cells.filter(pa.array(usable))
-            ).dictionary_encode()
+            names[meaning] = cells if every else _kept(cells, usable)
     propensity = _propensity(block)
     if propensity is not None and not every:
         propensity = propensity[usable]
     return RowBlock(kept, names, propensity)
+
+
+def _kept(cells: Any, usable: NDArray[np.bool_]) -> Any:
+    """Usable cells as a dictionary array that knows no name of the others."""
+    return cells.filter(pa.array(usable)).dictionary_decode().dictionary_encode()
 
 
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4

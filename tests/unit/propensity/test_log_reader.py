@@ -190,8 +190,10 @@ def test_counts_whose_sum_is_no_exact_number_are_refused() -> None:
     ],
 )
 def test_unusable_rows_are_told_and_the_others_used(row: str, told: str) -> None:
+    row = row.replace("q,", "other,", 1)
     log = parse_log(lines("q,b,1,true", row, "q,c,2,False"))
     assert log.clicks.tolist() == [1, 0]
+    assert (log.query_names, log.document_names) == (("q",), ("b", "c"))
     assert any(told in notice for notice in log.notices)
 
 
