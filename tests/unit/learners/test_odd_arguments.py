@@ -39,6 +39,26 @@ def test_a_start_from_which_no_bound_is_known_gives_the_best_so_far(tolerance, m
     assert value <= proof.primal <= value * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("method", ["newton", "cutting-plane"])
+@pytest.mark.parametrize("unused", [0, 3])
+def test_a_callback_cannot_spoil_the_fit(method, unused):
+    wide = np.hstack([FEATURES, np.zeros((6, unused), np.float32)])
+    corpus = Corpus(wide, CORPUS.grades, CORPUS.query_offsets)
+    seen = []
+
+    def spoil(progress):
+        arrays = [progress.coefficients]
+        if progress.constraint is not None:
+            arrays.append(progress.constraint.vector)
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = np.nan
+            seen.append(array)
+
+    proof = fit_ranker(corpus, WEIGHTS, cost=10.0, method=method, callback=spoil).certificate
+    assert seen and proof.converged and 0 < proof.primal < np.inf
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_ranker_that_is_not_finite_is_refused(bad):
     odd = replace(RANKER, coefficients=np.array([bad, 0.0]))
