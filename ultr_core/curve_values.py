@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 
 Values = tuple[float, ...]
 
@@ -104,7 +104,8 @@ class CurveField:
 
     def _number(self, value: Any, rank: int) -> float:
         try:
-            number = math.nan if isinstance(value, bool) else float(value)
+            text = value if isinstance(value, str) else ""
+            number = number_in_text(text) if isinstance(value, str | bool | bytes) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):

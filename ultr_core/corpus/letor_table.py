@@ -14,7 +14,7 @@ from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_missing import Missing
 from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus, FeatureMatrix
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
@@ -175,10 +175,7 @@ def _costs_by_line(name: str, first_line: int, text: bytes) -> dict[int, float]:
     for match in _COST.finditer(text):
         line += text.count(b"\n", seen, match.start(2))
         seen = match.start(2)
-        try:
-            cost = float(match[3])
-        except ValueError:
-            cost = -1.0
+        cost = number_in_text(match[3].decode("ascii", errors="replace"))
         if not 0 <= cost <= _LARGEST_COST:
             raise InputError(
                 f"{name}, line {first_line + line}: the cost is "

@@ -257,8 +257,10 @@ def power_law_fractions(eta: float, size: int) -> tuple[Fraction, ...]:
 def number_from_text(text: str, name: str) -> Fraction:
     """A rational number from "1/3" or "0.25"; raises InputError naming what it was for."""
     shown = text.strip()
+    # In the digits and signs of 0.25 and 1/4 alone, as numbers elsewhere.
+    plain = len(shown) <= 24 and shown.isascii() and not set(shown.lower()) & {"e", "_"}
     try:
-        number = Fraction(shown) if len(shown) <= 24 and "e" not in shown.lower() else None
+        number = Fraction(shown) if plain else None
     except (ValueError, ZeroDivisionError):
         number = None
     if number is None or number.denominator > LARGEST_DENOMINATOR or abs(number) > 1_000_000:

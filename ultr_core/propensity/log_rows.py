@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, number_in_text
 from ultr_core.propensity.log_blocks import TextBlock
 
 IntArray = NDArray[np.int64]
@@ -302,10 +303,8 @@ def _whole(
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    number = number_in_text(text)
+    return None if math.isnan(number) else number
 
 
 def _number_or_truth(text: str) -> float | None:

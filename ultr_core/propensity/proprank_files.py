@@ -26,12 +26,12 @@ from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_table import Table, read_table, table_corpus
 from ultr_core.corpus.letor_writer import check_names, check_svm_light_ids
 from ultr_core.corpus.model import Corpus, FeatureMatrix
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files import writing
 from ultr_core.propensity.weights import Weights
 
 _EXAMPLES = re.compile(rb"(?m)^#[ \t]*n[ \t]*=[ \t]*(\S+)")
-_ORIGIN = re.compile(r"query = (\S+) candidate = (\d{1,9})(?!\S)")
+_ORIGIN = re.compile(r"query = (\S+) candidate = ([0-9]{1,9})(?!\S)")
 
 
 def write_proprank(
@@ -185,10 +185,7 @@ def _examples(source: Source, rankings: int) -> float:
     found = _EXAMPLES.search(b"\n".join(head))
     if found is None:
         return float(rankings)
-    try:
-        examples = float(found[1])
-    except ValueError:
-        examples = 0.0
+    examples = number_in_text(found[1].decode("ascii", errors="replace"))
     if not 0 < examples <= 1e100:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
