@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -43,6 +43,26 @@ def ungrouped(asked: Any) -> Any:
     """
     grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
     return asked.replace(",", "") if grouped else asked
+
+
+def parts_of(text: str) -> list[str]:
+    """What stands between commas, semicolons and blanks; empty text for an empty place.
+
+    Nothing after a comma at the end is no place.
+
+    >>> parts_of("1, 0.5 0.3;"), parts_of("1,,0.3")
+    (['1', '0.5', '0.3'], ['1', '', '0.3'])
+    """
+    *places, last = text.replace(";", ",").split(",")
+    return [part for place in places for part in place.split() or [""]] + last.split()
+
+
+def no_number(parts: Sequence[str]) -> str:
+    """The end of a sentence on the first empty place of a curve, which would shift the others."""
+    return (
+        f"no number at rank {parts.index('') + 1}; give every rank its number, or take out the "
+        "comma that is too many."
+    )
 
 
 @dataclass(frozen=True)
@@ -123,12 +143,14 @@ class CurveField:
             raise InputError(
                 f"{self.option} must be numbers for ranks 1, 2, ... with commas between them."
             )
-        parts = text.replace(";", ",").replace(",", " ").split()
-        if text.strip() and not parts:
+        parts = parts_of(text)
+        if text.strip() and not any(parts):
             raise InputError(
                 f"{self.option} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
                 "commas between them."
             )
+        if "" in parts:
+            raise InputError(f"{self.option} has {no_number(parts)}")
         self.checked(parts)
         return tuple(map(float, parts))
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from ultr_core.curve_values import no_number, parts_of
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.proofs.breaks import BREAKS, Parts, apply_breaks
@@ -274,10 +275,12 @@ def number_from_text(text: str, name: str) -> Fraction:
 def curve_from_text(text: str, name: str, size: int) -> tuple[Fraction, ...]:
     """A curve of ``size`` ranks from "1, 1/2, 1/3"; the last number is carried on.
 
-    Raises InputError for something that is no number or for more numbers than
+    Raises InputError for something that is no number, an empty place or more numbers than
     ``MOST_CANDIDATES``.
     """
-    parts = text.replace(",", " ").replace(";", " ").split()
+    parts = parts_of(text)
+    if any(parts) and "" in parts:
+        raise InputError(f"The {name} curve has {no_number(parts)}")
     if not 1 <= len(parts) <= MOST_CANDIDATES:
         raise InputError(
             f"The {name} curve has {len(parts)} numbers; give one for each rank, from the top."

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ultr_core.curve_values import CURVES, MOST_RANKS, in_few_digits
 from ultr_core.errors import InputError
+from ultr_core.proofs.small_world import curve_from_text
 from ultr_core.settings import Settings
 
 curves = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=40)
@@ -139,6 +140,17 @@ def test_an_empty_curve_is_the_power_law(text: object) -> None:
 )
 def test_pasted_numbers_may_be_separated_in_the_usual_ways(text: str) -> None:
     assert Settings.from_query({"p": text})[0].curve == (1.0, 0.62, 0.45)
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"), [("1,,0.25", 2), ("1;;2", 2), (",1", 1), ("1, 0.5 0.3, ;2", 4), ("1,2,,", 3)]
+)
+def test_an_empty_place_is_refused_for_it_would_shift_the_ranks(text: str, rank: int) -> None:
+    told = f"no number at rank {rank};"
+    with pytest.raises(InputError, match=told):
+        CURVES["curve"].from_text(text)
+    with pytest.raises(InputError, match=told):
+        curve_from_text(text, "examination", 5)
 
 
 def test_an_estimate_is_handed_over_with_four_digits() -> None:
