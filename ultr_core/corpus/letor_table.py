@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_comments import comment_text
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_missing import Missing
 from ultr_core.corpus.letor_rows import Rows, read_rows
@@ -99,9 +100,7 @@ class _Gathered:
         lines = rows.lines.tolist()
         self.costs.append(np.array([found.get(line, np.nan) for line in lines]))
         content = text.split(b"\n")
-        self.comments += [
-            content[line].partition(b"#")[2].decode("utf-8", errors="replace") for line in lines
-        ]
+        self.comments += [comment_text(content[line].partition(b"#")[2]) for line in lines]
 
 
 def read_table(

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_comments import name_in
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_table import Table, read_table, table_corpus
 from ultr_core.corpus.letor_writer import check_names, check_svm_light_ids
@@ -225,11 +226,16 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
 def _origins(table: Table) -> list[tuple[str, int]] | None:
     """Query and candidate of each row as its comment says; None unless all rows say it."""
     found = []
-    for comment in table.comments or ():
+    for line, comment in zip(table.lines.tolist(), table.comments or (), strict=False):
         match = _ORIGIN.search(comment)
         if match is None:
             return None
-        found.append((match[1], int(match[2])))
+        try:
+            found.append((name_in(match), int(match[2])))
+        except UnicodeError:
+            raise InputError(
+                f"{table.name}, line {line} is no UTF-8 text; save it as UTF-8."
+            ) from None
     return found
 
 
