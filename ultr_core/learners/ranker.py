@@ -19,11 +19,11 @@ from ultr_core.learners.certificate import Certificate, Solver
 from ultr_core.learners.limits import (
     RangesOf,
     check_callback,
-    check_cost,
     check_counts,
-    check_tolerance,
     check_weights,
+    checked_cost,
     checked_costs,
+    checked_tolerance,
 )
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.path import solve_path
@@ -128,7 +128,7 @@ def fit_ranker(
     """
     check_counts(max_iterations, seed)
     check_callback(callback)
-    check_cost(cost)
+    cost, tolerance = checked_cost(cost), checked_tolerance(tolerance)
     start = _coefficients_of(initial, corpus)
     if method not in get_args(Solver):
         raise InputError(
@@ -136,7 +136,7 @@ def fit_ranker(
         )
     options = Options(tolerance, max_iterations, seed, callback, method)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, tolerance)
+        data = _data(corpus, weights)
         coefficients, certificate = solve(data, cost, options, start)
         given_up = not certificate.converged and not certificate.stopped_early
         if given_up and method == "newton" and certificate.iterations < max_iterations:
@@ -163,10 +163,10 @@ def fit_path(
     """
     check_counts(max_iterations, seed)
     check_callback(callback)
-    costs = checked_costs(costs)
+    costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
     options = Options(tolerance, max_iterations, seed, callback)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, tolerance)
+        data = _data(corpus, weights)
         rising = sorted(set(costs))
         found = solve_path(data, rising, options)
     rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
@@ -201,7 +201,7 @@ def objective_value(
 
     Raises InputError for a cost out of range, or coefficients that are no finite number each.
     """
-    check_cost(cost)
+    cost = checked_cost(cost)
     _check_coefficients(coefficients, corpus.n_features)
     coefficients = np.asarray(coefficients, np.float64)
     scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
@@ -209,13 +209,12 @@ def objective_value(
     return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
 
 
-def _data(corpus: Corpus, weights: Weights, tolerance: float) -> Data:
+def _data(corpus: Corpus, weights: Weights) -> Data:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"The weights are for {len(weights.values)} documents but the corpus has "
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
-    check_tolerance(tolerance)
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
     ranges = _ranges_of(corpus)

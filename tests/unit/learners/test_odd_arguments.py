@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from ultr_core.learners import (
     score_many,
     weighted_hinge,
 )
+from ultr_core.learners.model_files import ranker_text
 from ultr_core.propensity.weights import Weights
 
 FEATURES = np.array([[1, 0], [0, 1], [0, 0], [1, 0], [0, 1], [0, 0.5]], np.float32)
@@ -103,6 +105,26 @@ def test_what_is_of_another_kind_is_refused_in_one_sentence(call, words):
     with pytest.raises(InputError, match=words) as error:
         call()
     assert str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64, Fraction, int])
+def test_numbers_of_any_kind_become_plain_ones(kind):
+    one, low = kind(1), np.float32(0.01)
+    rankers = [
+        fit_ranker(CORPUS, WEIGHTS, cost=one, tolerance=low, max_iterations=np.int64(500)),
+        *fit_path(CORPUS, WEIGHTS, [one], tolerance=low),
+    ]
+    plain = fit_ranker(CORPUS, WEIGHTS, cost=1.0, tolerance=float(low))
+    for ranker in rankers:
+        assert type(ranker.cost) is float
+        kinds = {type(value) for value in asdict(ranker.certificate).values()}
+        assert kinds == {float, int, str, bool}
+        assert '"C": 1.0' in ranker_text(ranker)
+    assert np.array_equal(rankers[0].coefficients, plain.coefficients)
+    value = objective_value(CORPUS, WEIGHTS, one, plain.coefficients)
+    assert type(value) is float and value == objective_value(
+        CORPUS, WEIGHTS, 1.0, plain.coefficients
+    )
 
 
 def test_several_rankers_may_come_from_a_generator():
