@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate, Solver
@@ -30,10 +31,7 @@ from ultr_core.learners.path import solve_path
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.solver import Data, Options, prepare, solve
-
-if TYPE_CHECKING:
-    from ultr_core.corpus import Corpus
-    from ultr_core.propensity.weights import Weights
+from ultr_core.propensity.weights import Weights
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -64,6 +62,8 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
     if isinstance(models, LinearModel):
         raise InputError("One ranker was given where several are expected; put it into a list.")
     models = list(models)
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
     if not models:
         raise InputError("There is no ranker to score with; give one or more.")
     for model in models:
@@ -126,6 +126,7 @@ def fit_ranker(
     >>> bool(ranker.coefficients[1] > 0 and ranker.certificate.gap < 1e-3)
     True
     """
+    _check_kinds(corpus, weights)
     check_counts(max_iterations, seed)
     check_callback(callback)
     cost, tolerance = checked_cost(cost), checked_tolerance(tolerance)
@@ -161,6 +162,7 @@ def fit_path(
     the two. A callback that stops the path leaves out the costs that were not begun. Raises
     InputError as ``fit_ranker`` does.
     """
+    _check_kinds(corpus, weights)
     check_counts(max_iterations, seed)
     check_callback(callback)
     costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
@@ -201,12 +203,20 @@ def objective_value(
 
     Raises InputError for a cost out of range, or coefficients that are no finite number each.
     """
+    _check_kinds(corpus, weights)
     cost = checked_cost(cost)
     _check_coefficients(coefficients, corpus.n_features)
     coefficients = np.asarray(coefficients, np.float64)
-    scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
+        square = float(coefficients @ coefficients)
+    if not (np.isfinite(square) and np.isfinite(scores).all()):
+        raise InputError(
+            f"The objective is too large for a number: coefficients reach "
+            f"{np.abs(coefficients).max():g}; give smaller ones."
+        )
     hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
-    return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
+    return 0.5 * square + cost / weights.clicks * hinge
 
 
 def _data(corpus: Corpus, weights: Weights) -> Data:
@@ -219,6 +229,17 @@ def _data(corpus: Corpus, weights: Weights) -> Data:
     per_click = weights.values / weights.clicks
     ranges = _ranges_of(corpus)
     return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
+
+
+def _check_kinds(corpus: object, weights: object) -> None:
+    """Raise InputError unless these are a corpus and weights, in this order."""
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
+    if not isinstance(weights, Weights):
+        raise InputError(
+            f"The weights are {quoted(weights)}; they must be Weights, such as Weights(values, "
+            "clicks) of a number a document."
+        )
 
 
 def _check_model(model: LinearModel) -> None:

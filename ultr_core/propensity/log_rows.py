@@ -48,13 +48,15 @@ class CellBlock:
     whole: by meaning, int64 [rows], the columns that hold nothing but whole numbers of 0 or more,
     which are not among ``cells``. lines: int64 [rows], the line or row of the file that each
     stands in.
-    short: bool [rows], whether a row ends before one of the wanted columns.
+    short: bool [rows], whether a row ends before one of the wanted columns. long: bool [rows],
+    whether something stands beyond the last column that the header names; None where nothing can.
     """
 
     cells: Mapping[str, Any]
     lines: IntArray
     short: NDArray[np.bool_]
     whole: Mapping[str, IntArray] = field(default_factory=dict)
+    long: NDArray[np.bool_] | None = None
 
 
 def cells_of(
@@ -67,7 +69,7 @@ def cells_of(
     InputError naming the line of text that is no UTF-8 or no CSV.
     """
     found = _by_arrow(block, columns, width, delimiter)
-    return found if found is not None else _by_rows(block, columns, delimiter, name)
+    return found if found is not None else _by_rows(block, columns, width, delimiter, name)
 
 
 def _by_arrow(
@@ -153,7 +155,9 @@ def encoded(texts: Any) -> Any:
     return trimmed.take(found.indices).dictionary_encode()
 
 
-def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name: str) -> CellBlock:
+def _by_rows(
+    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
+) -> CellBlock:
     try:
         text = block.data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -165,7 +169,7 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
     places = list(columns.values())
     last = max(places)
     kept: list[list[str]] = []
-    lines, short = [], []
+    lines, short, long = [], [], []
     before = 0
     try:
         for cells in rows:
@@ -174,6 +178,7 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
                 kept.append([""] * len(places) if is_short else [cells[p] for p in places])
                 lines.append(block.first_line + before)
                 short.append(is_short)
+                long.append(any(cell.strip() for cell in cells[width:]))
             before = rows.line_num
     except csv.Error as error:
         raise InputError(
@@ -184,7 +189,12 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
         meaning: encoded(pa.array(column, pa.string()))
         for meaning, column in zip(columns, by_column, strict=True)
     }
-    return CellBlock(cells_by_meaning, np.array(lines, dtype=np.int64), np.array(short, dtype=bool))
+    return CellBlock(
+        cells_by_meaning,
+        np.array(lines, dtype=np.int64),
+        np.array(short, dtype=bool),
+        long=np.array(long, dtype=bool),
+    )
 
 
 @dataclass(frozen=True, eq=False)

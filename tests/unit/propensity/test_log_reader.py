@@ -197,6 +197,21 @@ def test_unusable_rows_are_told_and_the_others_used(row: str, told: str) -> None
     assert any(told in notice for notice in log.notices)
 
 
+def test_a_separator_at_the_end_of_a_row_is_no_column() -> None:
+    log = parse_log(lines("q,b,1,1,", "q,c,2,0, ", "q,d,3,0"))
+    assert log.clicks.tolist() == [1, 0, 0]
+    assert not any("columns" in notice for notice in log.notices)
+
+
+def test_a_row_with_more_cells_than_columns_is_told() -> None:
+    log = parse_log(lines("q,b,1,1", "q,c,2,0,7", "q,d,3,0,,8"))
+    assert log.clicks.tolist() == [1, 0, 0]
+    assert (
+        "2 rows with more columns than the first line names (first line 3): what stands there is "
+        "not read."
+    ) in log.notices
+
+
 def test_rates_and_intervals_of_a_carousel_that_prefers_the_middle() -> None:
     """Counts as in a public log of three slots: 10 of 3284, 22 of 3388, 14 of 3328 clicked."""
     text = "item_id,position,clicks,impressions\ni,1,10,3284\ni,2,22,3388\ni,3,14,3328\n"
