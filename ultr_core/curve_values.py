@@ -124,11 +124,10 @@ class CurveField:
 
     def _number(self, value: Any, rank: int) -> float:
         try:
-            text = value if isinstance(value, str) else ""
-            number = number_in_text(text) if isinstance(value, str | bool | bytes) else float(value)
+            number = number_in_text(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not math.isfinite(number):
+        if isinstance(value, bool | bytes) or not math.isfinite(number):
             raise InputError(
                 f"{self.option} has {quoted(value)} at rank {rank}; it must be a number above 0."
             )

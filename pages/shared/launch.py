@@ -14,7 +14,7 @@ from pages.shared.plain_words import plain
 from ultr_core.errors import named, quoted
 
 _CORPUS, _PATHS = "--corpus", "--allow-paths"
-_RIGHT = f"after app.py -- there may be {_CORPUS} DIR and {_PATHS} DIR"
+_RIGHT = f"it takes {_CORPUS} DIR and {_PATHS} DIR"
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,8 @@ def objective_value(
 ) -> float:
     """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``.
 
-    Raises InputError for a cost out of range, or coefficients that are no finite number each.
+    Raises InputError for a cost out of range, coefficients that are no finite number each, or a
+    P(w) that is none.
     """
     _check_kinds(corpus, weights)
     cost = checked_cost(cost)
@@ -209,14 +210,18 @@ def objective_value(
     coefficients = np.asarray(coefficients, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
-        square = float(coefficients @ coefficients)
-    if not (np.isfinite(square) and np.isfinite(scores).all()):
+        value = 0.5 * float(coefficients @ coefficients)
+        if np.isfinite(value) and np.isfinite(scores).all():
+            hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
+            value += cost / weights.clicks * hinge
+        else:
+            value = np.inf
+    if not np.isfinite(value):
         raise InputError(
             f"The objective is too large for a number: coefficients reach "
             f"{np.abs(coefficients).max():g}; give smaller ones."
         )
-    hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
-    return 0.5 * square + cost / weights.clicks * hinge
+    return value
 
 
 def _data(corpus: Corpus, weights: Weights) -> Data:
