@@ -41,7 +41,7 @@ def main() -> None:
     headline.markdown(":shimmer[Users are clicking and rankers are learning …]")
     verdict.markdown(":shimmer[Checking the paper's claims …]")
     corpus = page.launch.corpus
-    require_world(corpus, settings)
+    require_world(corpus, settings, headline, verdict)
     with cached.PAINTING:
         picture = cached.picture(corpus, settings)
         _risk_section(picture)

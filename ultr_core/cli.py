@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
+from ultr_core import __version__
 from ultr_core.commands import COMMANDS
 from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
 from ultr_core.commands.streams import (
@@ -86,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m ultr_core",
         description="Unbiased learning-to-rank with biased feedback, without a screen.",
         allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=__version__, help="print the version and end"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for command in COMMANDS:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 
 Values = tuple[float, ...]
 
@@ -24,6 +24,8 @@ MOST_RANKS = 200
 
 LEAST_RATIO = 1e-6
 """Smallest examination relative to the largest; a click there would weigh a million."""
+
+_LEAST = LEAST_RATIO * (1 - 1e-12)  # so that 3e-6 of 3 passes, however it is rounded
 
 LONGEST_TEXT = 6_000
 """Characters of a curve in a link: more than the most ranks with all their digits take."""
@@ -41,6 +43,26 @@ def ungrouped(asked: Any) -> Any:
     """
     grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
     return asked.replace(",", "") if grouped else asked
+
+
+def parts_of(text: str) -> list[str]:
+    """What stands between commas, semicolons and blanks; empty text for an empty place.
+
+    Nothing after a comma at the end is no place.
+
+    >>> parts_of("1, 0.5 0.3;"), parts_of("1,,0.3")
+    (['1', '0.5', '0.3'], ['1', '', '0.3'])
+    """
+    *places, last = text.replace(";", ",").split(",")
+    return [part for place in places for part in place.split() or [""]] + last.split()
+
+
+def no_number(parts: Sequence[str]) -> str:
+    """The end of a sentence on the first empty place of a curve, which would shift the others."""
+    return (
+        f"no number at rank {parts.index('') + 1}; give every rank its number, or take out the "
+        "comma that is too many."
+    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +95,8 @@ class CurveField:
             return ()
         top = max(numbers)
         for rank, value in enumerate(numbers, start=1):
-            if not value >= LEAST_RATIO * top or top == 0:
+            # Of the ratio itself: a share of a tiny number may round to 0.
+            if top <= 0 or not value / top >= _LEAST:
                 raise InputError(
                     f"{self.option} has {value:g} at rank {rank}; every rank needs a number above "
                     f"0, at least {LEAST_RATIO:.6f} of the largest, because clicks there are "
@@ -101,10 +124,10 @@ class CurveField:
 
     def _number(self, value: Any, rank: int) -> float:
         try:
-            number = math.nan if isinstance(value, bool) else float(value)
+            number = number_in_text(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not math.isfinite(number):
+        if isinstance(value, bool | bytes) or not math.isfinite(number):
             raise InputError(
                 f"{self.option} has {quoted(value)} at rank {rank}; it must be a number above 0."
             )
@@ -119,12 +142,14 @@ class CurveField:
             raise InputError(
                 f"{self.option} must be numbers for ranks 1, 2, ... with commas between them."
             )
-        parts = text.replace(";", ",").replace(",", " ").split()
-        if text.strip() and not parts:
+        parts = parts_of(text)
+        if text.strip() and not any(parts):
             raise InputError(
                 f"{self.option} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
                 "commas between them."
             )
+        if "" in parts:
+            raise InputError(f"{self.option} has {no_number(parts)}")
         self.checked(parts)
         return tuple(map(float, parts))
 

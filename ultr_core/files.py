@@ -154,12 +154,15 @@ def unpacked(
 ) -> Iterator[bytes]:
     """Unpack a gzip stream of ``size`` bytes piece by piece, and watch how much it grows.
 
-    Raises InputError for damaged gzip, more than ``most`` bytes, or a growth beyond all data.
+    Raises InputError for damaged gzip, gzip within gzip, more than ``most`` bytes, or a growth
+    beyond all data.
     """
     done = 0
     try:
         with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
             while piece := stream.read(piece_bytes):
+                if not done and piece.startswith(GZIP):
+                    raise InputError(f"{name} is packed twice with gzip; unpack it once.")
                 done += len(piece)
                 if done > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
                     raise InputError(

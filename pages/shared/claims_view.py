@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared import claims_cached, lecture, page_link
 from pages.shared.registry import PAGES
 from pages.shared.slots import Slot
+from pages.shared.worlds import require_world
 from ultr_core.claims import (
     CLAIMS,
     CONVENTIONS,
@@ -42,6 +43,7 @@ def show_ledger(corpus: str | None) -> None:
     """Headline, filters, one table a section, files."""
     top = lecture.headline()
     section, verdict, checks = _filters()
+    require_world(corpus, Settings())
     lines = _measured_lines(corpus, top)
     verdicts = [line.verdict for line in lines]
     top.place().markdown(

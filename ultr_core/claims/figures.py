@@ -17,11 +17,12 @@ from ultr_core.claims.entry import (
     from_study_claim,
     not_checkable,
 )
+from ultr_core.corpus import Corpus
 from ultr_core.experiments import simulate_logs
 from ultr_core.experiments.studies import DEFAULT_LOSS, LOSSES, RULES, STUDIES, shipped_result
 from ultr_core.feedback import PowerLaw
 from ultr_core.learners import fit_ranker
-from ultr_core.propensity import ips_weights
+from ultr_core.propensity import Weights, ips_weights
 from ultr_core.risk import expected_risk, kendall_tau, misspecified_expectation
 
 ASSUMED = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -136,9 +137,8 @@ def _time_does_not_grow(bench: Bench) -> Measured:
     for clicks in (FEW, MANY):
         log = simulate_logs(bench.world, bench.settings.with_values(clicks=clicks), 0).train
         weights = ips_weights(log, bench.users.curve)
-        start = time.perf_counter()
-        fit_ranker(corpus, weights, cost=COST)
-        seconds[clicks] = time.perf_counter() - start
+        # The better of two: the first of a process also sets up what all later ones use.
+        seconds[clicks] = min(_seconds_to_fit(corpus, weights) for _ in range(2))
     return Measured(
         f"{seconds[FEW]:.2f} s with {FEW:,} clicks and {seconds[MANY]:.2f} s with {MANY:,}.",
         seconds[MANY] / seconds[FEW],
@@ -149,9 +149,16 @@ def _time_does_not_grow(bench: Bench) -> Measured:
     )
 
 
+def _seconds_to_fit(corpus: Corpus, weights: Weights) -> float:
+    start = time.perf_counter()
+    fit_ranker(corpus, weights, cost=COST)
+    return time.perf_counter() - start
+
+
 ENTRIES = (
     Entry(("F0.scale",), "Abstract", "text", "Training scales to many clicks.",
-          f"Seconds to train with {FEW:,} and with {MANY:,} clicks.", _time_does_not_grow,
+          f"Seconds to train with {FEW:,} and with {MANY:,} clicks, the better of two runs each.",
+          _time_does_not_grow,
           *links.lab()),
     Entry(("F0.levels",), "7.2", "figures 1 to 4", "The levels of the curves in the "
           "figures.", "Neither text nor tables print them.", not_checkable(

@@ -11,6 +11,7 @@ from ultr_core.commands.own_files import (
     add_log_options,
     add_own_corpus_option,
     add_propensity_options,
+    check_own_options,
     number_option,
     own_corpus,
     own_log,
@@ -77,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
         )
     clip = number_option(options.clip, "--clip", 0, 1)
     grade = int(PARAMETERS["relevant_grade"].quantise(options.relevant_grade))
+    check_own_options(options)
     own, log = own_corpus(options), own_log(options)
     curve = own_propensities(options, log)
     assert curve is not None

@@ -9,6 +9,8 @@ from ultr_core.commands.own_files import (
     add_log_options,
     add_own_corpus_option,
     add_propensity_options,
+    check_own_options,
+    cost_option,
     number_option,
     own_corpus,
     own_log,
@@ -31,7 +33,6 @@ from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.inspection import Inspection, inspect_together, join_log
-from ultr_core.learners.limits import LARGEST_COST
 from ultr_core.learners.model_files import write_ranker, write_svm_light_model
 from ultr_core.propensity import PresentationLog
 from ultr_core.propensity.proprank_files import write_proprank
@@ -99,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     )
     cost = None
     if options.cost != VALIDATION:
-        cost = number_option(options.cost, "--cost", 0, LARGEST_COST)
+        cost = cost_option(options.cost)
     clip = None if options.clip is None else number_option(options.clip, "--clip", 0, 1)
     seed = 0 if options.seed is None else int(PARAMETERS["seed"].quantise(options.seed))
     if options.method not in FIT_METHODS:
@@ -111,6 +112,7 @@ def run(options: argparse.Namespace) -> int:
             f"--method {options.method} needs propensities; give --propensities CURVE.csv or "
             "--eta X, or choose --method naive."
         )
+    check_own_options(options)
     own, log = own_corpus(options), own_log(options)
     curve = own_propensities(options, log)
     joined = join_log(log, own.corpus, name=own.name)

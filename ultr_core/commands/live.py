@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from ultr_core.commands.shared import (
     OK,
@@ -17,7 +18,7 @@ from ultr_core.commands.shared import (
     settings_from,
     splits_from,
 )
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
@@ -96,9 +97,11 @@ def _design(options: argparse.Namespace) -> LiveDesign:
 def _whole(text: str, option: str) -> int:
     """A whole number of any sign; the design knows its bounds."""
     try:
-        return int(text)
+        if not math.isnan(number_in_text(text)):
+            return int(text)
     except ValueError:
-        raise InputError(f"{option} is {quoted(text)}; it must be a whole number.") from None
+        pass
+    raise InputError(f"{option} is {quoted(text)}; it must be a whole number.")
 
 
 def _print(result: LiveResult) -> None:

@@ -16,6 +16,7 @@ from ultr_core.experiments.own_data import curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.files import output_path
 from ultr_core.inspection import own_curve
+from ultr_core.learners.limits import LARGEST_COST, SMALLEST_COST
 from ultr_core.propensity import (
     PresentationLog,
     parse_columns,
@@ -133,17 +134,29 @@ def own_columns(options: argparse.Namespace) -> dict[str, str] | None:
     return None if options.columns is None else parse_columns(options.columns)
 
 
+def check_own_options(options: argparse.Namespace) -> None:
+    """Raise InputError for options that no file can make right; said before files are read."""
+    own_part(options)
+    own_columns(options)
+    _assumed(options)
+
+
+def _assumed(options: argparse.Namespace) -> PowerLaw | None:
+    """The curve of ``--eta``; raises InputError where ``--propensities`` is given, too."""
+    if options.propensities is not None and options.eta is not None:
+        raise InputError("--propensities takes the place of --eta; give one of them.")
+    if options.eta is None:
+        return None
+    return PowerLaw(float(PARAMETERS["eta"].quantise(options.eta)))
+
+
 def own_propensities(options: argparse.Namespace, log: PresentationLog) -> ExaminationCurve | None:
     """The curve of ``--propensities`` or ``--eta``, None where neither is given.
 
     Raises InputError for both at once, or a curve that cannot be used.
     """
-    if options.propensities is not None and options.eta is not None:
-        raise InputError("--propensities takes the place of --eta; give one of them.")
-    if options.eta is not None:
-        return PowerLaw(float(PARAMETERS["eta"].quantise(options.eta)))
     if options.propensities is None:
-        return None
+        return _assumed(options)
     if options.propensities == LOG_ITSELF:
         values = own_curve(log)
     else:
@@ -169,6 +182,17 @@ def number_option(text: str, option: str, low: float, high: float) -> float:
     if not low < value <= high:
         raise InputError(
             f"{option} is {quoted(text)}; it must be a number above {low:g} and at most {high:g}."
+        )
+    return value
+
+
+def cost_option(text: str) -> float:
+    """The C of ``--cost``; raises InputError for one that no fit can take."""
+    value = number_in_text(text)
+    if not SMALLEST_COST <= value <= LARGEST_COST:
+        raise InputError(
+            f"--cost is {quoted(text)}; it must be a number from {SMALLEST_COST:g} to "
+            f"{LARGEST_COST:g}."
         )
     return value
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_comments import document_id, document_ids
 from ultr_core.corpus.letor_missing import LARGEST_DOUBLE, Missing, take_out
 from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
 from ultr_core.errors import InputError, quoted
@@ -26,7 +27,6 @@ _FEATURE_ID = re.compile(r"\d{1,18}", re.ASCII)
 _TOKEN = re.compile(r"[^ \t]+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _LATE_QUERY = re.compile(r"[ \t](qid:[^ \t]*)")
-_DOCUMENT_ID = re.compile(r"docid\s*=\s*(\S+)")
 
 _BLANK, _INSIDE = b"\0", b"\1"
 _IS_INSIDE = bytes(_BLANK[0] if byte in b" \t\n" else _INSIDE[0] for byte in range(256))
@@ -115,7 +115,11 @@ def _read_fast(block: bytes) -> Rows | None:
     ordered = None if values is None else _in_rising_order(ids, values, lengths)
     if ordered is None:
         return None
-    return Rows(grades, queries, _document_ids(block, lines), lengths, *ordered, lines, missing)
+    try:
+        documents = document_ids(block, lines)
+    except UnicodeError:
+        return None
+    return Rows(grades, queries, documents, lengths, *ordered, lines, missing)
 
 
 def _fast_grades(
@@ -236,20 +240,6 @@ def _in_rising_order(
     return ids, values
 
 
-def _document_ids(block: bytes, lines: NDArray[np.int64]) -> list[str | None]:
-    """Find ``docid = X`` in the comment of each of the given lines of a block."""
-    if b"#" not in block:
-        return [None] * len(lines)
-    texts = block.split(b"\n")
-    return [_document_id(texts[line].partition(b"#")[2]) for line in lines.tolist()]
-
-
-def _document_id(comment: bytes) -> str | None:
-    """Read ``docid = X`` from a comment."""
-    match = _DOCUMENT_ID.search(comment.decode("utf-8", errors="replace"))
-    return match[1] if match else None
-
-
 def _whole_grade(token: str) -> int | None:
     """Read a grade, a whole number from 0 to the largest int16, also written as 2.0."""
     if not _NUMBER.fullmatch(token):
@@ -288,7 +278,11 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
             queries.append(second[0].removeprefix("qid:"))
         entries, marked = _careful_entries(place, chain(rest, tokens))
         missing += marked.moved(number)
-        documents.append(_document_id(comment))
+        try:
+            content.decode("utf-8")  # only the query id can still be none
+            documents.append(document_id(comment))
+        except UnicodeError:
+            raise InputError(f"{place} is no UTF-8 text; save it as UTF-8.") from None
         lengths.append(len(entries))
         ids.extend(entries)
         values.extend(entries.values())

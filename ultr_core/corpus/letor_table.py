@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_comments import comment_text
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_missing import Missing
 from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus, FeatureMatrix
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
@@ -99,9 +100,7 @@ class _Gathered:
         lines = rows.lines.tolist()
         self.costs.append(np.array([found.get(line, np.nan) for line in lines]))
         content = text.split(b"\n")
-        self.comments += [
-            content[line].partition(b"#")[2].decode("utf-8", errors="replace") for line in lines
-        ]
+        self.comments += [comment_text(content[line].partition(b"#")[2]) for line in lines]
 
 
 def read_table(
@@ -175,10 +174,7 @@ def _costs_by_line(name: str, first_line: int, text: bytes) -> dict[int, float]:
     for match in _COST.finditer(text):
         line += text.count(b"\n", seen, match.start(2))
         seen = match.start(2)
-        try:
-            cost = float(match[3])
-        except ValueError:
-            cost = -1.0
+        cost = number_in_text(match[3].decode("ascii", errors="replace"))
         if not 0 <= cost <= _LARGEST_COST:
             raise InputError(
                 f"{name}, line {first_line + line}: the cost is "

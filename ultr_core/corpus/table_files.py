@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus.model import Corpus
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
 CANDIDATE_COLUMNS = ("candidate",)
@@ -61,11 +61,8 @@ def find_column(header: Sequence[str], names: Sequence[str]) -> int | None:
 
 def parse_number(text: str, place: str) -> float:
     """A finite number; raises InputError that begins with ``place``."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+    value = number_in_text(text)
+    if not math.isfinite(value):
         raise InputError(f"{place}: {quoted(text)} is no finite number.")
     return value
 

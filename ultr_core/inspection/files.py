@@ -28,6 +28,7 @@ Progress = Callable[[float], object]
 
 _ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_SIZE = re.compile(r"[0-9]{1,9}")
 _GROUP_NAMES = (".query", ".group")
 
 
@@ -174,7 +175,7 @@ def _scores(given: _Given) -> Inspection:
 def _groups(given: _Given) -> Inspection:
     """Group sizes beside a corpus file, which is read with them."""
     sizes = text_of(given.data(), given.name).split()
-    wrong = next((number for number, size in enumerate(sizes, 1) if not size.isdigit()), None)
+    wrong = next((n for n, size in enumerate(sizes, 1) if not _SIZE.fullmatch(size)), None)
     if wrong is not None:
         raise InputError(
             f"{given.name}, entry {wrong} is {quoted(sizes[wrong - 1])}; the number of documents "

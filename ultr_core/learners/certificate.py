@@ -90,6 +90,8 @@ def certify(
         share = min(1.0, attempt.linear / square) if square > 0 else 1.0
         dual = max(0.0, share * attempt.linear - 0.5 * share**2 * square)
         gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
+        if not np.isfinite(primal):
+            gap = np.inf  # it proves nothing
         certificates.append(
             Certificate(
                 primal=primal,

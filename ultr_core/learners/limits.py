@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.ranking import number_or_nan
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
@@ -41,22 +43,26 @@ class FeatureRanges:
         return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
-def check_cost(cost: float) -> None:
-    """Raise InputError unless C is a number in the usable range."""
-    if not _is_number(cost) or not SMALLEST_COST <= cost <= LARGEST_COST:
+def checked_cost(cost: object) -> float:
+    """C as a plain float, which files can hold; raises InputError unless it is in the range."""
+    number = _number(cost)
+    if not SMALLEST_COST <= number <= LARGEST_COST:
         raise InputError(
-            f"The cost C is {cost!r}; it must be a number from {SMALLEST_COST:g} to "
+            f"The cost C is {quoted(cost)}; it must be a number from {SMALLEST_COST:g} to "
             f"{LARGEST_COST:g}."
         )
+    return number
 
 
-def check_tolerance(tolerance: float) -> None:
-    """Raise InputError unless the relative duality gap asked for is in the usable range."""
-    if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance < 1:
+def checked_tolerance(tolerance: object) -> float:
+    """The relative duality gap asked for, as a plain float; raises InputError if out of range."""
+    number = _number(tolerance)
+    if not SMALLEST_TOLERANCE <= number < 1:
         raise InputError(
-            f"The tolerance is {tolerance!r}; it must be a number from {SMALLEST_TOLERANCE:g} to "
-            "below 1."
+            f"The tolerance is {quoted(tolerance)}; it must be a number from "
+            f"{SMALLEST_TOLERANCE:g} to below 1."
         )
+    return number
 
 
 def check_counts(max_iterations: object, seed: object) -> None:
@@ -78,10 +84,7 @@ def checked_costs(costs: object) -> list[float]:
     """The values of C as a list; raises InputError for what is no list, or a C out of range."""
     if isinstance(costs, str) or not isinstance(costs, Iterable):
         raise InputError(f"The costs are {quoted(costs)}; give a list of values of C.")
-    found = list(costs)
-    for cost in found:
-        check_cost(cost)
-    return found
+    return [checked_cost(cost) for cost in costs]
 
 
 def check_weights(values: NDArray[np.float64], clicks: float) -> None:
@@ -145,5 +148,6 @@ def check_features(ranges: FeatureRanges, ids: NDArray[np.int64]) -> None:
         )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def _number(value: object) -> float:
+    """A real number of any type as a float; NaN for all else, truths included."""
+    return math.nan if isinstance(value, bool) else number_or_nan(value)

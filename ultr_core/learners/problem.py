@@ -75,6 +75,10 @@ class Constraint:
     violation: float
     slack: float
 
+    def __post_init__(self) -> None:
+        """Give a callback nothing that it could spoil."""
+        object.__setattr__(self, "vector", _read_only(self.vector))
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -90,6 +94,17 @@ class Progress:
     gap: float
     coefficients: NDArray[np.float64]
     constraint: Constraint | None = None
+
+    def __post_init__(self) -> None:
+        """Give a callback nothing that it could spoil."""
+        object.__setattr__(self, "coefficients", _read_only(self.coefficients))
+
+
+def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The solver's own numbers, without the right to write there."""
+    view = values.view()
+    view.setflags(write=False)
+    return view
 
 
 Callback = Callable[[Progress], object]

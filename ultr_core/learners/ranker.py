@@ -8,32 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate, Solver
 from ultr_core.learners.limits import (
     RangesOf,
     check_callback,
-    check_cost,
     check_counts,
-    check_tolerance,
     check_weights,
+    checked_cost,
     checked_costs,
+    checked_tolerance,
 )
 from ultr_core.learners.objective import weighted_hinge
 from ultr_core.learners.path import solve_path
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.solver import Data, Options, prepare, solve
-
-if TYPE_CHECKING:
-    from ultr_core.corpus import Corpus
-    from ultr_core.propensity.weights import Weights
+from ultr_core.propensity.weights import Weights
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -64,6 +62,8 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
     if isinstance(models, LinearModel):
         raise InputError("One ranker was given where several are expected; put it into a list.")
     models = list(models)
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
     if not models:
         raise InputError("There is no ranker to score with; give one or more.")
     for model in models:
@@ -126,9 +126,10 @@ def fit_ranker(
     >>> bool(ranker.coefficients[1] > 0 and ranker.certificate.gap < 1e-3)
     True
     """
+    _check_kinds(corpus, weights)
     check_counts(max_iterations, seed)
     check_callback(callback)
-    check_cost(cost)
+    cost, tolerance = checked_cost(cost), checked_tolerance(tolerance)
     start = _coefficients_of(initial, corpus)
     if method not in get_args(Solver):
         raise InputError(
@@ -136,7 +137,7 @@ def fit_ranker(
         )
     options = Options(tolerance, max_iterations, seed, callback, method)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, tolerance)
+        data = _data(corpus, weights)
         coefficients, certificate = solve(data, cost, options, start)
         given_up = not certificate.converged and not certificate.stopped_early
         if given_up and method == "newton" and certificate.iterations < max_iterations:
@@ -161,12 +162,13 @@ def fit_path(
     the two. A callback that stops the path leaves out the costs that were not begun. Raises
     InputError as ``fit_ranker`` does.
     """
+    _check_kinds(corpus, weights)
     check_counts(max_iterations, seed)
     check_callback(callback)
-    costs = checked_costs(costs)
+    costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
     options = Options(tolerance, max_iterations, seed, callback)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights, tolerance)
+        data = _data(corpus, weights)
         rising = sorted(set(costs))
         found = solve_path(data, rising, options)
     rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
@@ -199,27 +201,50 @@ def objective_value(
 ) -> float:
     """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``.
 
-    Raises InputError for a cost out of range, or coefficients that are no finite number each.
+    Raises InputError for a cost out of range, coefficients that are no finite number each, or a
+    P(w) that is none.
     """
-    check_cost(cost)
+    _check_kinds(corpus, weights)
+    cost = checked_cost(cost)
     _check_coefficients(coefficients, corpus.n_features)
     coefficients = np.asarray(coefficients, np.float64)
-    scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
-    hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
-    return 0.5 * float(coefficients @ coefficients) + cost / weights.clicks * hinge
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = FeatureProducts(corpus.features, np.float64).scores(coefficients)
+        value = 0.5 * float(coefficients @ coefficients)
+        if np.isfinite(value) and np.isfinite(scores).all():
+            hinge = weighted_hinge(scores, weights.values, corpus.query_offsets)
+            value += cost / weights.clicks * hinge
+        else:
+            value = np.inf
+    if not np.isfinite(value):
+        raise InputError(
+            f"The objective is too large for a number: coefficients reach "
+            f"{np.abs(coefficients).max():g}; give smaller ones."
+        )
+    return value
 
 
-def _data(corpus: Corpus, weights: Weights, tolerance: float) -> Data:
+def _data(corpus: Corpus, weights: Weights) -> Data:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"The weights are for {len(weights.values)} documents but the corpus has "
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
-    check_tolerance(tolerance)
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
     ranges = _ranges_of(corpus)
     return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
+
+
+def _check_kinds(corpus: object, weights: object) -> None:
+    """Raise InputError unless these are a corpus and weights, in this order."""
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
+    if not isinstance(weights, Weights):
+        raise InputError(
+            f"The weights are {quoted(weights)}; they must be Weights, such as Weights(values, "
+            "clicks) of a number a document."
+        )
 
 
 def _check_model(model: LinearModel) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ultr_core.corpus.letor_writer import check_svm_light_ids
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files import writing
 from ultr_core.learners.ranker import LinearModel
 
@@ -104,10 +104,7 @@ def _add_vector(weights: dict[int, float], tokens: list[str], place: str) -> Non
 
 
 def _number(text: str, place: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+    value = number_in_text(text)
+    if not math.isfinite(value):
         raise InputError(f"{place}: {what} is {quoted(text)}; a finite number is needed.")
     return value

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from ultr_core.curve_values import no_number, parts_of
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.proofs.breaks import BREAKS, Parts, apply_breaks
@@ -257,8 +258,10 @@ def power_law_fractions(eta: float, size: int) -> tuple[Fraction, ...]:
 def number_from_text(text: str, name: str) -> Fraction:
     """A rational number from "1/3" or "0.25"; raises InputError naming what it was for."""
     shown = text.strip()
+    # In the digits and signs of 0.25 and 1/4 alone, as numbers elsewhere.
+    plain = len(shown) <= 24 and shown.isascii() and not set(shown.lower()) & {"e", "_"}
     try:
-        number = Fraction(shown) if len(shown) <= 24 and "e" not in shown.lower() else None
+        number = Fraction(shown) if plain else None
     except (ValueError, ZeroDivisionError):
         number = None
     if number is None or number.denominator > LARGEST_DENOMINATOR or abs(number) > 1_000_000:
@@ -272,10 +275,12 @@ def number_from_text(text: str, name: str) -> Fraction:
 def curve_from_text(text: str, name: str, size: int) -> tuple[Fraction, ...]:
     """A curve of ``size`` ranks from "1, 1/2, 1/3"; the last number is carried on.
 
-    Raises InputError for something that is no number or for more numbers than
+    Raises InputError for something that is no number, an empty place or more numbers than
     ``MOST_CANDIDATES``.
     """
-    parts = text.replace(",", " ").replace(";", " ").split()
+    parts = parts_of(text)
+    if any(parts) and "" in parts:
+        raise InputError(f"The {name} curve has {no_number(parts)}")
     if not 1 <= len(parts) <= MOST_CANDIDATES:
         raise InputError(
             f"The {name} curve has {len(parts)} numbers; give one for each rank, from the top."

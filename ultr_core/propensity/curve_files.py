@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.feedback.examination import TableCurve
 from ultr_core.files import read_text, writing
 from ultr_core.propensity.curves import RelativeCurve, table_curve
@@ -123,10 +123,7 @@ def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number_in_text(text)
     if not math.isfinite(value):
         raise InputError(f"{where}: {quoted(text.strip())} is no number.")
     return value

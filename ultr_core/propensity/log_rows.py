@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, number_in_text
 from ultr_core.propensity.log_blocks import TextBlock
 
 IntArray = NDArray[np.int64]
@@ -47,13 +48,15 @@ class CellBlock:
     whole: by meaning, int64 [rows], the columns that hold nothing but whole numbers of 0 or more,
     which are not among ``cells``. lines: int64 [rows], the line or row of the file that each
     stands in.
-    short: bool [rows], whether a row ends before one of the wanted columns.
+    short: bool [rows], whether a row ends before one of the wanted columns. long: bool [rows],
+    whether something stands beyond the last column that the header names; None where nothing can.
     """
 
     cells: Mapping[str, Any]
     lines: IntArray
     short: NDArray[np.bool_]
     whole: Mapping[str, IntArray] = field(default_factory=dict)
+    long: NDArray[np.bool_] | None = None
 
 
 def cells_of(
@@ -66,7 +69,7 @@ def cells_of(
     InputError naming the line of text that is no UTF-8 or no CSV.
     """
     found = _by_arrow(block, columns, width, delimiter)
-    return found if found is not None else _by_rows(block, columns, delimiter, name)
+    return found if found is not None else _by_rows(block, columns, width, delimiter, name)
 
 
 def _by_arrow(
@@ -152,7 +155,9 @@ def encoded(texts: Any) -> Any:
     return trimmed.take(found.indices).dictionary_encode()
 
 
-def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name: str) -> CellBlock:
+def _by_rows(
+    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
+) -> CellBlock:
     try:
         text = block.data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -164,7 +169,7 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
     places = list(columns.values())
     last = max(places)
     kept: list[list[str]] = []
-    lines, short = [], []
+    lines, short, long = [], [], []
     before = 0
     try:
         for cells in rows:
@@ -173,6 +178,7 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
                 kept.append([""] * len(places) if is_short else [cells[p] for p in places])
                 lines.append(block.first_line + before)
                 short.append(is_short)
+                long.append(any(cell.strip() for cell in cells[width:]))
             before = rows.line_num
     except csv.Error as error:
         raise InputError(
@@ -183,7 +189,12 @@ def _by_rows(block: TextBlock, columns: Mapping[str, int], delimiter: str, name:
         meaning: encoded(pa.array(column, pa.string()))
         for meaning, column in zip(columns, by_column, strict=True)
     }
-    return CellBlock(cells_by_meaning, np.array(lines, dtype=np.int64), np.array(short, dtype=bool))
+    return CellBlock(
+        cells_by_meaning,
+        np.array(lines, dtype=np.int64),
+        np.array(short, dtype=bool),
+        long=np.array(long, dtype=bool),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,13 +273,16 @@ def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
     for meaning in NAMES:
         if meaning in block.cells:
             cells = block.cells[meaning]
-            names[meaning] = (
-                cells if every else cells.filter(pa.array(usable))
-            ).dictionary_encode()
+            names[meaning] = cells if every else _kept(cells, usable)
     propensity = _propensity(block)
     if propensity is not None and not every:
         propensity = propensity[usable]
     return RowBlock(kept, names, propensity)
+
+
+def _kept(cells: Any, usable: NDArray[np.bool_]) -> Any:
+    """Usable cells as a dictionary array that knows no name of the others."""
+    return cells.filter(pa.array(usable)).dictionary_decode().dictionary_encode()
 
 
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
@@ -299,10 +313,8 @@ def _whole(
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    number = number_in_text(text)
+    return None if math.isnan(number) else number
 
 
 def _number_or_truth(text: str) -> float | None:

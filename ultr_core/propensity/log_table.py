@@ -31,6 +31,7 @@ class LogTable:
         self.name, self.row_noun = name, row_noun
         self.blocks: list[RowBlock] = []
         self.faults: dict[str, Fault] = {}
+        self.long = Fault("more columns than the first line names")
         self.rows = 0
         self.impressions = 0.0
 
@@ -38,6 +39,9 @@ class LogTable:
         """Take a block of cells; raises InputError for more rows or larger sums than fit."""
         if not cells.lines.size:
             return
+        if cells.long is not None and cells.long.any():
+            self.long.rows += int(cells.long.sum())
+            self.long.first = self.long.first or int(cells.lines[np.argmax(cells.long)])
         block = rows_of(cells, self.faults)
         self.rows += block.size
         if self.rows > MOST_ROWS:
@@ -94,9 +98,11 @@ class LogTable:
             notices=(),
         )
         notices = [f"{text} left out; the other rows are used." for text in words]
+        if self.long.rows:
+            notices.append(f"{self._words(self.long)}: what stands there is not read.")
         return replace(log, notices=(*notices, *_sentences(log)))
 
-    def _words(self, fault: RowFault) -> str:
+    def _words(self, fault: RowFault | Fault) -> str:
         count = fault.rows
         if fault.kind == CLICK_WITHOUT_POSITION:
             what = f"{count:,} click{'' if count == 1 else 's'} without a position"

@@ -22,16 +22,17 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.letor_comments import name_in
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_table import Table, read_table, table_corpus
 from ultr_core.corpus.letor_writer import check_names, check_svm_light_ids
 from ultr_core.corpus.model import Corpus, FeatureMatrix
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files import writing
 from ultr_core.propensity.weights import Weights
 
 _EXAMPLES = re.compile(rb"(?m)^#[ \t]*n[ \t]*=[ \t]*(\S+)")
-_ORIGIN = re.compile(r"query = (\S+) candidate = (\d{1,9})(?!\S)")
+_ORIGIN = re.compile(r"query = (\S+) candidate = ([0-9]{1,9})(?!\S)")
 
 
 def write_proprank(
@@ -185,10 +186,7 @@ def _examples(source: Source, rankings: int) -> float:
     found = _EXAMPLES.search(b"\n".join(head))
     if found is None:
         return float(rankings)
-    try:
-        examples = float(found[1])
-    except ValueError:
-        examples = 0.0
+    examples = number_in_text(found[1].decode("ascii", errors="replace"))
     if not 0 < examples <= 1e100:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
@@ -228,11 +226,16 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
 def _origins(table: Table) -> list[tuple[str, int]] | None:
     """Query and candidate of each row as its comment says; None unless all rows say it."""
     found = []
-    for comment in table.comments or ():
+    for line, comment in zip(table.lines.tolist(), table.comments or (), strict=False):
         match = _ORIGIN.search(comment)
         if match is None:
             return None
-        found.append((match[1], int(match[2])))
+        try:
+            found.append((name_in(match), int(match[2])))
+        except UnicodeError:
+            raise InputError(
+                f"{table.name}, line {line} is no UTF-8 text; save it as UTF-8."
+            ) from None
     return found
 
 

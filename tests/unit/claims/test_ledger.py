@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,11 +20,14 @@ from ultr_core.claims import (
     LedgerLine,
     Measured,
     count_verdicts,
+    figures,
     headline,
     measure,
+    measure_entry,
 )
 from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
 from ultr_core.claims.tables import COLUMNS, content, to_csv, to_json
+from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
 from ultr_core.experiments import build_world
 from ultr_core.experiments.live import LiveDesign, run_live
@@ -268,3 +273,15 @@ def test_files_hold_every_claim(lines: tuple[LedgerLine, ...]) -> None:
     rows = to_csv(lines).decode("utf-8-sig").splitlines()
     assert rows[0].split(",") == list(COLUMNS)
     assert len(rows) == len(lines) + 1
+
+
+def test_the_time_to_train_is_not_that_of_the_first_fit_of_a_process(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 9.0, 10.0, 11.0, 20.0, 21.0, 30.0, 39.0])  # begins and ends of four fits
+    monkeypatch.setattr(figures, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    settings = Settings()
+    bench = Bench(build_world(settings, load_directory(small_corpus)), settings)
+    found = measure_entry(bench, CLAIMS["F0.scale"])
+    assert found.text == "1.00 s with 17,000 clicks and 1.00 s with 1,700,000."
+    assert found.value == 1.0

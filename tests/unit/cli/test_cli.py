@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from ultr_core.proofs import PROOFS
 from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import PARAMETERS, Settings
 
+ROOT = Path(__file__).parents[3]
 QUICK = ["--clicks", "2000", "--draws", "2"]
 
 
@@ -208,3 +210,11 @@ def test_a_comparison_on_one_click_log_says_why_it_has_no_interval(
     for draws, said in (("1", True), ("2", False)):
         assert main(["compare", "--clicks", "500", "--draws", draws]) == 0
         assert (NO_INTERVAL in capsys.readouterr().out) is said
+
+
+def test_the_version_is_printed_and_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert capsys.readouterr().out == project["version"] + "\n"

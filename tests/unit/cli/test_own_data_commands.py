@@ -218,3 +218,27 @@ def test_a_stopped_command_leaves_the_old_output(
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
     assert (tmp_path / "log.csv").read_text() == "old"
     assert gzip.decompress((own / "log.csv.gz").read_bytes()).startswith(b"query,document,position")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("fit --cost 0", "--cost is '0'; it must be a number from 1e-12 to 1e+12."),
+        ("fit --cost 1e-300", "it must be a number from 1e-12 to 1e+12."),
+        ("fit --cost nan", "it must be a number from 1e-12 to 1e+12."),
+        ("fit --eta nan", "--eta is 'nan'"),
+        ("fit --eta 5", "--eta is '5'"),
+        ("fit --eta 1 --propensities c.csv", "takes the place of --eta"),
+        ("fit --eta 1 --part dev", "--part is 'dev'"),
+        ("fit --eta 1 --columns query", "The column mapping has"),
+        ("evaluate --model m --eta 5", "--eta is '5'"),
+        ("evaluate --model m --eta nan", "--eta is 'nan'"),
+    ],
+)
+def test_what_no_file_can_make_right_is_said_before_files_are_read(
+    command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [] if "--eta" in command else ["--eta", "1"]
+    assert main([*command.split(), "--corpus", "no/such", "--log", "no/such.csv", *more]) == 2
+    told = capsys.readouterr().err
+    assert words in told and "no/such" not in told

@@ -12,6 +12,7 @@ from ultr_core.corpus import Corpus, load_corpus
 from ultr_core.errors import InputError
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import full_information_weights
+from ultr_core.propensity.proprank_files import parse_proprank
 from ultr_core.ranking import rank_documents
 from ultr_core.risk import true_risk
 
@@ -100,3 +101,36 @@ def test_group_sizes_may_have_another_name(tmp_path: Path) -> None:
     (tmp_path / "named").write_text("1 qid:1 1:1\n")
     with pytest.raises(InputError, match="leave one of the two out"):
         load_corpus(tmp_path / "named", groups=tmp_path / "sizes")
+
+
+@pytest.mark.parametrize("usual", [True, False])
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"1 qid:1 1:1 # docid = \xe9a\n0 qid:1 1:0 # docid = \xe8a\n", 1),
+        (b"1 qid:1 1:1 # docid = D1\n0 qid:1 1:0 # docid=D\xfc\n", 2),
+        (b"1 qid:1 1:1\n1 qid:\xe9 1:1\n0 qid:\xe8 1:0\n", 2),
+    ],
+)
+def test_names_in_another_encoding_are_refused_for_different_ones_would_be_one(
+    tmp_path: Path, content: bytes, line: int, usual: bool
+) -> None:
+    if not usual:  # the fast reader knows no other letters
+        content += b"0 qid:\xc3\xa9 1:1 # docid = D9\n"
+    (tmp_path / "rows.txt").write_bytes(content)
+    with pytest.raises(InputError, match=f"line {line} is no UTF-8 text; save it as UTF-8[.]"):
+        load_corpus(tmp_path / "rows.txt")
+
+
+def test_another_encoding_does_no_harm_where_no_name_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "rows.txt").write_bytes(
+        b"1 qid:1 1:1 # docid = D1 caf\xe9\n0 qid:1 1:0 # \xff docid = \xc3\xa9\n"
+    )
+    assert load_corpus(tmp_path / "rows.txt").document_ids == ("D1", "\xe9")
+
+
+def test_training_files_do_not_mix_queries_of_another_encoding() -> None:
+    row = b"%d qid:1 %s1:1 # query = \xe9 candidate = %d\n"
+    rows = row % (1, b"cost:1 ", 1) + row % (0, b"", 2)
+    with pytest.raises(InputError, match="line 1 is no UTF-8 text"):
+        parse_proprank(rows, "train.dat")

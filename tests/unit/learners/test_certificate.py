@@ -85,3 +85,13 @@ def test_a_point_that_rounding_hides_is_summed_again():
     exact = 0.5 * float(w @ w) + weighted_hinge(features @ w, weights, OFFSETS)
     assert certificate.primal == pytest.approx(exact, rel=1e-12)
     assert certificate.passes == 3
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_proves_nothing(bad):
+    problem, subspace, _, _ = example("dense")
+    one = attempt(problem, 1.0, 1e-6, 0, 1)
+    one.record.coefficients = np.full_like(one.record.coefficients, bad)
+    with np.errstate(invalid="ignore"):
+        (certificate,) = certify(problem, subspace, [one])
+    assert certificate.gap == np.inf and not certificate.converged

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from ultr_core.learners import (
     score_many,
     weighted_hinge,
 )
+from ultr_core.learners.model_files import ranker_text
 from ultr_core.propensity.weights import Weights
 
 FEATURES = np.array([[1, 0], [0, 1], [0, 0], [1, 0], [0, 1], [0, 0.5]], np.float32)
@@ -37,6 +39,26 @@ def test_a_start_from_which_no_bound_is_known_gives_the_best_so_far(tolerance, m
     assert not proof.converged and 0 <= proof.dual <= proof.primal
     value = objective_value(CORPUS, WEIGHTS, 10.0, found.coefficients)
     assert value <= proof.primal <= value * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("method", ["newton", "cutting-plane"])
+@pytest.mark.parametrize("unused", [0, 3])
+def test_a_callback_cannot_spoil_the_fit(method, unused):
+    wide = np.hstack([FEATURES, np.zeros((6, unused), np.float32)])
+    corpus = Corpus(wide, CORPUS.grades, CORPUS.query_offsets)
+    seen = []
+
+    def spoil(progress):
+        arrays = [progress.coefficients]
+        if progress.constraint is not None:
+            arrays.append(progress.constraint.vector)
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = np.nan
+            seen.append(array)
+
+    proof = fit_ranker(corpus, WEIGHTS, cost=10.0, method=method, callback=spoil).certificate
+    assert seen and proof.converged and 0 < proof.primal < np.inf
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -62,6 +84,14 @@ def test_a_ranker_that_is_not_finite_is_refused(bad):
         (lambda: objective_value(CORPUS, WEIGHTS, 1.0, ["a", "b"]), "2 features"),
         (lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, initial=5), "must be a LinearModel"),
         (lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, callback=5), "must be a function"),
+        (lambda: fit_ranker(None, WEIGHTS, cost=1.0), "The corpus is None"),
+        (lambda: fit_ranker(CORPUS, WEIGHTS.values, cost=1.0), "they must be Weights"),
+        (lambda: fit_path(WEIGHTS, CORPUS, [1.0]), "it must be a Corpus"),
+        (lambda: fit_path(CORPUS, None, [1.0]), "The weights are None"),
+        (lambda: objective_value(None, WEIGHTS, 1.0, [0.0, 0.0]), "The corpus is None"),
+        (lambda: objective_value(CORPUS, [1.0], 1.0, [0.0, 0.0]), "they must be Weights"),
+        (lambda: objective_value(CORPUS, WEIGHTS, 1.0, [1e300, 0.0]), "too large for a number"),
+        (lambda: RANKER.score(None), "The corpus is None"),
         (lambda: fit_path(CORPUS, WEIGHTS, None), "give a list of values of C"),
         (lambda: fit_path(CORPUS, WEIGHTS, "12"), "give a list of values of C"),
         (lambda: fit_path(CORPUS, WEIGHTS, [1.0], callback="x"), "must be a function"),
@@ -83,6 +113,26 @@ def test_what_is_of_another_kind_is_refused_in_one_sentence(call, words):
     with pytest.raises(InputError, match=words) as error:
         call()
     assert str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64, Fraction, int])
+def test_numbers_of_any_kind_become_plain_ones(kind):
+    one, low = kind(1), np.float32(0.01)
+    rankers = [
+        fit_ranker(CORPUS, WEIGHTS, cost=one, tolerance=low, max_iterations=np.int64(500)),
+        *fit_path(CORPUS, WEIGHTS, [one], tolerance=low),
+    ]
+    plain = fit_ranker(CORPUS, WEIGHTS, cost=1.0, tolerance=float(low))
+    for ranker in rankers:
+        assert type(ranker.cost) is float
+        kinds = {type(value) for value in asdict(ranker.certificate).values()}
+        assert kinds == {float, int, str, bool}
+        assert '"C": 1.0' in ranker_text(ranker)
+    assert np.array_equal(rankers[0].coefficients, plain.coefficients)
+    value = objective_value(CORPUS, WEIGHTS, one, plain.coefficients)
+    assert type(value) is float and value == objective_value(
+        CORPUS, WEIGHTS, 1.0, plain.coefficients
+    )
 
 
 def test_several_rankers_may_come_from_a_generator():

@@ -190,9 +190,26 @@ def test_counts_whose_sum_is_no_exact_number_are_refused() -> None:
     ],
 )
 def test_unusable_rows_are_told_and_the_others_used(row: str, told: str) -> None:
+    row = row.replace("q,", "other,", 1)
     log = parse_log(lines("q,b,1,true", row, "q,c,2,False"))
     assert log.clicks.tolist() == [1, 0]
+    assert (log.query_names, log.document_names) == (("q",), ("b", "c"))
     assert any(told in notice for notice in log.notices)
+
+
+def test_a_separator_at_the_end_of_a_row_is_no_column() -> None:
+    log = parse_log(lines("q,b,1,1,", "q,c,2,0, ", "q,d,3,0"))
+    assert log.clicks.tolist() == [1, 0, 0]
+    assert not any("columns" in notice for notice in log.notices)
+
+
+def test_a_row_with_more_cells_than_columns_is_told() -> None:
+    log = parse_log(lines("q,b,1,1", "q,c,2,0,7", "q,d,3,0,,8"))
+    assert log.clicks.tolist() == [1, 0, 0]
+    assert (
+        "2 rows with more columns than the first line names (first line 3): what stands there is "
+        "not read."
+    ) in log.notices
 
 
 def test_rates_and_intervals_of_a_carousel_that_prefers_the_middle() -> None:

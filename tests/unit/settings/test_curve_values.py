@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ultr_core.curve_values import CURVES, MOST_RANKS, in_few_digits
 from ultr_core.errors import InputError
+from ultr_core.proofs.small_world import curve_from_text
 from ultr_core.settings import Settings
 
 curves = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=40)
@@ -60,6 +61,9 @@ def test_belief_is_right_when_both_are_told_the_same() -> None:
     [
         ((1, 0), "0 at rank 2"),
         ((0, 0), "0 at rank 1"),
+        ((5e-324, 0), "0 at rank 2"),
+        ((-1, -2), "-1 at rank 1"),
+        ((1e-317, 5e-324), "4.94066e-324 at rank 2"),
         ((1, -0.5), "-0.5 at rank 2"),
         ((1, math.nan), "nan at rank 2"),
         ((math.inf, 1), "inf at rank 1"),
@@ -82,6 +86,21 @@ def test_what_is_no_curve_is_refused_with_the_rank(name: str, values: object, wo
     assert message.startswith(f"{CURVES[name].option} ")
     assert words in message
     assert len(message) < 250
+
+
+@given(st.lists(st.floats(0, 1e308), min_size=1, max_size=4))
+def test_what_is_taken_is_taken_again_and_has_no_zero(values: list[float]) -> None:
+    try:
+        settings = Settings(curve=tuple(values))
+    except InputError:
+        return
+    assert min(settings.curve) > 0
+    assert settings.with_values(eta=0.5).curve == settings.curve
+
+
+@pytest.mark.parametrize("top", [3.0, 7.0, 1e308])
+def test_a_millionth_of_the_largest_is_enough(top: float) -> None:
+    assert Settings(curve=(top, top * 1e-6)).curve[1] > 0
 
 
 def nested(depth: int) -> list[object]:
@@ -121,6 +140,17 @@ def test_an_empty_curve_is_the_power_law(text: object) -> None:
 )
 def test_pasted_numbers_may_be_separated_in_the_usual_ways(text: str) -> None:
     assert Settings.from_query({"p": text})[0].curve == (1.0, 0.62, 0.45)
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"), [("1,,0.25", 2), ("1;;2", 2), (",1", 1), ("1, 0.5 0.3, ;2", 4), ("1,2,,", 3)]
+)
+def test_an_empty_place_is_refused_for_it_would_shift_the_ranks(text: str, rank: int) -> None:
+    told = f"no number at rank {rank};"
+    with pytest.raises(InputError, match=told):
+        CURVES["curve"].from_text(text)
+    with pytest.raises(InputError, match=told):
+        curve_from_text(text, "examination", 5)
 
 
 def test_an_estimate_is_handed_over_with_four_digits() -> None:

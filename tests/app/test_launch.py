@@ -1,0 +1,68 @@
+"""What the server is started with: unusable, it costs every page one sentence and no crash."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.launch import Launch, launched_with
+from pages.shared.registry import PAGES, PageInfo
+
+OpenApp = Callable[..., AppTest]
+WITHOUT_WORLD = {"about", "your_data", "proofs", "learning_curves", "robustness"}
+"""Pages that show something without the server's corpus."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_every_page_stands_when_the_corpus_cannot_be_read(
+    open_app: OpenApp, small_corpus: Path, tmp_path: Path, page: PageInfo
+) -> None:
+    corpus = tmp_path / "corpus"
+    shutil.copytree(small_corpus, corpus)
+    (corpus / "train.txt").write_text("2 qid:1 1:nan\n")
+    app = open_app(corpus=corpus, draws="1", clicks="500").switch_page(page.file).run()
+    assert not app.exception
+    assert len(app.error) == (page.path not in WITHOUT_WORLD)
+    assert all("corpus" in error.value for error in app.error)
+    assert ":shimmer" not in "".join(element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "launch", "told"),
+    [
+        ([], Launch(), []),
+        (["--corpus", "a", "--allow-paths=."], Launch("a", "."), []),
+        (["--corpus"], Launch(), ["--corpus without a directory"]),
+        (["--corpus=", "--allow-paths"], Launch(), ["--corpus without", "--allow-paths without"]),
+        (["--corpus", "--allow-paths", "."], Launch(None, "."), ["--corpus without a directory"]),
+        (["--corpu", "a"], Launch(), ["'--corpu', which it does not know"]),
+        (["a", "--corpus", "b"], Launch("b"), ["'a', which it does not know"]),
+        (["--allow-paths", "no/such"], Launch(), ["no/such is no directory"]),
+    ],
+)
+def test_options_that_are_not_taken_are_told(
+    arguments: list[str], launch: Launch, told: list[str]
+) -> None:
+    found, faults = launched_with(arguments)
+    assert found == launch
+    assert len(faults) == len(told)
+    for fault, words in zip(faults, told, strict=True):
+        assert words in fault
+        assert fault.endswith(".")
+
+
+@pytest.mark.parametrize("arguments", [["--corpus"], ["--allow-paths"], ["--corpu", "_a_"]])
+def test_a_wrong_option_is_one_sentence_on_the_page(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    app = open_app()
+    monkeypatch.setattr(sys, "argv", ["app.py", *arguments])
+    app.switch_page("pages/about.py").run()
+    assert not app.exception
+    (warning,) = app.warning
+    assert "This server was started with" in warning.value

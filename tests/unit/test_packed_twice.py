@@ -1,0 +1,22 @@
+"""Gzip within gzip is named as what it is, by every reader."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ultr_core.corpus import load_corpus
+from ultr_core.errors import InputError
+from ultr_core.inspection import inspect_file
+from ultr_core.learners.model_files import read_ranker
+from ultr_core.propensity import read_curve, read_log
+
+
+@pytest.mark.parametrize("reader", [load_corpus, read_log, read_curve, read_ranker, inspect_file])
+def test_a_file_packed_twice_is_told(reader, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "file.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"1 qid:1 1:1\n0 qid:1 1:0\n" * 20)))
+    with pytest.raises(InputError, match=r"file\.gz is packed twice with gzip; unpack it once\.$"):
+        reader(path)
