@@ -35,7 +35,7 @@ from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.settings import Settings
 
 JUDGED, CLIP = "data-judged", "data-judging-clip"
-_SHOWN = ("effective_sample_size", "largest_weight", "heaviest_clicks")
+_SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _row(report: RiskReport) -> dict[str, str]:
 
 
 def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
-    """How much of the estimate hangs on few clicks."""
+    """What the log leaves out, and how much of the estimate hangs on few clicks."""
     checks = inspect_together(joined, corpus, propensities.curve)
     st.markdown(
         "\n".join(
