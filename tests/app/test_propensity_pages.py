@@ -94,7 +94,7 @@ def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
     assert not app.exception
     assert "1 click without a position" in words(app)
-    unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,1\n", "text/csv")
+    unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,0\n", "text/csv")
     app.file_uploader(key="own_log").set_value(unmoved).run()
     assert app.error[0].value.endswith("log with two rankers, or run swaps.")
     app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()

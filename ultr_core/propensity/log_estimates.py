@@ -122,8 +122,8 @@ def estimate_from_log(
     rates, for smoothing, are those of the whole log; for swaps those of documents at their own
     rank.
 
-    Raises InputError for an unknown method, more ranks than it can take, a log without a click, or
-    one in which the method finds nothing to compare.
+    Raises InputError for an unknown method, more ranks than it can take, a log without a click or
+    of clicks only, or one in which the method finds nothing to compare.
     """
     chosen = default_method(log) if method is None else method
     if chosen not in LOG_METHODS:
@@ -146,6 +146,7 @@ def estimate_from_log(
             f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
             f"most; leave out the rows below rank {most:,} (--ranks {most})."
         )
+    log.require_unclicked()
     if chosen != "ctr" and np.unique(log.position).size == 1:
         raise InputError(
             f"Only position {longest} occurs in the log, so no two positions can be compared."

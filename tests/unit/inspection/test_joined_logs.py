@@ -235,6 +235,9 @@ def test_fits_choose_on_held_out_queries_or_given_ones(corpus: Corpus) -> None:
 def test_logs_of_clicks_only_and_of_gaps_are_told(tmp_path: Path) -> None:
     only = inspect_log(parse_log(HEADER + "q,a,1,1\nq,b,11,1\n"))
     assert only.finding("only_clicks").verdict == "look"
+    moved = inspect_log(parse_log(HEADER + "q,a,1,1\nq,a,2,1\n")).finding("rank_changes")
+    assert (moved.value, moved.verdict) == (1, "look")
+    assert "harvested" not in moved.words
     assert only.finding("position_gaps").value == 9
     none = inspect_log(parse_log(HEADER + "q,a,1,0\n"))
     assert none.finding("clicks").verdict == "stop"
