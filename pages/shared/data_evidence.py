@@ -23,6 +23,7 @@ from ultr_core.experiments.evaluation import (
     RiskReport,
     evaluate_ranker,
 )
+from ultr_core.experiments.fitting import flattery
 from ultr_core.experiments.own_comparison import (
     RankerDifference,
     compare_rankers,
@@ -83,7 +84,7 @@ def step(
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
-        _fairness(ranker),
+        _fairness(ranker, joined),
     ]
     st.markdown("\n".join(f"- {in_words(text)}" for text in told if text))
     show_figure(partial(evidence_figure, found), key="-own")
@@ -111,10 +112,10 @@ def _against(
     ]
 
 
-def _fairness(ranker: Ranker) -> str:
-    """On which clicks a ranker trained here is judged."""
+def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
+    """On which clicks a ranker is judged: its own ones flatter it."""
     if ranker.fit is None:
-        return ""
+        return flattery(ranker.name, joined.clicks, ranker.trained)
     if not ranker.fair:
         return (
             "It is judged on the clicks that it was trained on, which flatters it: too few queries "

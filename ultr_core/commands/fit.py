@@ -10,6 +10,7 @@ from ultr_core.commands.own_files import (
     add_own_corpus_option,
     add_propensity_options,
     number_option,
+    own_checks,
     own_corpus,
     own_log,
     own_part,
@@ -30,7 +31,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
-from ultr_core.inspection import Inspection, inspect_together, join_log
+from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners.limits import LARGEST_COST
 from ultr_core.learners.model_files import write_ranker, write_svm_light_model
 from ultr_core.propensity import PresentationLog
@@ -130,9 +131,8 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("")
     print_notes(fit.notices)
-    checks = inspect_together(
-        joined, own.corpus, None if options.method == "naive" else curve, clip=fit.clip
-    )
+    used = None if options.method == "naive" else curve
+    checks = own_checks(log, joined, own.corpus, used, clip=fit.clip)
     _write(options, own.corpus, fit)
     if options.fold_scores_out is not None:
         scores = fold_scores(own.corpus, joined.clicks, fit, seed=seed)

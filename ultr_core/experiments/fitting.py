@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -155,6 +155,25 @@ def fit_from_log(
         converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
         log.query_draws, notices,
     )  # fmt: skip
+
+
+def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
+    """A sentence where a ranker's record of its training counts what this log counts, else "".
+
+    trained: as in `OwnFit.as_dict`. Clicks, query draws and clicked documents are compared; that
+    all three agree by chance is unlikely, but they are no proof.
+    """
+    counts = {
+        "clicks": log.total_clicks,
+        "query_draws": log.query_draws,
+        "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),
+    }
+    if any(trained.get(key) != count for key, count in counts.items()):
+        return ""
+    return (
+        f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
+        "so probably on this log, and a ranker's own clicks flatter it."
+    )
 
 
 def fits_of(method: str, cost: float | None, clip: float | None) -> int:

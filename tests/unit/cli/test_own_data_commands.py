@@ -130,6 +130,49 @@ def test_the_built_in_corpus_is_written_beside_its_log(
     assert found["counts"]["clicks"] == result["clicks"]
 
 
+def test_a_ranker_judged_on_its_own_clicks_is_told(
+    own: Path, small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--corpus", str(small_corpus), "--log", str(own / "log.csv.gz"), "--eta", "1"]
+    files = {name: str(tmp_path / name) for name in ("m.json", "m.dat", "fold.csv")}
+    out = ["--out", files["m.json"], "--svm-light-out", files["m.dat"]]
+    assert main(["fit", *command, "--cost", "1", *out, "--fold-scores-out", files["fold.csv"]]) == 0
+    found = told(capsys, "evaluate", *command, "--model", files["m.json"])
+    assert "flatter" in found["notices"][-1]
+    # A model text does not say how it was trained, and scores of folds are fair.
+    for given in (["--model", files["m.dat"]], ["--scores", files["fold.csv"]]):
+        assert not any(
+            "flatter" in n for n in told(capsys, "evaluate", *command, *given)["notices"]
+        )
+    with gzip.open(own / "log.csv.gz", "rt") as file:
+        rows = file.read().splitlines()
+    (tmp_path / "other.csv").write_text("\n".join(rows[: len(rows) // 2]) + "\n")
+    command[3] = str(tmp_path / "other.csv")
+    found = told(capsys, "evaluate", *command, "--model", files["m.json"])
+    assert not any("flatter" in notice for notice in found["notices"])
+
+
+def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
+    own: Path, small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with gzip.open(own / "log.csv.gz", "rt") as file:
+        head, *rows = file.read().splitlines()
+    # query, document, position, impressions, clicks, ranker: what was not clicked is left out.
+    cells = [row.split(",") for row in rows]
+    clicked = [",".join([*c[:3], c[4], *c[4:]]) for c in cells if c[4] != "0"]
+    (tmp_path / "clicks.csv").write_text("\n".join([head, *clicked]) + "\n")
+    command = ["--corpus", str(small_corpus), "--log", str(tmp_path / "clicks.csv"), "--eta", "1"]
+    fit = ["fit", *command, "--cost", "1", "--out", str(tmp_path / "m.json")]
+    for run in (fit, ["evaluate", *command, "--model", str(tmp_path / "m.json")]):
+        capsys.readouterr()
+        assert main([*run, "--json"]) == 0
+        out, err = capsys.readouterr()
+        keys = {finding["key"]: finding for finding in json.loads(out)["checks"]["findings"]}
+        assert keys["only_clicks"]["verdict"] == "look"
+        assert "positions" not in keys  # good, so check says it and these do not
+        assert f"note: {keys['only_clicks']['words']}" in err
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -55,7 +55,7 @@ def test_a_log_in_which_nothing_moved_names_the_option_that_moves_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "log.csv"
-    log.write_text("query,document,position,click\nq,a,1,1\nq,b,2,1\n")
+    log.write_text("query,document,position,click\nq,a,1,1\nq,b,2,0\n")
     for method in ("harvest", "em"):
         assert main(["propensities", str(log), "--method", method]) == 2
         assert "(simulate --rankers 2)" in capsys.readouterr().err
