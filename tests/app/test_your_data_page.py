@@ -187,6 +187,7 @@ def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> Non
         "clicked_documents": int((log.clicks_per_document > 0).sum()),
     }
     model = bench(page)._made["model"][1]
+    page.button(key="data-remove-ranker").click().run()
     upload(page, "ranker", "mine.json", ranker_text(model, counts).encode())
     assert not page.exception
     assert "a ranker's own clicks flatter it" in words(page)

@@ -81,6 +81,8 @@ class LogEstimate:
             "known_well": list(self.curve.known),
             "interpolated": list(self.curve.interpolated),
             "guessed": list(self.curve.guessed),
+            "fitted": list(self.curve.fitted),
+            "outside_interval": list(self.curve.outside),
             "trust": self.trust,
             "notices": list(self.notices),
         }
