@@ -26,7 +26,7 @@ from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
 
 NAME = "propensities"
 RANKS = (1, 10_000)  # the first and the last that can be asked for
-SUMMARY = "Estimate examination by rank from a click log (CSV), with intervals."
+SUMMARY = "Estimate examination by rank from a click log, with intervals."
 
 METHODS = {
     "swap": "swap",
@@ -44,9 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
         "log",
-        metavar="LOG.csv",
-        help="click log with the columns query, document, position, click and optionally "
-        "impressions, swapped_rank (the rank that the landmark was swapped with; the landmark "
+        metavar="LOG",
+        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
+        "position, click and optionally impressions, swapped_rank (the rank that the landmark was swapped with; the landmark "
         "itself for a control) and ranker",
     )
     add_columns_option(parser)
@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Estimate and print."""
-    protect_inputs({"--out": options.out}, {"LOG.csv": options.log})
+    protect_inputs({"--out": options.out}, {"LOG": options.log})
     if options.method is not None and options.method not in METHODS:
         raise InputError(
             f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."
