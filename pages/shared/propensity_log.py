@@ -13,14 +13,16 @@ from pages.shared.data_input import require_small
 from pages.shared.data_words import in_words
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
+    LOG_METHODS,
     PROPENSITY_METHODS,
+    LogEstimate,
     RankEstimate,
     curve_text,
+    estimate_from_log,
     parse_curve,
     parse_log,
     ratio_text,
 )
-from ultr_core.propensity.log_estimates import LOG_METHODS, LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
 
 _LARGEST_MB = 5

@@ -56,6 +56,16 @@ def test_propensities_recover_the_curve_and_write_it(
     assert read_curve(out).at([3])[0] == result["curve"][2]
 
 
+@pytest.mark.parametrize("method", ["harvest", "harvest-pivot", "harvest-chain", "swap"])
+def test_the_method_that_json_names_can_be_asked_for(
+    method: str, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["propensities", str(log), "--method", method, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(["propensities", str(log), "--method", first["method"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
 def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--landmark", "2", "--at", "1,2", "--ranks", "3", "--smoothing", "0.5"]
     assert main(["propensities", str(log), *options, "--fit", "monotone"]) == 0

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.propensity import CurveOptions, parse_log, read_log
-from ultr_core.propensity.log_estimates import LOG_METHODS, estimate_from_log
+from ultr_core.propensity import LOG_METHODS, CurveOptions, estimate_from_log, parse_log, read_log
 
 PLAIN = "query,document,position,click\n"
 
