@@ -82,7 +82,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clip", metavar="TAU", help="threshold of --method clipped (chosen by validation)"
     )
-    add_setting_options(parser, ("seed",))
+    add_setting_options(
+        parser,
+        ("seed",),
+        {"seed": "Draws the queries held out to choose C, and the folds of --fold-scores-out."},
+    )
     for name, text in _OUTPUTS.items():
         parser.add_argument(_option(name), metavar="FILE", help=text)
     add_json_option(parser)

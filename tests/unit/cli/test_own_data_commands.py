@@ -11,7 +11,9 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.corpus import load_corpus, load_directory, read_scores
+from ultr_core.inspection import join_log
 from ultr_core.learners.model_files import read_ranker
+from ultr_core.propensity import read_log
 from ultr_core.propensity.proprank_files import read_proprank
 from ultr_core.propensity.weight_files import read_weights
 from ultr_core.risk import affine_law
@@ -150,6 +152,33 @@ def test_a_ranker_judged_on_its_own_clicks_is_told(
     command[3] = str(tmp_path / "other.csv")
     found = told(capsys, "evaluate", *command, "--model", files["m.json"])
     assert not any("flatter" in notice for notice in found["notices"])
+
+
+def test_help_says_what_a_setting_does_in_this_command(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {}
+    for command in ("fit", "simulate", "compare"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        texts[command] = " ".join(capsys.readouterr().out.split())
+    assert "queries held out to choose C" in texts["fit"]
+    assert "simulated users" not in texts["fit"]
+    assert "15%" in texts["compare"]
+    assert "15%" not in texts["simulate"]
+    assert "with and without --sessions, but not the same clicks" in texts["simulate"]
+
+
+def test_a_seed_draws_the_same_queries_with_sessions(
+    small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["simulate", "--corpus", str(small_corpus), "--clicks", "400", "--seed", "2"]
+    for name, more in (("counts.csv", []), ("rows.csv", ["--sessions"])):
+        assert main([*command, *more, "--out", str(tmp_path / name)]) == 0
+    corpus = load_directory(small_corpus).train
+    counts, rows = (
+        join_log(read_log(tmp_path / name), corpus).clicks for name in ("counts.csv", "rows.csv")
+    )
+    assert counts.draws_per_query.tolist() == rows.draws_per_query.tolist()
+    assert counts.clicks_per_document.tolist() != rows.clicks_per_document.tolist()
 
 
 def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
