@@ -44,7 +44,7 @@ _NOTES = (
     "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
     "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "
     "counts, or null), sentence, notices, against_shown (first, second, difference, low, high, "
-    "sentence), overlap and checks."
+    "withheld, sentence), overlap and checks."
 )
 
 

@@ -40,6 +40,7 @@ FIT_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
 """Ways to weight the clicks, as they are asked for, and their keys in ``METHODS``."""
 
 Tell = Callable[[str], None]
+_NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,9 @@ class OwnFit:
     @property
     def sentence(self) -> str:
         """What was trained, in one sentence."""
-        clipped = f", clipped at τ = {self.clip:g}" if self.method == "clipped" else ""
+        clipped = ""
+        if self.method == "clipped":
+            clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
         return (
             f"{self.label} ranker from {self.weights.clicks:,.0f} clicks{clipped}, C = "
             f"{self.cost:g} ({self.chosen_by}), relative duality gap "

@@ -31,6 +31,12 @@ def test_the_walk_works_when_copied(
         told[command[3]] = capsys.readouterr().out
     assert "NDCG@10" in told["evaluate"]
     assert "Harvesting" in told["propensities"]
+    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert example is not None
+    exec(example[1], {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3
+    assert "the ranker is better than what users saw" in printed[-1]
     # The page takes files by upload up to this size.
     assert (tmp_path / "corpus.txt.gz").stat().st_size < 1e6 * MOST_MEGABYTES
     assert (tmp_path / "model.dat").read_text().startswith("SVM-light")
