@@ -146,7 +146,7 @@ def _price_section(
 
 
 def _rivals_section(page: PageContext, settings: Settings, kind: str, design: SwapDesign) -> None:
-    st.subheader("Nine ways on the same traffic")
+    st.subheader(f"{len(PROPENSITY_METHODS)} ways on the same traffic")
     if not _wanted("ways", kind, design, settings):
         return
     table = Slot()
@@ -160,7 +160,7 @@ def _rivals_section(page: PageContext, settings: Settings, kind: str, design: Sw
             page.launch.corpus, settings, kind, design, key
         )
     table.place().table(
-        method_rows(results, truth), alt="Error, coverage and cost of nine estimators"
+        method_rows(results, truth), alt="Error, coverage and cost of every estimator"
     )
     st.markdown(
         "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Intervals right: "

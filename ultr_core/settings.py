@@ -118,8 +118,8 @@ _ALL = (
     ),
     Parameter(
         "seed", "seed", "Seed of the users",
-        "Which simulated users come. The same seed gives the same clicks everywhere: on the "
-        "page, on the command line and in Python.",
+        "Which simulated users come. The same seed gives the same numbers on the page, on "
+        "the command line and in Python.",
         default=0, low=0, high=9_999, step=1, decimals=0,
     ),
     Parameter(

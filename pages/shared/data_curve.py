@@ -22,17 +22,15 @@ from ultr_core.figures.own_evidence import estimate_figure
 from ultr_core.files import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.propensity import (
+    LOG_METHODS,
     PROPENSITY_METHODS,
+    LogEstimate,
     PresentationLog,
     curve_text,
-    parse_curve_values,
-    ratio_text,
-)
-from ultr_core.propensity.log_estimates import (
-    LOG_METHODS,
-    LogEstimate,
     default_method,
     estimate_from_log,
+    parse_curve_values,
+    ratio_text,
 )
 from ultr_core.settings import PARAMETERS
 

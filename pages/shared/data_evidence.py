@@ -23,6 +23,7 @@ from ultr_core.experiments.evaluation import (
     RiskReport,
     evaluate_ranker,
 )
+from ultr_core.experiments.fitting import flattery
 from ultr_core.experiments.own_comparison import (
     RankerDifference,
     compare_rankers,
@@ -35,7 +36,7 @@ from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.settings import Settings
 
 JUDGED, CLIP = "data-judged", "data-judging-clip"
-_SHOWN = ("effective_sample_size", "largest_weight", "heaviest_clicks")
+_SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def step(
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
-        _fairness(ranker),
+        _fairness(ranker, joined),
     ]
     st.markdown("\n".join(f"- {in_words(text)}" for text in told if text))
     show_figure(partial(evidence_figure, found), key="-own")
@@ -111,10 +112,10 @@ def _against(
     ]
 
 
-def _fairness(ranker: Ranker) -> str:
-    """On which clicks a ranker trained here is judged."""
+def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
+    """On which clicks a ranker is judged: its own ones flatter it."""
     if ranker.fit is None:
-        return ""
+        return flattery(ranker.name, joined.clicks, ranker.trained)
     if not ranker.fair:
         return (
             "It is judged on the clicks that it was trained on, which flatters it: too few queries "
@@ -179,7 +180,7 @@ def _row(report: RiskReport) -> dict[str, str]:
 
 
 def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
-    """How much of the estimate hangs on few clicks."""
+    """What the log leaves out, and how much of the estimate hangs on few clicks."""
     checks = inspect_together(joined, corpus, propensities.curve)
     st.markdown(
         "\n".join(

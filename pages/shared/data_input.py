@@ -152,10 +152,13 @@ def _forget(file_id: str) -> None:
         manager.remove_file(session_id=context.session_id, file_id=file_id)
 
 
-def require_small(data: bytes, name: str) -> None:
-    """Raise InputError for a packed upload that is damaged or would fill the memory."""
+def require_small(data: bytes, name: str, largest_mb: int | None = None) -> None:
+    """Raise InputError for a packed upload that is damaged or would fill the memory.
+
+    It may unpack to ``GROWTH`` times the largest upload, ``largest_mb`` or that of the server.
+    """
     if data.startswith(GZIP):
-        most = GROWTH * largest_upload_mb() << 20
+        most = GROWTH * (largest_upload_mb() if largest_mb is None else largest_mb) << 20
         for _ in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
             pass
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -30,7 +31,13 @@ from ultr_core.inspection import (
     join_log,
 )
 from ultr_core.learners.limits import LARGEST_COST
-from ultr_core.learners.model_files import on_columns_of, parse_ranker, read_ranker
+from ultr_core.learners.model_files import (
+    on_columns_of,
+    parse_ranker,
+    parse_training_record,
+    read_ranker,
+    read_training_record,
+)
 from ultr_core.learners.ranker import LinearModel
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
@@ -44,7 +51,8 @@ class Ranker:
     """A ranker to be judged: its name, scores [documents], and how it came about.
 
     fit: of one trained here, fair where its scores come from rankers that have not seen the
-    query's clicks. model: of a linear one. file: None for one trained here.
+    query's clicks. model: of a linear one. file: None for one trained here. trained: what a file
+    says of its training.
     """
 
     name: str
@@ -54,6 +62,7 @@ class Ranker:
     model: LinearModel | None = None
     file: Brought | None = None
     fair: bool = True
+    trained: Mapping[str, Any] = field(default_factory=dict)
 
 
 def joined() -> JoinedLog | None:
@@ -214,7 +223,8 @@ def _model(file: Brought, corpus: Corpus | None) -> Ranker | None:
         return None
     on_corpus, _ = on_columns_of(corpus, model)
     scores = own.make("model-scores", token, lambda: on_corpus.score(corpus))
-    return Ranker(file.name, scores, token, model=on_corpus, file=file)
+    trained = own.make("model-record", file.token, lambda: _record(file))
+    return Ranker(file.name, scores, token, model=on_corpus, file=file, trained=trained)
 
 
 def _read_model(file: Brought) -> LinearModel:
@@ -222,6 +232,12 @@ def _read_model(file: Brought) -> LinearModel:
         return read_ranker(file.path)
     require_kind(file, "ranker")
     return parse_ranker(file.data, file.name)
+
+
+def _record(file: Brought) -> dict[str, Any]:
+    if file.path is not None:
+        return read_training_record(file.path)
+    return parse_training_record(file.data, file.name)
 
 
 def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:

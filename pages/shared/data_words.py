@@ -24,7 +24,8 @@ HELP = {
     "corpus": "Queries with their candidate documents, features and, if there are any, grades.",
     "groups": "Needed only where the rows of the corpus have no qid:.",
     "log": "Other names of columns can be mapped below once the file is here. Optional columns: "
-    "impressions, ranker, swapped rank, page, session, propensity.",
+    "impressions, ranker, swapped rank, page, session, propensity. Evidence on a ranker needs "
+    "whole lists: candidates that were never shown have no clicks.",
     "curve": "How often a result is examined at each rank, relative to rank 1.",
     "ranker": "To judge a ranker that exists already, by the clicks of your log.",
     "scores": "To judge any ranker, whatever it is made of, by its scores for your corpus.",

@@ -9,19 +9,23 @@ from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
 from pages.shared.data_curve import show_trust
+from pages.shared.data_input import require_small
 from pages.shared.data_words import in_words
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
+    LOG_METHODS,
     PROPENSITY_METHODS,
+    LogEstimate,
     RankEstimate,
     curve_text,
+    estimate_from_log,
     parse_curve,
     parse_log,
     ratio_text,
 )
-from ultr_core.propensity.log_estimates import LOG_METHODS, LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
 
+_LARGEST_MB = 5
 _BY_ITSELF = "what the log allows"
 
 
@@ -37,9 +41,11 @@ def section(page: PageContext, settings: Settings) -> None:
 
 def _log(settings: Settings) -> None:
     upload = st.file_uploader(
-        "Click log (CSV)", key="own_log", max_upload_size=5,
-        help="Columns query, document, position, click; optionally impressions, swapped_rank "
-        "(the landmark itself for a control) and ranker. It is read once and not kept.",
+        "Click log", key="own_log", max_upload_size=_LARGEST_MB,
+        help="CSV, plain or gzip, or Parquet. Columns query, document, position, click; optionally "
+        "impressions, swapped_rank (the landmark itself for a control) and ranker. It is read once "
+        "and not kept. The page Your data takes larger logs, and the command line logs of any "
+        "size.",
     )  # fmt: skip
     method = st.selectbox(
         "Method", [_BY_ITSELF, *LOG_METHODS], key="own_method",
@@ -48,7 +54,7 @@ def _log(settings: Settings) -> None:
     if upload is None:
         st.markdown(
             "Swaps are used where the log records them, otherwise documents that moved between "
-            "ranks. The same on the command line: `python -m ultr_core propensities LOG.csv`."
+            "ranks. The same on the command line: `python -m ultr_core propensities LOG`."
         )
         return
     try:
@@ -78,7 +84,8 @@ def _log(settings: Settings) -> None:
 
 
 def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
-    return estimate_from_log(parse_log(text_of(data, name), name), method=method)
+    require_small(data, name, _LARGEST_MB)
+    return estimate_from_log(parse_log(data, name), method=method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:

@@ -87,7 +87,11 @@ def lab(app: AppTest, out: str) -> None:
     for method in ("naive   ", "weighted"):
         (kendall,) = re.findall(rf"{method} τ = (-?\d\.\d\d)", out)
         assert f"τ = **{kendall}**" in shown
-    assert lines[-1] in shown
+    (place,) = (number for number, line in enumerate(lines) if "proof checks hold" in line)
+    assert lines[place] in shown
+    good, total = map(int, re.findall(r"\d+", lines[place]))
+    assert len(lines) - place - 1 == total - good > 0  # those that do not hold, each with why
+    assert all(re.match(r"(fails, as predicted|FAILS): ", line) for line in lines[place + 1 :])
 
 
 def study(app: AppTest, out: str) -> None:

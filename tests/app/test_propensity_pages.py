@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.csv as csv
+import pyarrow.parquet as parquet
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -88,17 +92,30 @@ def test_sliders_at_unusual_places(open_app: OpenApp, control: str, value: int) 
     assert not app.exception
 
 
+def as_parquet(text: str) -> bytes:
+    out = io.BytesIO()
+    parquet.write_table(csv.read_csv(io.BytesIO(text.encode())), out)
+    return out.getvalue()
+
+
 def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     app = open_page(open_app, "propensities")
     log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\ns,c,,1\n"
     app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
     assert not app.exception
     assert "1 click without a position" in words(app)
-    unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,1\n", "text/csv")
+    unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,0\n", "text/csv")
     app.file_uploader(key="own_log").set_value(unmoved).run()
     assert app.error[0].value.endswith("log with two rankers, or run swaps.")
     app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
     assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
+    for packed in (gzip.compress(log.encode()), as_parquet(log)):
+        app.file_uploader(key="own_log").set_value(("log", packed, "text/csv")).run()
+        assert not app.error
+        assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
+    bomb = gzip.compress(log.encode() + b"r,b,2,1\n" * 6_000_000)
+    app.file_uploader(key="own_log").set_value(("log.csv.gz", bomb, "text/csv")).run()
+    assert "unpack" in app.error[0].value
     deep = ("log*.csv", log.replace("b,2", "b,9999").encode(), "text/csv")
     app.file_uploader(key="own_log").set_value(deep).run()
     assert app.error[0].value.endswith("leave out the rows below rank 1,000.")

@@ -20,6 +20,7 @@ from pages.shared.data_input import SAMPLE_NAMES, allowed_path
 from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.experiments.samples import sample_files
+from ultr_core.learners.model_files import ranker_text
 
 OpenApp = Callable[..., AppTest]
 LOG = b"query,document,position,click\n" + b"".join(
@@ -174,6 +175,22 @@ def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None
     assert by_scores == by_model
     evaluate = next(command for command in commands(page) if command[0] == "evaluate")
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
+
+
+def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> None:
+    sampled(page, "corpus", "log", "ranker")
+    assert "clicks flatter it" not in words(page)
+    log = bench(page)._made["joined"][1].clicks
+    counts = {
+        "clicks": float(log.total_clicks),
+        "query_draws": log.query_draws,
+        "clicked_documents": int((log.clicks_per_document > 0).sum()),
+    }
+    model = bench(page)._made["model"][1]
+    page.button(key="data-remove-ranker").click().run()
+    upload(page, "ranker", "mine.json", ranker_text(model, counts).encode())
+    assert not page.exception
+    assert "a ranker's own clicks flatter it" in words(page)
 
 
 def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:

@@ -36,12 +36,27 @@ def room(name: str) -> str:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_imports_point_down_and_never_to_a_screen(path: Path) -> None:
+def test_imports_point_up_the_list_and_never_to_a_screen(path: Path) -> None:
     own = path.relative_to(CORE).with_suffix("").parts[0]
     for name in imported(path):
         assert name.split(".")[0] not in {"streamlit", "pages", "app", "tests"}
         if name.startswith("ultr_core.") and own != "__init__":
             assert ROOMS.index(room(name)) <= ROOMS.index(own), f"{own} imports {name}"
+
+
+def test_the_core_names_all_its_rooms_in_their_order() -> None:
+    """In the docstring of the package, in README's table and in this file alike."""
+    folders = {path.parent.name for path in CORE.glob("*/__init__.py")}
+    rooms = [name for name in ROOMS if name in folders]
+    assert set(rooms) == folders
+    told = ast.get_docstring(ast.parse((CORE / "__init__.py").read_text(encoding="utf-8"))) or ""
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## The house")[1]
+    for where, places in (
+        ("docstring", [told.find(name) for name in rooms]),
+        ("README", [table.find(f"`ultr_core/{name}/`") for name in rooms]),
+    ):
+        assert min(places) >= 0, where
+        assert places == sorted(places), where
 
 
 def test_pages_leave_mathematics_to_the_core() -> None:
@@ -87,7 +102,7 @@ def test_a_page_takes_all_main_controls_or_none() -> None:
 OF_OUR_OWN = {
     "cli.py",  # what argparse says
     "plans.py", "reading.py", "checks.py", "data_log.py", "curves.py",
-    "data_evidence.py",
+    "data_evidence.py", "unshown.py",
 }  # fmt: skip
 """Files that begin a sentence with a word of ours; a name from outside is never altered."""
 

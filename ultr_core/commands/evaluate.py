@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from ultr_core.commands.own_files import (
     add_propensity_options,
     check_own_options,
     number_option,
+    own_checks,
     own_corpus,
     own_log,
     own_propensities,
@@ -27,9 +29,11 @@ from ultr_core.experiments.evaluation import (
     Evaluation,
     evaluate_ranker,
 )
+from ultr_core.experiments.fitting import flattery
 from ultr_core.experiments.own_comparison import RankerDifference, compare_with_shown
-from ultr_core.inspection import Inspection, inspect_together, join_log
-from ultr_core.learners.model_files import on_columns_of, read_ranker
+from ultr_core.feedback import ClickLog
+from ultr_core.inspection import Inspection, join_log
+from ultr_core.learners.model_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.settings import PARAMETERS
 
 NAME = "evaluate"
@@ -41,7 +45,7 @@ _NOTES = (
     "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
     "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "
     "counts, or null), sentence, notices, against_shown (first, second, difference, low, high, "
-    "sentence), overlap and checks."
+    "withheld, sentence), overlap and checks."
 )
 
 
@@ -51,7 +55,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_own_corpus_option(parser)
     add_log_options(parser)
     add_propensity_options(parser)
-    parser.add_argument("--model", metavar="FILE", help="ranker: JSON, or model text of svm_light")
+    parser.add_argument(
+        "--model",
+        metavar="FILE",
+        help="ranker: JSON, or model text of svm_light; not one that was trained on this log, "
+        "whose own clicks flatter it (see fit --fold-scores-out)",
+    )
     parser.add_argument(
         "--scores", metavar="FILE", help="instead: scores, one a row of the corpus, or a table"
     )
@@ -88,8 +97,9 @@ def run(options: argparse.Namespace) -> int:
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=clip, relevant_grade=grade, name=name
     )
+    result = replace(result, notices=(*result.notices, *_flattery(options, joined.clicks)))
     print_notes(result.notices)
-    checks = inspect_together(joined, own.corpus, curve)
+    checks = own_checks(log, joined, own.corpus, curve)
     against = compare_with_shown(joined.clicks, scores, curve, name=name)
     if options.json:
         overlap = joined.overlap.as_dict()
@@ -98,6 +108,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(result, against, checks)
     return OK
+
+
+def _flattery(options: argparse.Namespace, log: ClickLog) -> tuple[str, ...]:
+    """A ranker may be judged on the clicks that it was trained on, which its file gives away."""
+    if options.model is None:
+        return ()
+    told = flattery(named(options.model), log, read_training_record(options.model))
+    way_out = "Judge the scores that fit --fold-scores-out writes, or use another log."
+    return (f"{told} {way_out}",) if told else ()
 
 
 def _scores(options: argparse.Namespace, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:

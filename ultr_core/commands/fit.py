@@ -12,6 +12,7 @@ from ultr_core.commands.own_files import (
     check_own_options,
     cost_option,
     number_option,
+    own_checks,
     own_corpus,
     own_log,
     own_part,
@@ -32,7 +33,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
-from ultr_core.inspection import Inspection, inspect_together, join_log
+from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners.model_files import write_ranker, write_svm_light_model
 from ultr_core.propensity import PresentationLog
 from ultr_core.propensity.proprank_files import write_proprank
@@ -82,7 +83,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clip", metavar="TAU", help="threshold of --method clipped (chosen by validation)"
     )
-    add_setting_options(parser, ("seed",))
+    add_setting_options(
+        parser,
+        ("seed",),
+        {"seed": "Draws the queries held out to choose C, and the folds of --fold-scores-out."},
+    )
     for name, text in _OUTPUTS.items():
         parser.add_argument(_option(name), metavar="FILE", help=text)
     add_json_option(parser)
@@ -132,9 +137,8 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("")
     print_notes(fit.notices)
-    checks = inspect_together(
-        joined, own.corpus, None if options.method == "naive" else curve, clip=fit.clip
-    )
+    used = None if options.method == "naive" else curve
+    checks = own_checks(log, joined, own.corpus, used, clip=fit.clip)
     _write(options, own.corpus, fit)
     if options.fold_scores_out is not None:
         scores = fold_scores(own.corpus, joined.clicks, fit, seed=seed)

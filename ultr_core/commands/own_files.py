@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ultr_core.commands.shared import print_notes, progress_line
@@ -15,7 +15,13 @@ from ultr_core.errors import InputError, checked_path, named, number_in_text, qu
 from ultr_core.experiments.own_data import curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.files import output_path
-from ultr_core.inspection import own_curve
+from ultr_core.inspection import (
+    Inspection,
+    JoinedLog,
+    inspect_log,
+    inspect_together,
+    own_curve,
+)
 from ultr_core.learners.limits import LARGEST_COST, SMALLEST_COST
 from ultr_core.propensity import (
     PresentationLog,
@@ -27,6 +33,10 @@ from ultr_core.settings import PARAMETERS
 
 PARTS = ("train", "validation", "test")
 LOG_ITSELF = "log"
+_TOLD_BY_READER = (
+    "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
+    "rank_changes",
+)  # fmt: skip
 
 
 def add_own_corpus_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -162,6 +172,24 @@ def own_propensities(options: argparse.Namespace, log: PresentationLog) -> Exami
     else:
         values = read_curve_values(options.propensities)
     return curve_for_log(values, log, carry_on=options.carry_on)
+
+
+def own_checks(
+    log: PresentationLog,
+    joined: JoinedLog,
+    corpus: Corpus,
+    curve: ExaminationCurve | None,
+    *,
+    clip: float = 0.0,
+) -> Inspection:
+    """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
+
+    The latter go to standard error as well, where the reader of the log has not told them already.
+    """
+    together = inspect_together(joined, corpus, curve, clip=clip)
+    looks = [finding for finding in inspect_log(log).findings if finding.verdict != "good"]
+    print_notes(finding.words for finding in looks if finding.key not in _TOLD_BY_READER)
+    return replace(together, findings=(*together.findings, *looks))
 
 
 def share_line(what: str) -> Callable[[float], object] | None:

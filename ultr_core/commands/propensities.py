@@ -16,38 +16,32 @@ from ultr_core.commands.shared import (
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import (
     FITS,
+    LOG_METHODS,
     PROPENSITY_METHODS,
     CurveOptions,
+    LogEstimate,
+    estimate_from_log,
     ratio_text,
     read_log,
     write_curve,
 )
-from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
 
 NAME = "propensities"
 RANKS = (1, 10_000)  # the first and the last that can be asked for
-SUMMARY = "Estimate examination by rank from a click log (CSV), with intervals."
+SUMMARY = "Estimate examination by rank from a click log, with intervals."
 
-METHODS = {
-    "swap": "swap",
-    "swap-pooled": "swap-pooled",
-    "harvest": "all-pairs",
-    "harvest-pivot": "pivot",
-    "harvest-chain": "chain",
-    "em": "em",
-    "ctr": "ctr",
-}
-"""Names on the command line and the methods they stand for."""
+METHODS = [PROPENSITY_METHODS[key].name for key in LOG_METHODS]
+"""Names on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
         "log",
-        metavar="LOG.csv",
-        help="click log with the columns query, document, position, click and optionally "
-        "impressions, swapped_rank (the rank that the landmark was swapped with; the landmark "
-        "itself for a control) and ranker",
+        metavar="LOG",
+        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
+        "position, click and optionally impressions, swapped_rank (the rank that the landmark was "
+        "swapped with; the landmark itself for a control) and ranker",
     )
     add_columns_option(parser)
     parser.add_argument(
@@ -75,8 +69,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Estimate and print."""
-    protect_inputs({"--out": options.out}, {"LOG.csv": options.log})
-    if options.method is not None and options.method not in METHODS:
+    protect_inputs({"--out": options.out}, {"LOG": options.log})
+    if options.method is not None and options.method not in {*METHODS, *LOG_METHODS}:
         raise InputError(
             f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."
         )
@@ -89,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     last_rank = None if options.ranks is None else whole_number(options.ranks, "--ranks", *RANKS)
     result = estimate_from_log(
         read_log(options.log, columns=own_columns(options)),
-        method=None if options.method is None else METHODS[options.method],
+        method=options.method,
         landmark=landmark,
         last_rank=last_rank,
         options=curve,

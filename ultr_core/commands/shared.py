@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ultr_core.corpus import CorpusSplits, load_directory
@@ -37,12 +38,18 @@ def add_corpus_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_setting_options(
-    parser: argparse.ArgumentParser, names: Sequence[str] = tuple(PARAMETERS)
+    parser: argparse.ArgumentParser,
+    names: Sequence[str] = tuple(PARAMETERS),
+    helps: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add one option for each of the named settings."""
+    """Add one option for each of the named settings.
+
+    helps: by name, what a setting does in this command, where that is not what it does elsewhere.
+    """
     for name in names:
         parameter = PARAMETERS[name]
-        text = f"{parameter.help} ({parameter.range_text}; default {parameter.default:,})"
+        text = helps.get(name, parameter.help)
+        text = f"{text} ({parameter.range_text}; default {parameter.default:,})"
         parser.add_argument(parameter.option, metavar="X", help=text.replace("%", "%%"))
 
 

@@ -35,6 +35,11 @@ _NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices.
 _SETTINGS = (
     "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
 )  # fmt: skip
+_HELPS = {
+    "clicks": "Expected number of clicks in the log.",
+    "seed": "Which simulated users come. The same seed draws the same queries with and without "
+    "--sessions, but not the same clicks.",
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="one row for each document shown, with its page, instead of counts",
     )
-    add_setting_options(parser, _SETTINGS)
+    add_setting_options(parser, _SETTINGS, _HELPS)
     add_curve_options(parser, "curve")
     add_json_option(parser)
 

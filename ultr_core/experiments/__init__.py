@@ -7,8 +7,10 @@ from ultr_core.experiments.comparison import (
     summarise,
     training_plan,
 )
+from ultr_core.experiments.evaluation import Evaluation, evaluate_ranker
 from ultr_core.experiments.evidence import proof_checks
 from ultr_core.experiments.family import RankerFamily, ranker_family
+from ultr_core.experiments.fitting import OwnFit, fit_from_log
 from ultr_core.experiments.logs import (
     Logs,
     simulate_logs,
@@ -25,6 +27,12 @@ from ultr_core.experiments.methods import (
     Method,
     stage,
 )
+from ultr_core.experiments.own_comparison import (
+    RankerDifference,
+    compare_rankers,
+    compare_with_shown,
+)
+from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.experiments.picture import EstimatedRisks, RiskPicture, risk_picture
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import (
@@ -45,9 +53,12 @@ __all__ = [
     "WORLD_FIELDS",
     "Comparison",
     "EstimatedRisks",
+    "Evaluation",
     "LoggedQueries",
     "Logs",
     "Method",
+    "OwnFit",
+    "RankerDifference",
     "RankerFamily",
     "RankerSummary",
     "RiskPicture",
@@ -57,6 +68,11 @@ __all__ = [
     "assumed_curve",
     "build_world",
     "compare",
+    "compare_rankers",
+    "compare_with_shown",
+    "evaluate_ranker",
+    "fit_from_log",
+    "fold_scores",
     "proof_checks",
     "ranker_family",
     "risk_picture",

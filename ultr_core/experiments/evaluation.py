@@ -13,10 +13,12 @@ from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.inspection import (
     NdcgOverTies,
+    Unshown,
     expected_ranks,
     ndcg_over_ties,
     require_covered,
     tied_groups,
+    unshown_candidates,
 )
 from ultr_core.propensity import clipped_propensities
 from ultr_core.ranking import query_sums
@@ -110,7 +112,8 @@ class Evaluation:
     """What a log, and the grades where there are any, say about one ranker.
 
     reports: naive, IPS, clipped and SNIPS by key. true: by the grades, None where there are none.
-    tied: documents that share their score with another of their query. notices: sentences.
+    tied: documents that share their score with another of their query. unshown: what the log
+    leaves out of the candidate sets. notices: sentences.
     """
 
     name: str
@@ -120,6 +123,7 @@ class Evaluation:
     query_draws: int
     clip: float
     tied: int
+    unshown: Unshown
     notices: tuple[str, ...]
 
     @property
@@ -134,9 +138,12 @@ class Evaluation:
             f"(95% interval {estimate.low:.3f} to {estimate.high:.3f})."
         )
         if self.true is not None:
+            text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged."
+        if self.unshown.what:
+            return f"{text} {self.unshown.finding().words}"
+        if self.true is not None:
             text += (
-                f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged. "
-                "Clicks on irrelevant documents move the estimate by a factor and a constant that "
+                " Clicks on irrelevant documents move the estimate by a factor and a constant that "
                 "are the same for every ranker, so compare rankers, not levels."
             )
         return text
@@ -177,7 +184,8 @@ def evaluate_ranker(
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
     Estimates: naive (propensities 1), IPS (equation 5), clipped at tau = ``clip`` (section 7.2) and
     SNIPS. Intervals treat query draws as independent, and documents of a draw as examined
-    independently. Click noise moves IPS by a factor and a constant (section 5.2).
+    independently. Click noise moves IPS by a factor and a constant (section 5.2) where every
+    candidate was shown; what the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus, a clip outside (0, 1], a clicked position that
     the curve has no number for, or a log with fewer than two query draws.
@@ -198,6 +206,7 @@ def evaluate_ranker(
         log.query_draws,
         clip,
         tied_groups(values, corpus.query_offsets).tied,
+        unshown_candidates(log),
         notices,
     )
 
@@ -224,8 +233,8 @@ def _reports(
 
 _IPS_WORDS = (
     "Every click counts 1 / propensity of the position where it happened; right on average if the "
-    "propensities are, but for noise: clicks on irrelevant documents move it by a factor and a "
-    "constant, the same for every ranker."
+    "propensities are and every candidate was shown, but for noise: clicks on irrelevant documents "
+    "move it by a factor and a constant, the same for every ranker."
 )
 _SNIPS_WORDS = (
     "As IPS, but divided by the summed weight: the mean rank of a clicked document, also of "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ FIT_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
 """Ways to weight the clicks, as they are asked for, and their keys in ``METHODS``."""
 
 Tell = Callable[[str], None]
+_NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,9 @@ class OwnFit:
     @property
     def sentence(self) -> str:
         """What was trained, in one sentence."""
-        clipped = f", clipped at τ = {self.clip:g}" if self.method == "clipped" else ""
+        clipped = ""
+        if self.method == "clipped":
+            clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
         return (
             f"{self.label} ranker from {self.weights.clicks:,.0f} clicks{clipped}, C = "
             f"{self.cost:g} ({self.chosen_by}), relative duality gap "
@@ -155,6 +158,25 @@ def fit_from_log(
         converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
         log.query_draws, notices,
     )  # fmt: skip
+
+
+def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
+    """A sentence where a ranker's record of its training counts what this log counts, else "".
+
+    trained: as in `OwnFit.as_dict`. Clicks, query draws and clicked documents are compared; that
+    all three agree by chance is unlikely, but they are no proof.
+    """
+    counts = {
+        "clicks": log.total_clicks,
+        "query_draws": log.query_draws,
+        "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),
+    }
+    if any(trained.get(key) != count for key, count in counts.items()):
+        return ""
+    return (
+        f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
+        "so probably on this log, and a ranker's own clicks flatter it."
+    )
 
 
 def fits_of(method: str, cost: float | None, clip: float | None) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.feedback import ClickLog, ExaminationCurve
-from ultr_core.inspection import expected_ranks, require_covered
+from ultr_core.inspection import Unshown, expected_ranks, require_covered, unshown_candidates
 from ultr_core.risk import Estimate, estimate_risk
 
 SHOWN = "what users saw"
@@ -20,16 +20,30 @@ SHOWN = "what users saw"
 class RankerDifference:
     """How much lower or higher the risk of the first ranker is, from the same clicks.
 
-    estimate: of risk(first) - risk(second), by IPS; negative is better for the first.
+    estimate: of risk(first) - risk(second), by IPS; negative is better for the first. unshown:
+    what the log leaves out of the candidate sets; where that is much, there is no verdict.
     """
 
     first: str
     second: str
     estimate: Estimate
+    unshown: Unshown | None = None
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence."""
+        """The verdict in one sentence, and in a second one what the log leaves out."""
+        unshown = self.unshown
+        if unshown is None or not unshown.what:
+            return self._verdict
+        because = f"{unshown.what}, and {unshown.consequence}."
+        if not unshown.withheld:
+            return f"{self._verdict} But {because}"
+        return (
+            f"These clicks cannot say whether {self.first} is better than {self.second}: {because}"
+        )
+
+    @property
+    def _verdict(self) -> str:
         found = self.estimate
         size = abs(found.value)
         if found.low <= 0 <= found.high:
@@ -56,6 +70,7 @@ class RankerDifference:
             "difference": found.value,
             "low": found.low,
             "high": found.high,
+            "withheld": self.unshown is not None and self.unshown.withheld,
             "sentence": self.sentence,
         }
 
@@ -101,7 +116,8 @@ def _difference(
     names: tuple[str, str],
 ) -> RankerDifference:
     require_covered(log, curve)
-    return RankerDifference(*names, estimate_risk(log, ranks - others, curve.at(log.rank)))
+    estimate = estimate_risk(log, ranks - others, curve.at(log.rank))
+    return RankerDifference(*names, estimate, unshown_candidates(log))
 
 
 def _listed(names: list[str]) -> str:

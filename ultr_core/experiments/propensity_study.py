@@ -24,13 +24,9 @@ from ultr_core.propensity import (
     PropensityEstimate,
     assemble_curve,
     displays_of_logs,
-    estimate_by_em,
-    estimate_click_rates,
     estimate_neighbour_swaps,
     estimate_shuffling,
     estimate_swaps,
-    harvest,
-    interventional_sets,
     ips_weights,
     naive_weights,
     neighbour_swap_cost,
@@ -224,15 +220,10 @@ def _by_logs(
         for log in logs
     )
     simulated = shown / (each * len(rankings))
-    ranks_and_reference = {"last_rank": design.last_rank, "reference": design.landmark}
+    estimator = PROPENSITY_METHODS[key].from_displays
+    assert estimator is not None
     try:
-        if key == "em":
-            estimate = estimate_by_em(displays, **ranks_and_reference)
-        elif key == "ctr":
-            estimate = estimate_click_rates(displays, **ranks_and_reference)
-        else:
-            sets = interventional_sets(displays, design.last_rank)
-            estimate = harvest(sets, method=key, reference=design.landmark)  # type: ignore[arg-type]
+        estimate = estimator(displays, last_rank=design.last_rank, reference=design.landmark)
         curve = assemble_curve(estimate, _without_smoothing(design.options))
     except InputError as error:
         return MethodResult(key, None, None, exact, simulated, str(error))

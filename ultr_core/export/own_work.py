@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
+from ultr_core.propensity import log_method
 
 Propensities = Literal["power", "file", "estimated", "log"]
 
@@ -15,8 +16,6 @@ ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
 TRAINED_HERE = "the ranker trained here"
 FOLD_SCORES = "fold_scores.csv"
-# Names of the command ``propensities`` for the methods that work on a log.
-_COMMAND_METHODS = {"all-pairs": "harvest", "pivot": "harvest-pivot", "chain": "harvest-chain"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     if files := [name for name in (work.corpus, work.log) if name is not None]:
         lines.append(["check", *files, *_columns(work)])
     if "propensities" in work.steps and work.propensities == "estimated" and work.log:
-        method = _COMMAND_METHODS.get(work.estimator, work.estimator)
+        method = log_method(work.estimator).name
         lines.append(
             ["propensities", work.log, *_columns(work), "--method", method, "--out",
              ESTIMATED_CURVE]

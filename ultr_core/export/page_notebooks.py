@@ -92,6 +92,9 @@ def _lab(state: PageState) -> list[Cell]:
             checks = proof_checks(world, family, settings)
             good = sum(check.holds for check in checks)
             print(f"{good} of {len(checks)} proof checks hold")
+            for check in checks:
+                if not check.holds:
+                    print(f"{check.status}: {check.proof.title}. {check.finding.sentence}")
             """
         ),
     ]

@@ -26,6 +26,7 @@ from ultr_core.inspection.ties import (
     ndcg_over_ties,
     tied_groups,
 )
+from ultr_core.inspection.unshown import Unshown, unshown_candidates
 
 __all__ = [
     "VERDICTS",
@@ -34,6 +35,7 @@ __all__ = [
     "JoinedLog",
     "NdcgOverTies",
     "Overlap",
+    "Unshown",
     "Verdict",
     "expected_ranks",
     "heaviest_share",
@@ -54,4 +56,5 @@ __all__ = [
     "require_covered",
     "tied_groups",
     "uncovered",
+    "unshown_candidates",
 ]

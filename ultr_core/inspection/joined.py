@@ -147,11 +147,14 @@ def _no_document(
 ) -> str:
     row = int(np.argmax(query_of[query] >= 0))
     shown = quoted(log.document_names[int(title[row])])
+    quote = shown[0]
     about = f"query {quoted(log.query_names[int(query[row])])} of the log shows {shown}"
     if corpus.document_ids is None:
         return (
             f"No document of the log could be found in {name}, which has no document ids: {about}, "
-            "and without ids the candidates of a query are called 1, 2, ... in the corpus' order."
+            "and without ids the candidates of a query are called 1, 2, ... in the corpus' order; "
+            "end each row of the corpus with its document's id, here "
+            f"# docid = {shown.strip(quote)}."
         )
     own = quoted(corpus.document_ids[int(corpus.query_offsets[query_of[query[row]]])])
     return (
@@ -220,7 +223,8 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
     if corpus.document_ids is None:
         yield (
             f"The documents of {name} have no ids, so the log's documents were taken as the "
-            "numbers 1, 2, ... of each query's candidates in the order of the corpus."
+            "numbers 1, 2, ... of each query's candidates in the order of the corpus; if "
+            "each row of the corpus ends in # docid = ID, that is matched."
         )
     if overlap.queries_joined < overlap.queries:
         yield (

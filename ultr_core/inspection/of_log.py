@@ -158,7 +158,7 @@ def _clicks(log: PresentationLog) -> Finding:
 
 
 def _only_clicks(log: PresentationLog) -> Iterator[Finding]:
-    if log.clicks.any() and bool((log.clicks == log.impressions).all()):
+    if log.clicks_only:
         yield Finding(
             "only_clicks",
             "Rows that were not clicked",
@@ -189,6 +189,12 @@ def _repeats(log: PresentationLog) -> Iterator[Finding]:
 def _rank_changes(log: PresentationLog) -> Finding:
     pairs, moved = int(log.pairs.size), log.moved_pairs
     words = f"{moved:,} of {pairs:,} (query, document) pairs were seen at more than one position"
+    if log.clicks_only:
+        return Finding(
+            "rank_changes", "Rank changes", moved, "look",
+            f"{words}, but examination cannot be estimated from them, for the log holds clicks "
+            "only.",
+        )  # fmt: skip
     if log.has_swaps:
         swapped = int(log.impressions[log.swap > 0].sum())
         return Finding(

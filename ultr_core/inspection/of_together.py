@@ -13,6 +13,7 @@ from ultr_core.feedback import ClickLog, ExaminationCurve, TableCurve
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.inspection.joined import JoinedLog, Overlap
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
+from ultr_core.inspection.unshown import unshown_candidates
 from ultr_core.propensity import (
     RelativeCurve,
     click_weight_diagnostics,
@@ -73,13 +74,17 @@ def inspect_together(
     clip: float = 0.0,
     curve_name: str = "the curve",
 ) -> Inspection:
-    """Check overlap, coverage of the curve, weights and preference pairs.
+    """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
     clip: the threshold tau that the weights will be clipped at, 0 for none. Without a curve the
     weights are not looked at. Raises InputError for a clip outside [0, 1].
     """
     log = joined.clicks
-    findings = [*_overlap(joined.overlap), _pairs(log, corpus)]
+    findings = [
+        *_overlap(joined.overlap),
+        unshown_candidates(log).finding(),
+        _pairs(log, corpus),
+    ]
     if curve is not None:
         findings += [_coverage(log, curve, curve_name), *_weights(log, curve, clip)]
     counts = {**_counts(log), "clicks_left_out": joined.overlap.clicks - log.total_clicks}

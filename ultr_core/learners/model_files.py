@@ -32,8 +32,10 @@ from ultr_core.learners.svm_light_model import (
 __all__ = [
     "on_columns_of",
     "parse_ranker",
+    "parse_training_record",
     "ranker_text",
     "read_ranker",
+    "read_training_record",
     "svm_light_text",
     "write_ranker",
     "write_svm_light_model",
@@ -95,8 +97,23 @@ def parse_ranker(data: bytes, name: str) -> LinearModel:
 
 
 def read_training_record(path: str | Path) -> dict[str, Any]:
-    """How a ranker in a JSON file was trained, as it was given to `write_ranker`."""
-    return dict(_content(read_text(path, _WHAT), named(path)).get("trained") or {})
+    """How a ranker in a JSON file was trained, as it was given to `write_ranker`.
+
+    Empty for model text of svm_light, which does not say it.
+    """
+    return _record(read_text(path, _WHAT), named(path))
+
+
+def parse_training_record(data: bytes, name: str) -> dict[str, Any]:
+    """`read_training_record` for the bytes of an upload called ``name``."""
+    return _record(text_of(data, name), name)
+
+
+def _record(text: str, name: str) -> dict[str, Any]:
+    if text.lstrip().startswith(FIRST_LINE):
+        return {}
+    trained = _content(text, name).get("trained")
+    return dict(trained) if isinstance(trained, dict) else {}
 
 
 def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tuple[str, ...]]:

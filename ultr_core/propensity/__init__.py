@@ -33,8 +33,14 @@ from ultr_core.propensity.harvesting import (
     pair_relevance,
 )
 from ultr_core.propensity.log_columns import COLUMNS, parse_columns
+from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
 from ultr_core.propensity.log_files import LogPreview, parse_log, preview_log, read_log
-from ultr_core.propensity.methods import PROPENSITY_METHODS, PropensityMethod
+from ultr_core.propensity.methods import (
+    LOG_METHODS,
+    PROPENSITY_METHODS,
+    PropensityMethod,
+    log_method,
+)
 from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
@@ -79,6 +85,7 @@ from ultr_core.propensity.weights import (
 __all__ = [
     "COLUMNS",
     "FITS",
+    "LOG_METHODS",
     "PROPENSITY_METHODS",
     "AssembledCurve",
     "ClickWeightDiagnostics",
@@ -87,6 +94,7 @@ __all__ = [
     "CurveOptions",
     "DisplayCounts",
     "InterventionalSets",
+    "LogEstimate",
     "LogPreview",
     "MeasuredCurve",
     "PresentationLog",
@@ -105,10 +113,12 @@ __all__ = [
     "clipping_effect",
     "curve_notices",
     "curve_text",
+    "default_method",
     "display_counts",
     "displays_of_logs",
     "estimate_by_em",
     "estimate_click_rates",
+    "estimate_from_log",
     "estimate_neighbour_swaps",
     "estimate_shuffling",
     "estimate_swaps",
@@ -117,6 +127,7 @@ __all__ = [
     "interventional_sets",
     "inverse_propensities",
     "ips_weights",
+    "log_method",
     "naive_weights",
     "neighbour_swap_cost",
     "pair_relevance",

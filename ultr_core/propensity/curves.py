@@ -106,8 +106,9 @@ class AssembledCurve:
 
     curve: for use as propensities. values: the same at ranks 1..K, relative to rank 1.
     known: ranks that are known well and shape the curve. interpolated: ranks between those.
-    guessed: the other ranks; all but the reference where none is known well. notices: sentences
-    for the reader.
+    guessed: the other ranks; all but the reference where none is known well. fitted: ranks whose
+    value a fit has changed. outside: of the known ones beside the reference, those where the fit
+    leaves the 95% interval. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve
@@ -116,6 +117,8 @@ class AssembledCurve:
     interpolated: tuple[int, ...]
     guessed: tuple[int, ...]
     notices: tuple[str, ...]
+    fitted: tuple[int, ...] = ()
+    outside: tuple[int, ...] = ()
 
     @property
     def guess_from(self) -> int | None:
@@ -125,14 +128,23 @@ class AssembledCurve:
 
     @property
     def sure(self) -> bool:
-        """Whether every rank is known well."""
-        return len(self.known) == len(self.values)
+        """Whether every rank is known well and the curve goes through what is known."""
+        return len(self.known) == len(self.values) and not self.outside
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well, and from which on the curve is a guess."""
+        """How many ranks are known well, from which on the curve is a guess, and a fit's misses."""
+        if not self.outside:
+            return self._known_sentence
+        return (
+            f"{self._known_sentence} The fit lies outside the 95% interval of "
+            f"{len(self.outside):,} of the {len(self.known) - 1:,} ranks beside the reference."
+        )
+
+    @property
+    def _known_sentence(self) -> str:
         ranks = len(self.values)
-        if self.sure:
+        if len(self.known) == ranks:
             return f"All {ranks:,} ranks are known well." if ranks > 1 else "There is one rank."
         if len(self.known) == 1:
             return f"No rank beside rank {self.known[0]} is known well: the whole curve is a guess."
@@ -144,10 +156,11 @@ class AssembledCurve:
         return f"{words}."
 
     def made_by(self, rank: int) -> str:
-        """How the value of a rank came about: measured, interpolated or a guess."""
+        """How the value of a rank came about: fitted, measured, interpolated or a guess."""
         return (
-            "measured" if rank in self.known
-            else "interpolated" if rank in self.interpolated else "guess"
+            "guess" if rank in self.guessed
+            else "fitted" if rank in self.fitted
+            else "measured" if rank in self.known else "interpolated"
         )  # fmt: skip
 
 
@@ -192,12 +205,15 @@ def assemble_curve(
     used, between, beside = _parts(known)
     notices += [*told, *_filled(between, beside, used)]
     full = _interpolated(values, weights, estimate.reference)
+    before = full
     if chosen.fit == "monotone":
         full = falling(full, np.where(known, weights, 0.0))
     elif chosen.fit == "power-law":
         eta = power_law_exponent(values, weights, estimate.reference)
         full = np.arange(1.0, full.size + 1) ** -eta
         notices.append(f"Fitted power law: p = (1/r)^η with η = {eta:.3f}.")
+    fitted = (np.flatnonzero(~np.isclose(full, before, rtol=1e-9, atol=0.0)) + 1).tolist()
+    outside = [] if blind or chosen.smoothing > 0 else _outside(estimate, full, known)
     full = full / full[0]
     above = (np.flatnonzero(full > 1) + 1).tolist()
     if above:
@@ -214,7 +230,23 @@ def assemble_curve(
         tuple(between),
         tuple(beside),
         tuple(notices),
+        tuple(fitted),
+        tuple(rank for rank in outside if rank in fitted),
     )
+
+
+def _outside(
+    estimate: PropensityEstimate, values: FloatArray, known: NDArray[np.bool_]
+) -> list[int]:
+    """Known ranks whose interval does not hold the value [K], a ratio to the reference rank."""
+    return [
+        point.rank
+        for point, value, used in zip(
+            estimate.points, values.tolist(), known.tolist(), strict=True
+        )
+        if used and point.rank != estimate.reference and point.low is not None
+        and point.high is not None and not point.low <= value <= point.high
+    ]  # fmt: skip
 
 
 def _parts(known: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:

@@ -7,35 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError
 from ultr_core.propensity.curves import (
     AssembledCurve,
     CurveOptions,
     assemble_curve,
 )
-from ultr_core.propensity.displays import estimate_click_rates
-from ultr_core.propensity.harvesting import harvest, interventional_sets
-from ultr_core.propensity.methods import PROPENSITY_METHODS
+from ultr_core.propensity.methods import PROPENSITY_METHODS, log_method
 from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
     RankEstimate,
     wilson_interval,
 )
-from ultr_core.propensity.position_em import estimate_by_em
 from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
-
-LOG_METHODS = ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")
-"""Keys of the methods that work on a log; the others need an experiment of their own."""
 
 MOST_RANKS = 10_000
 """Ranks that a curve from a log may have."""
 
 MOST_PAIRED = 1_000
 """Ranks that may be compared pair by pair, which takes time and memory with their square."""
-
-_PAIRING = ("pivot", "chain", "all-pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +73,8 @@ class LogEstimate:
             "known_well": list(self.curve.known),
             "interpolated": list(self.curve.interpolated),
             "guessed": list(self.curve.guessed),
+            "fitted": list(self.curve.fitted),
+            "outside_interval": list(self.curve.outside),
             "trust": self.trust,
             "notices": list(self.notices),
         }
@@ -115,21 +109,17 @@ def estimate_from_log(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> LogEstimate:
-    """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``.
+    """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``, or its command name.
 
     K is the lowest position of the log unless ``last_rank`` says another; what was shown below is
     left out and told, and below the log's lowest position the curve is carried on. Overall click
     rates, for smoothing, are those of the whole log; for swaps those of documents at their own
     rank.
 
-    Raises InputError for an unknown method, more ranks than it can take, a log without a click, or
-    one in which the method finds nothing to compare.
+    Raises InputError for an unknown method, more ranks than it can take, a log without a click or
+    of clicks only, or one in which the method finds nothing to compare.
     """
-    chosen = default_method(log) if method is None else method
-    if chosen not in LOG_METHODS:
-        raise InputError(
-            f"{quoted(chosen)} is no method for a log; choose from {', '.join(LOG_METHODS)}."
-        )
+    chosen = log_method(default_method(log) if method is None else method)
     if not log.clicks.any():
         raise InputError(
             f"None of the {int(log.impressions.sum()):,} impressions of the log was clicked, so "
@@ -140,32 +130,28 @@ def estimate_from_log(
     ranks = longest if last_rank is None else min(last_rank, longest)
     if not 1 <= landmark <= ranks:
         raise InputError(f"The landmark is rank {landmark}; it must lie between 1 and {ranks}.")
-    most = MOST_PAIRED if chosen in _PAIRING else MOST_RANKS
+    most = MOST_PAIRED if chosen.pairwise else MOST_RANKS
     if ranks > most:
         raise InputError(
             f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
             f"most; leave out the rows below rank {most:,} (--ranks {most})."
         )
-    if chosen != "ctr" and np.unique(log.position).size == 1:
+    log.require_unclicked()
+    if chosen.relevance_free and np.unique(log.position).size == 1:
         raise InputError(
             f"Only position {longest} occurs in the log, so no two positions can be compared."
         )
     displays = log.displays()
     wanted = ranks if last_rank is None else last_rank
     rates = displays.by_rank(ranks)
-    if chosen in ("swap", "swap-pooled"):
+    if chosen.from_displays is None:
         counts = log.swap_counts(landmark, ranks)
-        estimate = estimate_swaps(counts, ratio="pooled" if chosen == "swap-pooled" else "landmark")
+        pooled = chosen.key == "swap-pooled"
+        estimate = estimate_swaps(counts, ratio="pooled" if pooled else "landmark")
         smoother = counts.own_place.rates
     else:
+        estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
         smoother = rates.rates
-        if chosen == "em":
-            estimate = estimate_by_em(displays, last_rank=ranks, reference=landmark)
-        elif chosen == "ctr":
-            estimate = estimate_click_rates(displays, last_rank=ranks, reference=landmark)
-        else:
-            sets = interventional_sets(displays, ranks)
-            estimate = harvest(sets, method=chosen, reference=landmark)  # type: ignore[arg-type]
     estimate = _lengthened(estimate, wanted)
     smoother = np.append(smoother, np.zeros(wanted - ranks))
     curve = assemble_curve(estimate, options, click_rates=smoother)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.displays import DisplayCounts, estimate_click_rates
+from ultr_core.propensity.harvesting import Harvest, harvest, interventional_sets
+from ultr_core.propensity.points import PropensityEstimate
+from ultr_core.propensity.position_em import estimate_by_em
 
 Need = Literal["swaps", "shuffling", "neighbour swaps", "one ranker", "two rankers"]
 
@@ -15,6 +22,10 @@ class PropensityMethod:
     """One estimator: its key and name, the traffic it needs, its assumptions and its source.
 
     relevance_free: whether it is right whatever the relevance at each rank, in a position model.
+    from_displays: the function for one that needs only what was shown where and clicked, called
+    with displays, last_rank and reference; such a method works on every log. pairwise: whether its
+    work grows with the square of the ranks. command: its name on the command line, where that is
+    not the key.
     """
 
     key: str
@@ -23,10 +34,32 @@ class PropensityMethod:
     assumes: str
     source: str
     relevance_free: bool = True
+    from_displays: Callable[..., PropensityEstimate] | None = None
+    pairwise: bool = False
+    command: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return self.command or self.key
+
+    @property
+    def for_logs(self) -> bool:
+        """Whether it works on a log, which may record swaps; the others need other traffic."""
+        return self.from_displays is not None or self.needs == "swaps"
+
+
+def _harvested(
+    displays: DisplayCounts, *, method: Harvest, last_rank: int, reference: int
+) -> PropensityEstimate:
+    return harvest(interventional_sets(displays, last_rank), method=method, reference=reference)
 
 
 _POSITION_MODEL = (
     "users follow the position model: a click needs examination, which depends on the rank only"
+)
+_SERVED = (
+    "which ranker served a query may depend on the query, but on nothing else that moves clicks"
 )
 
 PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
@@ -65,25 +98,32 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "pivot",
                 "Harvesting, pivot",
                 "two rankers",
-                f"{_POSITION_MODEL}; which ranker served a query does not depend on the query; "
+                f"{_POSITION_MODEL}; {_SERVED}; "
                 "documents moved between each rank and the reference rank",
                 "Agarwal et al. (WSDM 2019)",
+                from_displays=partial(_harvested, method="pivot"),
+                pairwise=True,
+                command="harvest-pivot",
             ),
             PropensityMethod(
                 "chain",
                 "Harvesting, adjacent chain",
                 "two rankers",
-                f"{_POSITION_MODEL}; which ranker served a query does not depend on the query; "
-                "documents moved between all neighbouring ranks",
+                f"{_POSITION_MODEL}; {_SERVED}; documents moved between all neighbouring ranks",
                 "Agarwal et al. (WSDM 2019)",
+                from_displays=partial(_harvested, method="chain"),
+                pairwise=True,
+                command="harvest-chain",
             ),
             PropensityMethod(
                 "all-pairs",
                 "Harvesting, all pairs",
                 "two rankers",
-                f"{_POSITION_MODEL}; which ranker served a query does not depend on the query; "
-                "ranks are linked by documents that moved",
+                f"{_POSITION_MODEL}; {_SERVED}; ranks are linked by documents that moved",
                 "Agarwal et al. (WSDM 2019)",
+                from_displays=partial(_harvested, method="all-pairs"),
+                pairwise=True,
+                command="harvest",
             ),
             PropensityMethod(
                 "em",
@@ -92,6 +132,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 f"{_POSITION_MODEL}; each document has one attractiveness, was shown often, and "
                 "enough of them moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
+                from_displays=estimate_by_em,
             ),
             PropensityMethod(
                 "ctr",
@@ -101,8 +142,26 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
+                from_displays=estimate_click_rates,
             ),
         )
     }
 )
 """All estimators by key; pages, command line and studies read this."""
+
+LOG_METHODS = tuple(key for key, method in PROPENSITY_METHODS.items() if method.for_logs)
+"""Keys of the methods that work on a log."""
+
+
+def log_method(name: str) -> PropensityMethod:
+    """The method for logs of that key, or of that name on the command line.
+
+    Raises InputError for any other name.
+    """
+    for key in LOG_METHODS:
+        method = PROPENSITY_METHODS[key]
+        if name in (key, method.name):
+            return method
+    raise InputError(
+        f"{quoted(name)} is no method for a log; choose from {', '.join(LOG_METHODS)}."
+    )

@@ -104,6 +104,20 @@ class PresentationLog:
         place = np.searchsorted(self.positions, self.position)
         return _different(np.sort(self.document * self.positions.size + place))
 
+    @property
+    def clicks_only(self) -> bool:
+        """Whether every impression was clicked: a log of clicks, not of what was shown."""
+        return bool(self.clicks.any() and (self.clicks == self.impressions).all())
+
+    def require_unclicked(self) -> None:
+        """Raise InputError for a log of clicks only, in which every position looks alike."""
+        if self.clicks_only:
+            raise InputError(
+                f"Each of the {int(self.impressions.sum()):,} impressions of the log was clicked, "
+                "so it holds clicks and not what was shown, and examination cannot be estimated; "
+                "add the rows that were shown and not clicked."
+            )
+
     @cached_property
     def pages_with_repeats(self) -> int:
         """How many pages show one document at two positions; 0 without a column of pages."""
@@ -129,7 +143,7 @@ class PresentationLog:
         document that moved up; swapped rank = landmark is the control. A query's list is as long as
         the lowest position it was logged at; where only the two swapped documents are logged,
         every list is taken to be long enough. Raises InputError without the column, or without a
-        single swap or control presentation.
+        single swap or control presentation, and for a log of clicks only.
         """
         if not self.has_swaps:
             raise InputError(
@@ -140,6 +154,7 @@ class PresentationLog:
             raise InputError(
                 f"The landmark is rank {landmark}; it must lie between 1 and {last_rank}."
             )
+        self.require_unclicked()
         drawn, place = self.swap, self.position
         long_enough = self._list_length(landmark)[self.query]
         own = (drawn == landmark) & (place == landmark)

@@ -11,7 +11,9 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.corpus import load_corpus, load_directory, read_scores
+from ultr_core.inspection import join_log
 from ultr_core.learners.model_files import read_ranker
+from ultr_core.propensity import read_log
 from ultr_core.propensity.proprank_files import read_proprank
 from ultr_core.propensity.weight_files import read_weights
 from ultr_core.risk import affine_law
@@ -128,6 +130,76 @@ def test_the_built_in_corpus_is_written_beside_its_log(
     assert load_corpus(corpus).n_queries == 2000
     found = told(capsys, "check", str(log), "--corpus", str(corpus))["files"][1]
     assert found["counts"]["clicks"] == result["clicks"]
+
+
+def test_a_ranker_judged_on_its_own_clicks_is_told(
+    own: Path, small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--corpus", str(small_corpus), "--log", str(own / "log.csv.gz"), "--eta", "1"]
+    files = {name: str(tmp_path / name) for name in ("m.json", "m.dat", "fold.csv")}
+    out = ["--out", files["m.json"], "--svm-light-out", files["m.dat"]]
+    assert main(["fit", *command, "--cost", "1", *out, "--fold-scores-out", files["fold.csv"]]) == 0
+    found = told(capsys, "evaluate", *command, "--model", files["m.json"])
+    assert "flatter" in found["notices"][-1]
+    # A model text does not say how it was trained, and scores of folds are fair.
+    for given in (["--model", files["m.dat"]], ["--scores", files["fold.csv"]]):
+        assert not any(
+            "flatter" in n for n in told(capsys, "evaluate", *command, *given)["notices"]
+        )
+    with gzip.open(own / "log.csv.gz", "rt") as file:
+        rows = file.read().splitlines()
+    (tmp_path / "other.csv").write_text("\n".join(rows[: len(rows) // 2]) + "\n")
+    command[3] = str(tmp_path / "other.csv")
+    found = told(capsys, "evaluate", *command, "--model", files["m.json"])
+    assert not any("flatter" in notice for notice in found["notices"])
+
+
+def test_help_says_what_a_setting_does_in_this_command(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {}
+    for command in ("fit", "simulate", "compare"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        texts[command] = " ".join(capsys.readouterr().out.split())
+    assert "queries held out to choose C" in texts["fit"]
+    assert "simulated users" not in texts["fit"]
+    assert "15%" in texts["compare"]
+    assert "15%" not in texts["simulate"]
+    assert "with and without --sessions, but not the same clicks" in texts["simulate"]
+
+
+def test_a_seed_draws_the_same_queries_with_sessions(
+    small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["simulate", "--corpus", str(small_corpus), "--clicks", "400", "--seed", "2"]
+    for name, more in (("counts.csv", []), ("rows.csv", ["--sessions"])):
+        assert main([*command, *more, "--out", str(tmp_path / name)]) == 0
+    corpus = load_directory(small_corpus).train
+    counts, rows = (
+        join_log(read_log(tmp_path / name), corpus).clicks for name in ("counts.csv", "rows.csv")
+    )
+    assert counts.draws_per_query.tolist() == rows.draws_per_query.tolist()
+    assert counts.clicks_per_document.tolist() != rows.clicks_per_document.tolist()
+
+
+def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
+    own: Path, small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with gzip.open(own / "log.csv.gz", "rt") as file:
+        head, *rows = file.read().splitlines()
+    # query, document, position, impressions, clicks, ranker: what was not clicked is left out.
+    cells = [row.split(",") for row in rows]
+    clicked = [",".join([*c[:3], c[4], *c[4:]]) for c in cells if c[4] != "0"]
+    (tmp_path / "clicks.csv").write_text("\n".join([head, *clicked]) + "\n")
+    command = ["--corpus", str(small_corpus), "--log", str(tmp_path / "clicks.csv"), "--eta", "1"]
+    fit = ["fit", *command, "--cost", "1", "--out", str(tmp_path / "m.json")]
+    for run in (fit, ["evaluate", *command, "--model", str(tmp_path / "m.json")]):
+        capsys.readouterr()
+        assert main([*run, "--json"]) == 0
+        out, err = capsys.readouterr()
+        keys = {finding["key"]: finding for finding in json.loads(out)["checks"]["findings"]}
+        assert keys["only_clicks"]["verdict"] == "look"
+        assert "positions" not in keys  # good, so check says it and these do not
+        assert f"note: {keys['only_clicks']['words']}" in err
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,16 @@ def test_propensities_recover_the_curve_and_write_it(
     assert read_curve(out).at([3])[0] == result["curve"][2]
 
 
+@pytest.mark.parametrize("method", ["harvest", "harvest-pivot", "harvest-chain", "swap"])
+def test_the_method_that_json_names_can_be_asked_for(
+    method: str, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["propensities", str(log), "--method", method, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(["propensities", str(log), "--method", first["method"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
 def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--landmark", "2", "--at", "1,2", "--ranks", "3", "--smoothing", "0.5"]
     assert main(["propensities", str(log), *options, "--fit", "monotone"]) == 0
@@ -198,7 +208,7 @@ def test_a_log_too_deep_for_pairs_of_ranks_names_the_way_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deep = tmp_path / "deep.csv"
-    deep.write_text("query,document,position,click\nq,a,1,1\nq,a,4000000000,1\n")
+    deep.write_text("query,document,position,click\nq,a,1,1\nq,b,2,0\nq,a,4000000000,1\n")
     for method in ("harvest", "harvest-chain", "em", "ctr"):
         assert main(["propensities", str(deep), "--method", method]) == 2
         assert "goes down to rank 4,000,000,000" in capsys.readouterr().err

@@ -31,6 +31,12 @@ def test_the_walk_works_when_copied(
         told[command[3]] = capsys.readouterr().out
     assert "NDCG@10" in told["evaluate"]
     assert "Harvesting" in told["propensities"]
+    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert example is not None
+    exec(example[1], {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3
+    assert "the ranker is better than what users saw" in printed[-1]
     # The page takes files by upload up to this size.
     assert (tmp_path / "corpus.txt.gz").stat().st_size < 1e6 * MOST_MEGABYTES
     assert (tmp_path / "model.dat").read_text().startswith("SVM-light")
@@ -55,7 +61,7 @@ def test_a_log_in_which_nothing_moved_names_the_option_that_moves_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "log.csv"
-    log.write_text("query,document,position,click\nq,a,1,1\nq,b,2,1\n")
+    log.write_text("query,document,position,click\nq,a,1,1\nq,b,2,0\n")
     for method in ("harvest", "em"):
         assert main(["propensities", str(log), "--method", method]) == 2
         assert "(simulate --rankers 2)" in capsys.readouterr().err

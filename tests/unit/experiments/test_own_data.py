@@ -135,6 +135,13 @@ def test_the_trained_ranker_looks_better_on_its_own_clicks(
     assert own.estimate.value < fair.estimate.value
 
 
+def test_a_threshold_of_0_is_said_to_be_no_clipping(corpus: Corpus, clicks: ClickLog) -> None:
+    fit = replace(fit_from_log(corpus, clicks, CURVE, cost=0.1), method="clipped")
+    assert "validation chose not to clip (τ = 0), C = 0.1" in replace(fit, clip=0.0).sentence
+    assert ", clipped at τ = 0.05, C" in replace(fit, clip=0.05).sentence
+    assert "clip" not in replace(fit, method="ips").sentence
+
+
 @pytest.mark.parametrize("method", ["naive", "ips", "clipped"])
 def test_a_callback_sees_every_fit_and_can_end_it(
     corpus: Corpus, clicks: ClickLog, method: str

@@ -72,6 +72,19 @@ def test_without_document_ids_candidates_are_numbered_from_one() -> None:
     assert any("numbers 1, 2, ..." in notice for notice in joined.notices)
 
 
+def test_documents_that_a_corpus_does_not_name_are_refused_with_the_repair() -> None:
+    """The repair that is told makes the log fit."""
+    rows = b"1 qid:A 1:1\n0 qid:A 1:2\n"
+    log = parse_log(HEADER + "A,doc-225-3,1,1\nA,b,2,0\n")
+    with pytest.raises(InputError) as error:
+        join_log(log, parse_corpus(rows, "corpus.txt"))
+    told = "# docid = doc-225-3"
+    assert f"end each row of the corpus with its document's id, here {told}." in str(error.value)
+    with_ids = rows.replace(b"1:1", f"1:1 {told}".encode()).replace(b"1:2", b"1:2 # docid = b2")
+    repaired = parse_corpus(with_ids, "corpus.txt")
+    assert join_log(log, repaired).overlap.clicks_joined == 1
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -235,6 +248,9 @@ def test_fits_choose_on_held_out_queries_or_given_ones(corpus: Corpus) -> None:
 def test_logs_of_clicks_only_and_of_gaps_are_told(tmp_path: Path) -> None:
     only = inspect_log(parse_log(HEADER + "q,a,1,1\nq,b,11,1\n"))
     assert only.finding("only_clicks").verdict == "look"
+    moved = inspect_log(parse_log(HEADER + "q,a,1,1\nq,a,2,1\n")).finding("rank_changes")
+    assert (moved.value, moved.verdict) == (1, "look")
+    assert "harvested" not in moved.words
     assert only.finding("position_gaps").value == 9
     none = inspect_log(parse_log(HEADER + "q,a,1,0\n"))
     assert none.finding("clicks").verdict == "stop"

@@ -7,6 +7,7 @@ import pytest
 
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
+    PROPENSITY_METHODS,
     DisplayCounts,
     display_counts,
     estimate_by_em,
@@ -120,3 +121,30 @@ def test_too_few_clicks_for_an_interval_are_said() -> None:
     assert point.value == pytest.approx(1 / 3)
     assert point.low is None
     assert "too few clicks" in point.reason
+
+
+@pytest.mark.parametrize("method", ["pivot", "chain", "all-pairs"])
+def test_which_ranker_served_may_depend_on_the_query(method: str) -> None:
+    """With expected counts the ratios are exact: each document is weighted by its own displays.
+
+    Queries with many relevant documents are served nearly always by the first ranker, the others
+    nearly always by the second one.
+    """
+    curve = np.array([1.0, 0.5, 0.25])
+    orders = ([0, 1, 2], [2, 0, 1])
+    rows = []
+    for query, (rates, draws) in enumerate([([0.8, 0.4, 0.8], (3600, 400)),
+                                            ([0.1, 0.2, 0.1], (400, 3600))]):  # fmt: skip
+        for order, shown in zip(orders, draws, strict=True):
+            for place, document in enumerate(order):
+                clicks = round(shown * curve[place] * rates[document])
+                assert clicks == pytest.approx(shown * curve[place] * rates[document])
+                rows.append((query, 3 * query + document, place + 1, shown, clicks))
+    displays = display_counts(*np.array(rows).T)
+    found = harvest(interventional_sets(displays, 3), method=method)  # type: ignore[arg-type]
+    values = [point.value for point in found.points]
+    assert values == pytest.approx(curve.tolist(), rel=1e-9)
+    assert "may depend on the query" in PROPENSITY_METHODS[method].assumes
+    # Which rows are compared matters: click rates as they are depend on who served what.
+    rates = [p.value for p in estimate_click_rates(displays, last_rank=3).points]
+    assert rates[1] != pytest.approx(0.5, rel=0.05)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.propensity import CurveOptions, parse_log, read_log
-from ultr_core.propensity.log_estimates import estimate_from_log
+from ultr_core.propensity import LOG_METHODS, CurveOptions, estimate_from_log, parse_log, read_log
 
 PLAIN = "query,document,position,click\n"
 
@@ -248,3 +247,18 @@ def test_faults_are_told_in_plain_words() -> None:
         "the click log has no usable row: 1 row with a position that is no number (line 2); "
         "1 row with no document (line 3)."
     )
+
+
+@pytest.mark.parametrize("method", LOG_METHODS)
+def test_a_log_of_clicks_only_gives_no_curve(method: str) -> None:
+    """Every position would look alike, and the curve flat and certain."""
+    head = "query,document,position,click,swapped_rank\n"
+    rows = [f"q{q},d{d},{(d + q) % 3 + 1},1,{q % 3 + 1}" for q in range(9) for d in range(3)]
+    log = parse_log(head + "\n".join(rows) + "\n")
+    assert log.clicks_only
+    with pytest.raises(InputError, match="rows that were shown and not clicked"):
+        estimate_from_log(log, method=method)
+    with pytest.raises(InputError, match="clicks and not what was shown"):
+        log.swap_counts(1, 3)
+    shown = parse_log(head + "\n".join([*rows, "q0,d9,3,0,0"]) + "\n")
+    assert not shown.clicks_only

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -100,6 +101,42 @@ def test_known_ranks_may_rise_and_the_guess_never_does() -> None:
     curve = assemble_curve(measured((1, 0.1), (0.3, 0.05), (0.6, 0.05), (0.2, 0.3), (9.0, 2.0)))
     assert curve.values[2] == pytest.approx(0.6)
     assert curve.values[4] <= curve.values[3] == pytest.approx(0.2)
+
+
+def with_intervals(found: PropensityEstimate) -> PropensityEstimate:
+    points = [
+        replace(p, low=p.value * np.exp(-1.96 * p.standard_error),
+                high=p.value * np.exp(1.96 * p.standard_error))
+        for p in found.points
+        if p.value is not None and p.standard_error is not None
+    ]  # fmt: skip
+    return replace(found, points=tuple(points))
+
+
+def test_values_of_a_fit_are_no_measurements() -> None:
+    """A power law through 1, 1/2, 1/3 and a sharp fall: no value of it is one that was measured."""
+    found = with_intervals(
+        measured((1.0, 0.0), (0.5, 0.01), (0.33, 0.01), (0.05, 0.01), (0.2, 0.9))
+    )
+    plain = assemble_curve(found)
+    assert plain.fitted == plain.outside == ()
+    assert plain.made_by(4) == "measured"
+    power = assemble_curve(found, CurveOptions(fit="power-law"))
+    told = [power.made_by(rank) for rank in range(1, 6)]
+    assert told == ["measured", "fitted", "fitted", "fitted", "guess"]
+    assert power.values[3] > 0.05 * 1.02
+    assert power.values[1] < 0.5 * 0.98
+    assert {2, 4} <= set(power.outside)
+    assert not power.sure
+    assert f"outside the 95% interval of {len(power.outside)} of the 3 ranks" in power.sentence
+    # Pooled values are fitted, the others stay as they were measured.
+    pooled = assemble_curve(
+        with_intervals(measured((1.0, 0.0), (0.4, 0.1), (0.42, 0.1))),
+        CurveOptions(fit="monotone"),
+    )
+    assert [pooled.made_by(rank) for rank in (1, 2, 3)] == ["measured", "fitted", "fitted"]
+    assert pooled.outside == ()
+    assert pooled.sure
 
 
 @pytest.mark.parametrize("fit", ["none", "monotone", "power-law"])

@@ -1,0 +1,136 @@
+"""A log that shows only the top of each list: counted, told, and no verdict on rankers from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus, parse_corpus
+from ultr_core.experiments.evaluation import evaluate_ranker
+from ultr_core.experiments.own_comparison import compare_rankers, compare_with_shown
+from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.inspection import inspect_together, join_log, unshown_candidates
+from ultr_core.propensity import parse_log
+
+CURVE = PowerLaw(1.0)
+PLACES = 10
+
+
+def world(queries: int = 40) -> tuple[Corpus, np.ndarray]:
+    """Lists of ten with one relevant document each, which the log's ranker puts last but two."""
+    rows = [
+        f"{4 if place == 8 else 0} qid:{q} 1:{place} # docid = d{place}"
+        for q in range(queries)
+        for place in range(1, PLACES + 1)
+    ]
+    corpus = parse_corpus("\n".join(rows).encode(), "corpus.txt")
+    best = np.where(corpus.grades == 4, 1.0, 0.0) - np.arange(corpus.n_documents) * 1e-6
+    return corpus, best
+
+
+def log_of(queries: int, cut: int, *, draws: int = 30, moved: bool = False) -> str:
+    """Counts: the first places are shown in each draw, and what is examined is clicked at random.
+
+    Clicks are their expectations for noise of 0.3, rounded, so that nothing here is left to chance.
+    """
+    lines = ["query,document,position,impressions,clicks"]
+    for q in range(queries):
+        for turn in range(2 if moved else 1):
+            for place in range(1, cut + 1):
+                document = (place - 1 + 5 * turn) % PLACES + 1
+                rate = (0.9 if document == 8 else 0.3) / place
+                lines.append(f"{q},d{document},{place},{draws},{round(rate * draws)}")
+    return "\n".join(lines) + "\n"
+
+
+def joined(cut: int, **how: int | bool) -> tuple[Corpus, np.ndarray, ClickLog]:
+    corpus, best = world()
+    log = join_log(parse_log(log_of(40, cut, **how)), corpus)  # type: ignore[arg-type]
+    return corpus, best, log.clicks
+
+
+def test_a_log_of_whole_lists_leaves_nothing_out() -> None:
+    corpus, best, log = joined(PLACES)
+    found = unshown_candidates(log)
+    assert (found.never, found.candidates, found.below, found.verdict) == (0, 400, 0.0, "good")
+    against = compare_with_shown(log, best, CURVE, name="mine")
+    assert against.estimate.high < 0
+    assert "mine is better than what users saw" in against.sentence
+    assert "never shown" not in against.sentence
+    assert evaluate_ranker(corpus, log, best, CURVE).sentence.endswith("rankers, not levels.")
+
+
+def test_a_cut_log_reverses_the_difference_and_gives_no_verdict() -> None:
+    """The best ranker loses on what was shown, for the relevant documents were not."""
+    corpus, best, log = joined(5)
+    found = unshown_candidates(log)
+    assert (found.never, found.lasting, found.lowest) == (200, 200, 5)
+    assert found.below == pytest.approx(0.5)
+    against = compare_with_shown(log, best, CURVE, name="mine")
+    assert against.estimate.low > 0  # what IPS says, and it is wrong
+    told = against.sentence
+    assert told.startswith("These clicks cannot say whether mine is better than what users saw: ")
+    assert "200 of 400 candidates (50%) were never shown" in told
+    assert against.as_dict()["withheld"] is True
+    between = compare_rankers(log, best, -best, CURVE, names=("mine", "other"))
+    assert "cannot say whether mine is better than other" in between.sentence
+    sentence = evaluate_ranker(corpus, log, best, CURVE).sentence
+    assert "200 of 400 candidates (50%)" in sentence
+    assert "the same for every ranker" not in sentence
+
+
+def test_every_check_of_log_and_corpus_has_it() -> None:
+    corpus, _ = world()
+    together = inspect_together(join_log(parse_log(log_of(40, 5)), corpus), corpus)
+    finding = together.finding("never_shown")
+    assert (finding.value, finding.verdict, together.verdict) == (200, "stop", "stop")
+    assert "200 of 400 candidates (50%) were never shown" in finding.words
+
+
+def test_few_left_out_qualify_the_verdict() -> None:
+    corpus, best = world()
+    whole = log_of(40, PLACES)
+    without = "\n".join(row for row in whole.splitlines() if not row.startswith("7,d10,")) + "\n"
+    log = join_log(parse_log(without), corpus).clicks
+    assert unshown_candidates(log).verdict == "look"
+    told = compare_with_shown(log, best, CURVE, name="mine").sentence
+    assert "is better than what users saw" in told
+    assert told.endswith("But 1 of 400 candidates (0.2%) was never shown, and clicks say nothing "
+                         "of those.")  # fmt: skip
+
+
+def test_queries_that_were_never_drawn_do_not_count() -> None:
+    corpus, _ = world()
+    found = unshown_candidates(join_log(parse_log(log_of(10, PLACES)), corpus).clicks)
+    assert (found.candidates, found.never, found.verdict) == (100, 0, "good")
+
+
+def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
+    """Other queries were shown down to the end, and these were drawn only once."""
+    corpus, _ = world()
+    rare = "".join(f"{q},d1,1,1,1\n" for q in range(30, 40))
+    log = join_log(parse_log(log_of(30, PLACES) + rare), corpus).clicks
+    found = unshown_candidates(log)
+    assert (found.never, found.lasting, found.verdict) == (90, 0, "look")
+    assert "may be chance" in found.finding().words
+    often = rare.replace(",1,1,1\n", ",1,20,1\n")
+    log = join_log(parse_log(log_of(30, PLACES) + often), corpus).clicks
+    assert unshown_candidates(log).verdict == "stop"
+
+
+def test_rankers_that_take_turns_above_a_cut_show_all_but_too_seldom() -> None:
+    _, best, log = joined(5, moved=True)
+    found = unshown_candidates(log)
+    assert (found.never, found.verdict) == (0, "stop")
+    assert "the log ends at position 5, and 50.0% of the places" in found.what
+    assert "cannot say" in compare_with_shown(log, best, CURVE, name="mine").sentence
+
+
+def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:
+    corpus, best = world()
+    rows = "query,document,position,click\n" + "".join(f"{q},d1,1,1\n" for q in range(40))
+    log = join_log(parse_log(rows), corpus).clicks
+    finding = unshown_candidates(log).finding()
+    assert (finding.value, finding.verdict) == (None, "look")
+    assert "clicks only" in finding.words
+    assert "clicks only" in compare_with_shown(log, best, CURVE, name="mine").sentence
