@@ -13,6 +13,7 @@ from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
+from ultr_core.settings import PARAMETERS
 
 _WALK_FILES = ("corpus", "log", "curve", "ranker")
 _DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_unchecked:]"
@@ -48,6 +49,11 @@ def introduction() -> None:
             "is forgotten when the session ends. A larger text file may fit when packed with gzip.",
             width="content",
         )
+    grade, seed = (PARAMETERS[name].label for name in ("relevant_grade", "seed"))
+    st.markdown(
+        f":small[:material/tune: At the side only “{grade}” and “{seed}” act on your files; the "
+        "rest describes simulated users.]"
+    )
 
 
 def _walk() -> None:
