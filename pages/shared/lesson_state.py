@@ -11,8 +11,8 @@ from ultr_core.errors import InputError
 from ultr_core.export.page_links import LESSON
 from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
 
-LONGEST_ANSWER = 60
-"""Characters of an answer that are kept."""
+LONGEST_ANSWER = 80
+"""Characters of an answer that are kept: more than are read, so that none is cut and judged."""
 
 _DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
 
