@@ -117,7 +117,8 @@ WRONG_PROPENSITY = Lesson(
         "Weights that are too large turn the list over: clicks far down count too much, and there "
         "noise is most of what is left; and the variance is larger, too. The paper found the "
         "same: **too little correction is the safer mistake.** (All from one click log: small "
-        "differences may be chance. The study below has ten logs.)"
+        "differences may be chance. The study below, on the built-in corpus, has "
+        "{study_logs:.0f} click logs a point.)"
     ),
     shows=Door(
         "The exaggerating learner in the Lab. Scroll to “Proof checks” and see which fail, and "

@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.errors import InputError
 from ultr_core.experiments import World, user_model
+from ultr_core.experiments.studies import load_shipped
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.lessons.model import Found
 from ultr_core.lessons.source import Source, comparison_of
@@ -271,7 +272,7 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
         "harm_low": low - right, "harm_high": high - right,
         "truth": 2 if alike else 1 if harm_high > harm_low else 0,
         "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
-        "inverse": 1 / ratio,
+        "inverse": 1 / ratio, "study_logs": load_shipped("figures").base.draws,
         "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**settings.eta,
         "answer": float(true_curve(settings).at(9) / believed.at(9)),
     }  # fmt: skip
