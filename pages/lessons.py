@@ -42,12 +42,13 @@ def _done_words() -> str:
     solved, shown = lesson_state.solved(), lesson_state.shown()
     parts = []
     if solved:
-        parts.append(f":green[:material/check:] Solved: {_names(solved)}")
+        parts.append(f"solved {_names(solved)}")
     if shown:
-        parts.append(f"Solution shown: {_names(shown)}")
+        parts.append(f"with the solution {_names(shown)}")
     if not parts:
         return f"{len(LESSONS)} lessons of about five minutes, in order"
-    return f"{' · '.join(parts)} ({len(solved) + len(shown)} of {len(LESSONS)})"
+    done = f"**{len(solved) + len(shown)} of {len(LESSONS)} done**: {'; '.join(parts)}"
+    return f":green[:material/check:] {done}"
 
 
 def _names(numbers: list[int]) -> str:

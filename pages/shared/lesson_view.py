@@ -158,7 +158,12 @@ def _verdict(
         return
     if verdict.right:
         lesson_state.note_solved(number)
-        st.markdown(f"{GOOD} **Right.** {verdict.words}")
+        after = (
+            " It counts as done with the solution, which had been shown."
+            if lesson_state.progress(number).shown
+            else ""
+        )
+        st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
         return
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
     if lesson_state.solution_is_due(exercise, tries, numbers):

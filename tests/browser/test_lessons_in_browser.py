@@ -45,7 +45,7 @@ def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None
     page.keyboard.type("15")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Right.", exact=True)).to_be_visible()
-    expect(page.get_by_text("Solved: 3")).to_be_visible()
+    expect(page.get_by_text("solved 3")).to_be_visible()
 
 
 def test_a_button_that_waits_for_a_prediction_can_be_read(
