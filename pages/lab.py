@@ -196,7 +196,10 @@ def _examination_section(settings: Settings) -> None:
     st.subheader("Who looks how far down, and what a click weighs")
     (value,) = LAB
     quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
-    show_figure(partial(examination_figure, settings, quantity))
+    show_figure(
+        partial(examination_figure, settings, quantity),
+        above=lab_words.at_rank_ten(settings, quantity),
+    )
 
 
 def _formula_section(settings: Settings, picture: RiskPicture) -> None:

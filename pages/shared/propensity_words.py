@@ -19,6 +19,9 @@ from ultr_core.experiments.propensity_study import (
 )
 from ultr_core.export.page_links import POSITION, TRUST
 
+COMPUTE = "Compute for this design"
+"""Button of what takes longer, and so is not done for every design."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -31,8 +34,8 @@ class Step:
 
 STEPS = (
     Step(
-        "**How little traffic is enough?** Watch the bars at the lower ranks, then the rankers "
-        "below.",
+        "**How little traffic is enough?** Watch the bars at the lower ranks. Then press "
+        f"“{COMPUTE}” further down, to see the rankers that learn from it.",
         "Give it 2,000 presentations",
         {"swap_traffic": 2_000, "swap_users": POSITION, "swap_smoothing": 0.0},
     ),

@@ -134,7 +134,8 @@ PROPENSITY = Lesson(
         Door(
             "**A steeper curve.** With η = 2 rank 3 is looked at by one user in nine. Scroll down "
             "to “Who looks how far down, and what a click weighs” and choose “Weight 1/p”: what "
-            "does a click at rank 10 weigh?",
+            "does a click at rank 10 weigh? Work it out before you read the line above the "
+            "picture.",
             "Set η = 2",
             "lab",
             {"eta": 2.0, "assumed_eta": 2.0},

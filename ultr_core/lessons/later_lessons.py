@@ -206,7 +206,8 @@ SWAPS = Lesson(
     ),
     shows=Door(
         "The experiment with all its controls: the curve is the picture under them, further down "
-        "come its price and eight other ways to measure p.",
+        "come its price and eight other ways to measure p (if they do not stand there, press the "
+        "button under their heading).",
         "Open the experiment",
         "propensities",
         {},
