@@ -26,6 +26,8 @@ MORE_DIGITS = (
     "That may be a rounding of the answer. Give at least two digits, other than zeros in front."
 )
 
+WRONG_SIGN = "The size is right, but it has the wrong sign."
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -119,6 +121,9 @@ class Exercise:
             for mistake in self.mistakes:
                 if mistake.number == known:
                     return Verdict(False, mistake.hint.format(**numbers))
+        for reading in typed:
+            if self._known(-reading.value, numbers) == self.answer:
+                return Verdict(False, WRONG_SIGN, counts=False)
         return Verdict(False, self.hint.format(**numbers))
 
     def _readings(self, typed: Typed) -> tuple[Typed, ...]:

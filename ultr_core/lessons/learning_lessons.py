@@ -81,6 +81,8 @@ LEARNING = Lesson(
             Mistake(
                 "won", "That is the way in units of risk. Divide it by the whole way, {gap:.2f}."
             ),
+            Mistake("truth", "That is how far the **weighted** ranker comes."),
+            Mistake("upside_down", "Upside down: the whole way is the larger part."),
         ),
         hint="The whole way is production minus full information. The naive ranker has done "
         "production minus naive of it.",
@@ -158,6 +160,9 @@ VARIANCE = Lesson(
             Mistake("count", "That would be so if all four clicks weighed the same."),
             Mistake("sum", "That is the sum of the weights. Square it, then divide."),
             Mistake("inverse", "Upside down: the squared sum stands on top."),
+            Mistake("squared_sum", "That is the squared sum. Divide it by the sum of the squares."),
+            Mistake("squares", "That is the sum of the squares. It stands below the squared sum."),
+            Mistake("unsquared", "Square the sum of the weights first, then divide."),
         ),
         hint="Sum: 1 + 1 + 1 + 7. Squares: 1 + 1 + 1 + 49.",
         solution=(

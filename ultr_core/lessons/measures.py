@@ -72,6 +72,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
         "presentations": PRESENTATIONS,
         "all_relevant": PRESENTATIONS * share,
         "all_seen": PRESENTATIONS * seen,
+        "for_one": share * seen,
         "answer": PRESENTATIONS * share * seen,
     }
     sentence = (
@@ -103,7 +104,7 @@ def unseen_relevant(source: Source, settings: Settings) -> Found:
         "rank": rank, "shown": shown, "clicked": clicked, "missed": shown - clicked,
         "truth": (shown - clicked) / clicked, "weight": 1 / p, "p": p, "counted": clicked / p,
         "milder": MILDER_ETA, "milder_p": milder, "steep_weight": 10.0,
-        "as_factor": 10 * MILDER_ETA, "answer": 1 / milder,
+        "as_factor": 10 * MILDER_ETA, "as_factor_p": MILDER_ETA / 10, "answer": 1 / milder,
     }  # fmt: skip
     sentence = (
         "Relevant documents were shown {shown:,.0f} times at rank {rank:.0f} and clicked "
@@ -137,6 +138,8 @@ def one_query(source: Source, settings: Settings) -> Found:
         "plain": sum(query.new[d] for d in clicked),
         "only_weights": float(sum(world.inverse[d] for d in clicked)),
         "shown_ranks": float(sum(query.presented[d] * world.inverse[d] for d in clicked)),
+        "only_first": float(weights[clicked[0]]),
+        "only_second": float(weights[clicked[1]]),
         "answer": float(sum(weights[d] for d in clicked)),
     }
     for letter in LETTERS[: query.size]:
@@ -177,6 +180,7 @@ def learned(source: Source, settings: Settings) -> Found:
         "truth": 100 * (numbers["production"] - weighted) / exact,
         "answer": 100 * won / gap,
         "left": 100 - 100 * won / gap,
+        "upside_down": 100 * gap / won if won else 0.0,
         "draws": comparison.draws,
         "clicks": comparison.clicks,
     }
@@ -206,6 +210,8 @@ def few_clicks(source: Source, settings: Settings) -> Found:
         "sum": sum(weights),
         "squares": sum(weight**2 for weight in weights),
         "inverse": sum(weight**2 for weight in weights) / sum(weights) ** 2,
+        "squared_sum": sum(weights) ** 2,
+        "unsquared": sum(weights) / sum(weight**2 for weight in weights),
         "answer": diagnostics.effective_sample_size,
     }
     sentence = (

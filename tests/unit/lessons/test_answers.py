@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
 from ultr_core.lessons import Exercise, Mistake, read_number
-from ultr_core.lessons.answers import MORE_DIGITS
+from ultr_core.lessons.answers import MORE_DIGITS, WRONG_SIGN
 
 EXERCISE = Exercise(
     question="?", answer="right", unit="", tolerance=0.02,
@@ -171,3 +171,10 @@ def test_the_tolerance_never_swallows_a_mistake(right: float, off: float, below:
     verdict = exercise.judge(f"{wrong:.8e}", {"right": right, "wrong": wrong})
     assert not verdict.right
     assert verdict.words == "Wrong."
+
+
+@pytest.mark.parametrize("text", ["-50", "-0.5", "1 - 51", "−50%"])
+def test_a_wrong_sign_is_told_and_is_no_try(text: str) -> None:
+    verdict = EXERCISE.judge(text, NUMBERS)
+    assert (verdict.right, verdict.words, verdict.counts) == (False, WRONG_SIGN, False)
+    assert EXERCISE.judge("-40", NUMBERS).words != WRONG_SIGN
