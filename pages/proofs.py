@@ -132,7 +132,7 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
     with left:
         st.markdown(
             f"**The weighted loss of S₁{', without click noise' if clean else ''}**, averaged over "
-            f"{users:,} users, with its 95% interval. Draw more and watch it settle."
+            f"{counted(users, 'user')}, with its 95% interval. Draw more and watch it settle."
         )
         show_figure(
             partial(

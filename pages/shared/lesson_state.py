@@ -54,6 +54,16 @@ def commit(number: int) -> None:
         _put(number, replace(progress(number), guess=float(guess)))
 
 
+def move(number: int) -> None:
+    """Callback: the slider of the prediction was moved, so that where it stands is a choice."""
+    st.session_state[_moved_key(number)] = True
+
+
+def moved(number: int) -> bool:
+    """Whether the slider of the prediction was ever moved."""
+    return bool(st.session_state.get(_moved_key(number)))
+
+
 def withdraw(number: int) -> None:
     """Callback: predict again."""
     _put(number, replace(progress(number), guess=None))
@@ -110,6 +120,10 @@ def guess_key(number: int) -> str:
 def answer_key(number: int) -> str:
     """Key of the field for the exercise's answer."""
     return f"lesson-answer-{number}"
+
+
+def _moved_key(number: int) -> str:
+    return f"lesson-moved-{number}"
 
 
 def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:

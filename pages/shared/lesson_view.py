@@ -87,15 +87,19 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
                 format_func=lambda index: asked.options[index], label_visibility="collapsed",
             )  # fmt: skip
         else:
-            chosen = st.slider(
-                "Your prediction",
+            place = st.slider(
+                "Your prediction: move the slider",
                 asked.low,
                 asked.high,
                 asked.low,
                 asked.step,
                 key=key,
                 format="%d" + asked.suffix.replace("%", "%%"),
+                on_change=lesson_state.move,
+                args=(number,),
             )
+            # Where it starts is nobody's guess.
+            chosen = place if lesson_state.moved(number) else None
         st.button(
             "Commit and see what happens", key="lesson-commit", type="primary",
             icon=":material/lock:", disabled=chosen is None, on_click=lesson_state.commit,

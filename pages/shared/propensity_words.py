@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from pages.shared.plain_words import with_minus
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,
@@ -92,10 +93,11 @@ def trust_warning(limit: list[float], truth: NDArray[np.float64], design: SwapDe
 def price_sentence(found: MethodResult, design: SwapDesign) -> str:
     """What the experiment costs in ranking quality."""
     worse = "adds" if found.cost_exact >= 0 else "takes away"
+    seen = with_minus(f"{found.cost_simulated:+.2f}")
     return (
         f"A presentation in the experiment {worse} **{abs(found.cost_exact):.2f}** to the sum of "
         f"ranks of relevant documents, on average over all queries (exact); in these "
-        f"{design.sessions:,} presentations it was {found.cost_simulated:+.2f}. A swap of rank r "
+        f"{design.sessions:,} presentations it was {seen}. A swap of rank r "
         "with the landmark k costs (r − k) times the difference in relevance."
     )
 
@@ -135,8 +137,8 @@ def method_rows(
                 "Error": error,
                 "Intervals right": "–" if row["intervals"] is None else intervals,
                 "Missing ranks": "all" if row["missing"] is None else str(row["missing"]),
-                "Exact cost": f"{row['cost_exact']:+.2f}",
-                "Cost seen": f"{row['cost_simulated']:+.2f}",
+                "Exact cost": with_minus(f"{row['cost_exact']:+.2f}"),
+                "Cost seen": with_minus(f"{row['cost_simulated']:+.2f}"),
             }
         )
     return rows

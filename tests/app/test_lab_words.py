@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pages.shared.lab_words import at_rank_ten, preference, sample_sentence, two_orders
+from pages.shared.plain_words import with_minus
 from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
 from ultr_core.risk import Estimate
 from ultr_core.settings import PRESETS, Settings
@@ -97,3 +98,8 @@ def test_clicks_that_weigh_the_same_have_no_heaviest_one() -> None:
     assert "All of them weigh the same, 1." in sample_sentence(alike)
     weighted = replace(alike.weighted, effective_sample_size=5.0, largest_weight=24.0)
     assert "heaviest click" in sample_sentence(replace(alike, weighted=weighted))
+
+
+def test_negative_numbers_have_a_minus_and_ranges_and_names_a_hyphen() -> None:
+    assert with_minus("τ = -0.949, (-1) to -0.5") == "τ = −0.949, (−1) to −0.5"
+    assert with_minus("1e-3, 3-4, team-draft-2") == "1e-3, 3-4, team-draft-2"

@@ -52,6 +52,10 @@ def commit(app: AppTest, number: int) -> None:
     if isinstance(LESSONS[number - 1].prediction, Choice):
         assert app.button(key="lesson-commit").disabled
         app.radio(key=f"lesson-guess-{number}").set_value(1).run()
+    else:
+        # Where the slider starts is no prediction.
+        assert app.button(key="lesson-commit").disabled
+        app.slider(key=f"lesson-guess-{number}").set_value(10).run()
     app.button(key="lesson-commit").click().run()
     assert not app.exception
 

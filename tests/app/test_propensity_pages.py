@@ -125,7 +125,7 @@ def test_live_reads_its_result_and_a_null_in_words(open_app: OpenApp) -> None:
     text = words(app)
     assert "If both were equally good" in text
     assert ("beats" in text) or ("cannot be told apart" in text) or ("loses against" in text)
-    assert "p = 0.001" in text
+    assert "p = 0.000999" in text
     assert len(app.get("vega_lite_chart")) == 2
     exact = app.table[1].value
     assert exact["B wins"].tolist() == ["2/3", "1/2", "1", "1/2"]

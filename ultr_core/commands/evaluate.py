@@ -30,6 +30,7 @@ from ultr_core.experiments.own_comparison import RankerDifference, compare_with_
 from ultr_core.inspection import Inspection, inspect_together, join_log
 from ultr_core.learners.model_files import on_columns_of, read_ranker
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 NAME = "evaluate"
 SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
@@ -108,8 +109,9 @@ def _scores(options: argparse.Namespace, corpus: Corpus) -> tuple[str, NDArray[n
 
 def _print(result: Evaluation, against: RankerDifference, checks: Inspection) -> None:
     print(
-        f"{result.name}: {result.clicks:,} clicks in {result.query_draws:,} query draws; "
-        f"{result.tied:,} documents with equal scores, counted with their mean rank."
+        f"{result.name}: {counted(result.clicks, 'click')} in "
+        f"{counted(result.query_draws, 'query draw')}; "
+        f"{counted(result.tied, 'document')} with equal scores, counted with their mean rank."
     )
     print()
     print(f"{'estimate':22}{'value':>10}  95% interval")

@@ -47,6 +47,9 @@ def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
     for name, value in settings.numbers.items():
         if names and name not in names:
             continue
+        if name == "relevant_grade":
+            parts.append(f"relevant from grade {value} on")
+            continue
         parameter = PARAMETERS[name]
         parts.append(f"{parameter.symbol} = {value:,}" if value >= 10_000 else
                      f"{parameter.symbol} = {value:g}")  # fmt: skip

@@ -52,8 +52,8 @@ def settling(
     spec = with_domains(_settling(theme), x=(1.0, float(max(users[-1], 10))), y=y)
     off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
     alt_text = (
-        f"After {users[-1]:,} users the average is {mean[-1]:.3f}; it settles at {expected:.3f}"
-        + (f", not at the claimed {claimed:.3f}." if off else ".")
+        f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it settles at "
+        f"{expected:.3f}" + (f", not at the claimed {claimed:.3f}." if off else ".")
     )
     return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
 

@@ -286,7 +286,7 @@ LIVE = Lesson(
     traffic=traffic.live,
     figure=pictures.win_shares,
     meaning=(
-        "So chance is a poor explanation for the paper's result. The dot of each contest is the "
+        "So chance is a poor explanation for the paper's result. The mark of each contest is the "
         "share of decided queries that the weighted ranker won; its bar is the 95% interval; "
         "dashed is “no difference”. With only as many decided queries as the paper had, our engine "
         "would show a difference in {power:.0f} of 100 experiments: a small test can miss a real "

@@ -25,6 +25,7 @@ from ultr_core.propensity.points import (
 from ultr_core.propensity.position_em import estimate_by_em
 from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
+from ultr_core.words import counted
 
 LOG_METHODS = ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")
 """Keys of the methods that work on a log; the others need an experiment of their own."""
@@ -201,8 +202,9 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
     below = log.position > ranks
     if below.any():
         return (
-            f"{int(log.impressions[below].sum()):,} impressions with "
-            f"{int(log.clicks[below].sum()):,} clicks below rank {ranks} are left out; beyond the "
-            f"curve the value of rank {ranks} holds.",
+            f"Left out below rank {ranks}: "
+            f"{counted(int(log.impressions[below].sum()), 'impression')} with "
+            f"{counted(int(log.clicks[below].sum()), 'click')}; beyond the curve the value of rank "
+            f"{ranks} holds.",
         )
     return ()

@@ -148,7 +148,7 @@ def test_notebooks_of_lessons_name_the_settings_of_what_they_show(
         assert told is not None
         numbers = told.group(1) or told.group(2)
         if "part" in query:
-            assert numbers == "seed = 3, corpus = 0, grade = 3"
+            assert numbers == "seed = 3, corpus = 0, relevant from grade 3 on"
         else:
             assert "ε₋ = 0, " in numbers
             assert "n = 45,000" in numbers
