@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.plain_words import plain
-from ultr_core.lessons import LESSONS, Choice, DirectSource, Found
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, DirectSource, Found
 from ultr_core.lessons.answers import MORE_DIGITS
 from ultr_core.settings import Settings
 
@@ -263,3 +263,14 @@ def test_settings_that_do_not_act_here_are_folded_away_and_keep_their_values(
     assert not app.exception
     assert "Settings of the other pages" not in {part.label for part in app.expander}
     assert app.slider(key="eta").value == 2.0
+
+
+@numbers_of
+def test_the_words_of_a_lesson_can_be_read_without_a_pointer(
+    open_app: OpenApp, number: int
+) -> None:
+    app = open_app(lesson=str(number))
+    (meanings,) = [box for box in app.expander if box.label == "What these words mean"]
+    told = meanings.markdown[0].value
+    for key in LESSONS[number - 1].terms:
+        assert GLOSSARY[key].meaning in told

@@ -67,6 +67,7 @@ def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -
     boxes = [box for box in (button.bounding_box() for button in buttons.all()) if box]
     assert len(boxes) == 9
     assert max(box["x"] + box["width"] for box in boxes) <= 390
+    assert len({box["y"] for box in boxes}) == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
