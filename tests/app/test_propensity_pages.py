@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import propensity_cached
-from pages.shared.propensity_words import STEPS
+from pages.shared.propensity_words import COMPUTE, STEPS
 from ultr_core.experiments.contest import judge
 from ultr_core.experiments.interleaving import Verdicts
 from ultr_core.experiments.live import LiveResult
@@ -165,3 +165,12 @@ def test_live_steps(open_app: OpenApp, number: int) -> None:
     app = open_page(open_app, "live", live_queries="100")
     app.button(key=f"live-step-{number}").click().run()
     assert not app.exception
+
+
+def test_the_step_on_little_traffic_names_the_button_that_brings_the_rankers(
+    open_app: OpenApp,
+) -> None:
+    app = open_page(open_app, "propensities", swap_traffic="2,000")
+    labels = {button.label for button in app.button}
+    assert COMPUTE in labels
+    assert f"press “{COMPUTE}”" in words(app)
