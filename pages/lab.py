@@ -168,8 +168,8 @@ def _below_rankers(name: str, title: str, draw: Draw, comparison: Comparison) ->
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
             f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
             "C, and the threshold τ of the clipped ranker: chosen "
-            "on validation clicks, one a log; τ = 1 makes every click count 1 (naive), τ = 0 "
-            "clips nothing."
+            "on validation clicks, one a log, so that with few clicks the choice is noisy, too; "
+            "τ = 1 makes every click count 1 (naive), τ = 0 clips nothing."
         )
 
 
@@ -196,7 +196,10 @@ def _examination_section(settings: Settings) -> None:
     st.subheader("Who looks how far down, and what a click weighs")
     (value,) = LAB
     quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
-    show_figure(partial(examination_figure, settings, quantity))
+    show_figure(
+        partial(examination_figure, settings, quantity),
+        above=lab_words.at_rank_ten(settings, quantity),
+    )
 
 
 def _formula_section(settings: Settings, picture: RiskPicture) -> None:

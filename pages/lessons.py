@@ -9,6 +9,11 @@ from pages.shared import lesson_plan, lesson_state, lesson_view, page_link, shel
 from ultr_core.export.page_links import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
 
+_ONE_ROW = """<style>@media (max-width: 430px) {
+  .st-key-lesson button { min-width: 0; padding-inline: 0.9rem }
+}</style>"""
+"""On a phone the last lesson would stand alone in a second row."""
+
 
 def main() -> None:
     """Choose a part, and within the lessons one of them."""
@@ -29,6 +34,7 @@ def main() -> None:
 
 def _choose() -> tuple[int, DeltaGenerator]:
     """The number of the lesson, and the place of the line on what is done."""
+    st.html(_ONE_ROW)
     choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
     with choice:
         number = int(page_link.choose(LESSON, label_visibility="collapsed"))
@@ -42,12 +48,13 @@ def _done_words() -> str:
     solved, shown = lesson_state.solved(), lesson_state.shown()
     parts = []
     if solved:
-        parts.append(f":green[:material/check:] Solved: {_names(solved)}")
+        parts.append(f"solved {_names(solved)}")
     if shown:
-        parts.append(f"Solution shown: {_names(shown)}")
+        parts.append(f"with the solution {_names(shown)}")
     if not parts:
         return f"{len(LESSONS)} lessons of about five minutes, in order"
-    return f"{' · '.join(parts)} ({len(solved) + len(shown)} of {len(LESSONS)})"
+    done = f"**{len(solved) + len(shown)} of {len(LESSONS)} done**: {'; '.join(parts)}"
+    return f":green[:material/check:] {done}"
 
 
 def _names(numbers: list[int]) -> str:

@@ -16,6 +16,7 @@ from pages.shared.formulas import set_formulas
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import (
+    COMPUTE,
     STEPS,
     apply_step,
     headline,
@@ -95,7 +96,7 @@ def _wanted(name: str, kind: str, design: SwapDesign, settings: Settings) -> boo
     if defaults or st.session_state.get(f"swap_asked_{name}") == token:
         return True
     st.button(
-        "Compute for this design", key=f"swap_ask_{name}", icon=":material/play_arrow:",
+        COMPUTE, key=f"swap_ask_{name}", icon=":material/play_arrow:",
         on_click=_ask, args=(name, token),
     )  # fmt: skip
     return False

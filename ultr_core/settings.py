@@ -81,6 +81,9 @@ class Parameter:
         return min(self.stops, key=lambda stop: abs(math.log(stop / value)))
 
 
+SHARED_FIELDS = ("seed", "corpus_seed", "relevant_grade")
+"""Settings that a lesson takes over from its reader; it fixes all others."""
+
 CLICK_STOPS = (
     100, 250, 500, 1_000, 2_000, 5_000, 9_000, 20_000,
     45_000, 100_000, 170_000, 225_000, 450_000, 850_000,

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import claims_cached, lecture, page_link
+from pages.shared.plain_words import with_minus
 from pages.shared.registry import PAGES
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
@@ -33,7 +34,12 @@ SYMBOLS: dict[Verdict, str] = {
     "not checkable": ":gray[:material/help:]",
 }
 _VERDICT_IN_ONE_LINE = """<style>
-.stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
+@media (min-width: 500px) {
+  .stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
+}
+@media (max-width: 499px) {
+  .stMain [class*="st-key-claims-table"] :is(td, th) { padding-inline: 0.3rem }
+}
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
@@ -120,7 +126,7 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     row = {
         "Claim": f"{_plain(entry.claim)} *({origin})*" if origin else _plain(entry.claim),
         "Verdict": f"{SYMBOLS[line.verdict]}{NO_BREAK}{line.verdict}",
-        "Found": _plain(found.shown),
+        "Found": with_minus(_plain(found.shown)),
     }
     if checks:
         row["Checked by"] = _plain(entry.check)

@@ -21,11 +21,7 @@ FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
 _PRESET_TURN = "preset_turn"
 _PRESETS = "presets"
-_IDLE = (_PRESETS, curve_control.KEY, *MAIN_CONTROLS, "eps_plus")  # on a page of its own world
-_HIDE = (
-    f"<style>.stSidebar :is({','.join(f'.st-key-{name}' for name in _IDLE)})"
-    "{display:none}</style>"
-)
+_FINE = "fine-controls"
 
 
 def controls(page: PageInfo) -> Settings | InputError:
@@ -43,8 +39,8 @@ def controls(page: PageInfo) -> Settings | InputError:
     link.tidy()
     if not page.main_controls:
         st.empty()
-    if page.own_world:
-        st.html(_HIDE)
+    if page.acts is not None:
+        st.html(_hide(page.acts))
     with st.sidebar:
         presets = st.container(key=_PRESETS)
         picture = curve_control.curve_control()
@@ -58,7 +54,7 @@ def controls(page: PageInfo) -> Settings | InputError:
                     control(PARAMETERS[name])
         for name in SIDE_CONTROLS:
             control(PARAMETERS[name])
-        with st.expander("Corpus and intervals"):
+        with st.expander("Corpus and intervals", key=_FINE):
             for name in FINE_CONTROLS:
                 control(PARAMETERS[name])
     _in_page(page.main_controls)
@@ -68,6 +64,16 @@ def controls(page: PageInfo) -> Settings | InputError:
     with presets:
         _presets(settings)
     return settings
+
+
+def _hide(acting: tuple[str, ...]) -> str:
+    """Style that takes from the sidebar what does not act on the page."""
+    names = (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
+    idle = [_PRESETS, curve_control.KEY, *(name for name in names if name not in acting)]
+    if not set(FINE_CONTROLS) & set(acting):
+        idle.append(_FINE)
+    chosen = ",".join(f".st-key-{name}" for name in idle)
+    return f"<style>.stSidebar :is({chosen}){{display:none}}</style>"
 
 
 def chosen_controls(names: Sequence[str]) -> Settings | InputError:

@@ -34,6 +34,7 @@ from ultr_core.experiments.own_folds import FOLDS
 from ultr_core.figures.own_evidence import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 JUDGED, CLIP = "data-judged", "data-judging-clip"
 _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
@@ -166,7 +167,8 @@ def _tables(found: Evaluation) -> None:
         [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
         key="by-grades", alt="Quality by the grades", saved=rows,
     )  # fmt: skip
-    st.markdown(f"{true.rule} {true.ndcg.rule} {found.tied:,} documents have equal scores.")
+    tied = counted(found.tied, "document has", "documents have")
+    st.markdown(f"{true.rule} {true.ndcg.rule} {tied} the same score as another.")
 
 
 def _row(report: RiskReport) -> dict[str, str]:

@@ -14,6 +14,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 _WALK_FILES = ("corpus", "log", "curve", "ranker")
 _DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_unchecked:]"
@@ -99,7 +100,10 @@ def _listed(rankers: list[Ranker]) -> str | None:
 
 
 def _of_corpus(corpus: Corpus) -> str:
-    return f"{corpus.n_queries:,} queries, {corpus.n_documents:,} documents"
+    return (
+        f"{counted(corpus.n_queries, 'query', 'queries')}, "
+        f"{counted(corpus.n_documents, 'document')}"
+    )
 
 
 def _of_log(log: PresentationLog) -> str:

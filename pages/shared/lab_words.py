@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pages.shared.curve_words import learner_believes, users_have
-from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
+from ultr_core.experiments import (
+    Comparison,
+    EstimatedRisks,
+    RiskPicture,
+    assumed_curve,
+    true_curve,
+)
+from ultr_core.figures import Quantity
 from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+LOW_RANK = 10
+"""Rank whose examination and weight are said in words."""
 
 FIRST_RANKS = 4
 """Ranks of a given curve that are spelled out in a formula."""
@@ -140,12 +152,32 @@ def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
     )
 
 
+def at_rank_ten(settings: Settings, quantity: Quantity) -> str:
+    """What stands at rank 10 in the picture of examination, for users and learner, in words."""
+    seen, believed = (float(of(settings).at(LOW_RANK)) for of in (true_curve, assumed_curve))
+    if quantity == "probability":
+        return (
+            f"At rank {LOW_RANK} users look with probability **{seen:.3g}**; the learner assumes "
+            f"**{believed:.3g}**."
+        )
+    right = "that is right" if settings.belief_is_right else f"**{1 / seen:,.4g}** would be right"
+    return (
+        f"For the learner a click at rank {LOW_RANK} weighs **{1 / believed:,.4g}**; {right}. A "
+        "click at rank 1 always weighs 1."
+    )
+
+
 def sample_sentence(picture: RiskPicture) -> str:
     """How many query draws gave how many clicks, and what they are worth when weighted."""
     weighted = picture.weighted
+    drawn = (
+        f"N = {picture.query_draws:,} queries were drawn and gave n = "
+        f"{counted(picture.clicks, 'click')}. "
+    )
+    if math.isclose(weighted.effective_sample_size, picture.clicks):
+        return f"{drawn}All of them weigh the same, {weighted.largest_weight:,.3g}."
     return (
-        f"N = {picture.query_draws:,} queries were drawn and gave n = {picture.clicks:,} clicks. "
-        f"Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
+        f"{drawn}Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
         f"(effective sample size); the heaviest click, far down one of the longest lists, weighs "
         f"{weighted.largest_weight:,.1f}."
     )

@@ -27,7 +27,7 @@ _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
 
 HEADLINE = "headline"
-_SHOWN = (HEADLINE, "figure-risk", "lines", "given-curves", "lesson")
+_SHOWN = (HEADLINE, "figure-risk", "lines", "given-curves", "lesson", "switches")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
 _HIDDEN = ("save", "verdict", "pins", "step", "swap-step", "live-step", "try")
@@ -41,8 +41,8 @@ class Lecture:
     controls: tuple[str, ...] | None = None
 
     def shown(self, page: PageInfo) -> tuple[str, ...]:
-        """The settings that can be moved on a page."""
-        return page.main_controls if self.controls is None else self.controls
+        """The settings that can be moved on a page: of those that were chosen what acts there."""
+        return page.acting(page.main_controls if self.controls is None else self.controls)
 
 
 def read() -> Lecture | None:
@@ -74,9 +74,10 @@ def _asked() -> Lecture | None:
     return Lecture(tuple(dict.fromkeys(name for name in names if name in PARAMETERS)))
 
 
-def query(controls: tuple[str, ...]) -> str:
-    """What a link adds to ask for lecture mode with these controls."""
-    return f"{MODE}={LECTURE}&{CONTROLS}={','.join(controls)}"
+def query(controls: tuple[str, ...] | None) -> str:
+    """What a link adds to ask for lecture mode with these controls; None for the page's own."""
+    mode = f"{MODE}={LECTURE}"
+    return mode if controls is None else f"{mode}&{CONTROLS}={','.join(controls)}"
 
 
 def keep(lecture: Lecture, page: PageInfo) -> None:

@@ -11,8 +11,8 @@ from ultr_core.errors import InputError
 from ultr_core.export.page_links import LESSON
 from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
 
-LONGEST_ANSWER = 60
-"""Characters of an answer that are kept."""
+LONGEST_ANSWER = 80
+"""Characters of an answer that are kept: more than are read, so that none is cut and judged."""
 
 _DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
 
@@ -52,6 +52,16 @@ def commit(number: int) -> None:
     guess = st.session_state.get(guess_key(number))
     if guess is not None:
         _put(number, replace(progress(number), guess=float(guess)))
+
+
+def move(number: int) -> None:
+    """Callback: the slider of the prediction was moved, so that where it stands is a choice."""
+    st.session_state[_moved_key(number)] = True
+
+
+def moved(number: int) -> bool:
+    """Whether the slider of the prediction was ever moved."""
+    return bool(st.session_state.get(_moved_key(number)))
 
 
 def withdraw(number: int) -> None:
@@ -110,6 +120,10 @@ def guess_key(number: int) -> str:
 def answer_key(number: int) -> str:
     """Key of the field for the exercise's answer."""
     return f"lesson-answer-{number}"
+
+
+def _moved_key(number: int) -> str:
+    return f"lesson-moved-{number}"
 
 
 def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:

@@ -16,7 +16,7 @@ from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
 from ultr_core.figures import Figure, Theme
-from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson, Term
 from ultr_core.settings import PARAMETERS, Settings
 
 NAMED = ("eta", "eps_minus")
@@ -60,12 +60,20 @@ def show(corpus: str | None, reader: Settings, number: int) -> None:
 
 
 def _terms(lesson: Lesson) -> None:
-    """The words of the lesson; each shows its meaning under the pointer."""
+    """The words of the lesson; each shows its meaning under the pointer, and all in a list."""
     with st.container(horizontal=True, gap="xsmall", key="words-of-lesson"):
         for key in lesson.terms:
             term = GLOSSARY[key]
             symbol = f"{term.symbol}: " if term.symbol else ""
             st.badge(term.name, color="gray", help=f"{symbol}{term.meaning}")
+    # A finger and the keyboard have no pointer that rests.
+    with st.expander("What these words mean", type="compact", key="meanings"):
+        st.markdown("\n".join(f"- {_explained(GLOSSARY[key])}" for key in lesson.terms))
+
+
+def _explained(term: Term) -> str:
+    symbol = f" ({term.symbol})" if term.symbol else ""
+    return f"**{term.name}**{symbol}: {term.meaning}"
 
 
 def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None:
@@ -87,15 +95,19 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
                 format_func=lambda index: asked.options[index], label_visibility="collapsed",
             )  # fmt: skip
         else:
-            chosen = st.slider(
-                "Your prediction",
+            place = st.slider(
+                "Your prediction: move the slider",
                 asked.low,
                 asked.high,
                 asked.low,
                 asked.step,
                 key=key,
                 format="%d" + asked.suffix.replace("%", "%%"),
+                on_change=lesson_state.move,
+                args=(number,),
             )
+            # Where it starts is nobody's guess.
+            chosen = place if lesson_state.moved(number) else None
         st.button(
             "Commit and see what happens", key="lesson-commit", type="primary",
             icon=":material/lock:", disabled=chosen is None, on_click=lesson_state.commit,
@@ -158,7 +170,12 @@ def _verdict(
         return
     if verdict.right:
         lesson_state.note_solved(number)
-        st.markdown(f"{GOOD} **Right.** {verdict.words}")
+        after = (
+            " It counts as done with the solution, which had been shown."
+            if lesson_state.progress(number).shown
+            else ""
+        )
+        st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
         return
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
     if lesson_state.solution_is_due(exercise, tries, numbers):

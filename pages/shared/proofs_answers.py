@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
 from ultr_core.proofs import SmallWorld, Walk
+from ultr_core.words import counted
 
 Answer = Callable[[Walk, SmallWorld], str]
 
@@ -15,11 +17,6 @@ def short(value: Fraction) -> str:
     """A number for a headline: four digits, or all of a whole one."""
     text = str(value) if value.denominator == 1 and abs(value) < 10**9 else f"{float(value):.4g}"
     return text.replace("-", "−")
-
-
-def _count(value: Fraction) -> str:
-    """Clicks or users, on average."""
-    return f"{float(value):,.0f}" if value >= 1_000 else f"{float(value):.3g}"
 
 
 def _line(walk: Walk, place: int) -> str:
@@ -125,8 +122,9 @@ def _overtaking(walk: Walk, world: SmallWorld) -> str:
     users = walk.lines[_CROSSING - 1].value.closed
     clicks = users * world.users.clicks_per_user
     return (
-        f"Weighting beats naive from {_count(clicks)} clicks on, which come from {_count(users)} "
-        "users"
+        "For this one query and the difference of its two rankers, weighting beats naive from "
+        f"{counted(math.ceil(clicks), 'click')} on, made by about "
+        f"{counted(math.ceil(users), 'user')}"
     )
 
 

@@ -52,9 +52,9 @@ def running(
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def errors(link: str, seed: int) -> Convergence:
-    """Errors of the weighted risk over numbers of users."""
-    return convergence(world_of(link), seed=seed, users=USERS_OF_CONVERGENCE)
+def errors(link: str, seed: int, *, clean: bool) -> Convergence:
+    """Errors of the weighted risk over numbers of users; ``clean``: without click noise."""
+    return convergence(world_of(link), seed=seed, users=USERS_OF_CONVERGENCE, noisy=not clean)
 
 
 @st.cache_data(max_entries=50, show_spinner=False)

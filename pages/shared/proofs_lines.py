@@ -12,6 +12,7 @@ from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
+from ultr_core.words import counted
 
 MOST_SHOWN = 32
 HOLDS, FAILS = ":green[:material/check_circle:]", ":red[:material/cancel:]"
@@ -93,7 +94,7 @@ def _values(line: Line, users: int) -> str:
     else:
         parts = [f"every pattern **{number(value.enumerated)}** ≠ {closed}"]
     if value.estimate is not None:
-        parts.append(f"{users:,} users **{with_reach(value.estimate)}**")
+        parts.append(f"{counted(users, 'user')} **{with_reach(value.estimate)}**")
     return " · ".join(parts)
 
 

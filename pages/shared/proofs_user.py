@@ -15,6 +15,7 @@ from ultr_core.figures.proof_query import results_page
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.monte_carlo import watch_user
 from ultr_core.proofs.small_query import LETTERS
+from ultr_core.words import counted
 
 SHOWN_EXAMPLES = 6
 SECONDS_A_STEP = 0.7
@@ -101,7 +102,7 @@ def _reset() -> None:
 def _ledger(world: SmallWorld, seed: int, user: int, reached: int) -> None:
     """The weighted examples so far, and the average that they make."""
     examples = _examples(world, seed, user, reached)
-    st.markdown(f"**{len(examples)} clicks so far, each a weighted example:**")
+    st.markdown(f"**{counted(len(examples), 'click')} so far, each a weighted example:**")
     lines = [
         f"- user {who}: {LETTERS[document]} at rank {world.query.presented[document]}"
         f"{'' if world.query.relevance[document] else ' (by mistake)'}, weight "
@@ -118,7 +119,7 @@ def _ledger(world: SmallWorld, seed: int, user: int, reached: int) -> None:
                                                              strict=True)]))  # fmt: skip
     if finished:
         st.markdown(
-            f"Average of rank under S₁ ÷ p over {finished} users: "
+            f"Average of rank under S₁ ÷ p over {counted(finished, 'user')}: "
             f"**{_finished_total(total, examples, world, finished):.3g}**; it settles at "
             f"{expected:.3g}."
         )

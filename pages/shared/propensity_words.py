@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from pages.shared.plain_words import with_minus
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,
@@ -18,6 +19,9 @@ from ultr_core.experiments.propensity_study import (
     table_rows,
 )
 from ultr_core.export.page_links import POSITION, TRUST
+
+COMPUTE = "Compute for this design"
+"""Button of what takes longer, and so is not done for every design."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,8 @@ class Step:
 
 STEPS = (
     Step(
-        "**How little traffic is enough?** Watch the bars at the lower ranks, then the rankers "
-        "below.",
+        "**How little traffic is enough?** Watch the bars at the lower ranks. Then press "
+        f"“{COMPUTE}” further down, to see the rankers that learn from it.",
         "Give it 2,000 presentations",
         {"swap_traffic": 2_000, "swap_users": POSITION, "swap_smoothing": 0.0},
     ),
@@ -89,10 +93,11 @@ def trust_warning(limit: list[float], truth: NDArray[np.float64], design: SwapDe
 def price_sentence(found: MethodResult, design: SwapDesign) -> str:
     """What the experiment costs in ranking quality."""
     worse = "adds" if found.cost_exact >= 0 else "takes away"
+    seen = with_minus(f"{found.cost_simulated:+.2f}")
     return (
         f"A presentation in the experiment {worse} **{abs(found.cost_exact):.2f}** to the sum of "
         f"ranks of relevant documents, on average over all queries (exact); in these "
-        f"{design.sessions:,} presentations it was {found.cost_simulated:+.2f}. A swap of rank r "
+        f"{design.sessions:,} presentations it was {seen}. A swap of rank r "
         "with the landmark k costs (r − k) times the difference in relevance."
     )
 
@@ -132,8 +137,8 @@ def method_rows(
                 "Error": error,
                 "Intervals right": "–" if row["intervals"] is None else intervals,
                 "Missing ranks": "all" if row["missing"] is None else str(row["missing"]),
-                "Exact cost": f"{row['cost_exact']:+.2f}",
-                "Cost seen": f"{row['cost_simulated']:+.2f}",
+                "Exact cost": with_minus(f"{row['cost_exact']:+.2f}"),
+                "Cost seen": with_minus(f"{row['cost_simulated']:+.2f}"),
             }
         )
     return rows

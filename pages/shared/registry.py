@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from ultr_core.settings import SHARED_FIELDS
 
 MAIN_CONTROLS = ("eta", "assumed_eta", "eps_minus", "clicks")
 """The settings that stand in the page or in the sidebar, all together."""
@@ -15,9 +18,8 @@ class PageInfo:
     ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
     works whichever request comes first after a start. ``question`` is its title.
     ``main_controls`` are the settings shown above the picture instead of in the sidebar, all of
-    ``MAIN_CONTROLS`` or none;
-    ``of_words`` says that the page is there to be read, also by a room; ``own_world`` that of the
-    settings only seed and corpus act on it.
+    ``MAIN_CONTROLS`` or none; ``of_words`` says that the page is there to be read, also by a room;
+    ``acts`` names the settings that act on it, None for all.
     """
 
     path: str
@@ -27,7 +29,11 @@ class PageInfo:
     summary: str
     main_controls: tuple[str, ...] = ()
     of_words: bool = False
-    own_world: bool = False
+    acts: tuple[str, ...] | None = None
+
+    def acting(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the settings that act on the page."""
+        return tuple(name for name in names if self.acts is None or name in self.acts)
 
     @property
     def file(self) -> str:
@@ -51,7 +57,7 @@ LESSONS = PageInfo(
     question="Can you predict what biased clicks do?",
     summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
     of_words=True,
-    own_world=True,
+    acts=SHARED_FIELDS,
 )
 
 LEARNING_CURVES = PageInfo(
@@ -110,6 +116,7 @@ CLAIMS = PageInfo(
     question="Which of the paper's claims hold?",
     summary="Every claim, how it is checked, what was found. Conventions and errata.",
     of_words=True,
+    acts=(),
 )
 
 ABOUT = PageInfo(
@@ -119,6 +126,7 @@ ABOUT = PageInfo(
     question="What exactly is computed here, and where does it come from?",
     summary="The corpus, your own data, references, this server.",
     of_words=True,
+    acts=(),
 )
 
 PAGES = (

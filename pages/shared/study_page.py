@@ -71,9 +71,12 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
+            if result.plan.study.is_map:
+                st.markdown(_map_key(result))
             show_study(result, key=view)
             st.markdown(fixed)
-        st.markdown(_caption(result, shipped=view == SHIPPED))
+        if caption := _caption(result, shipped=view == SHIPPED):
+            st.markdown(caption)
         _claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
@@ -118,22 +121,29 @@ def _result(name: str, corpus: str | None, plan: Plan, loss: Loss, view: str) ->
 def _caption(result: StudyResult, *, shipped: bool) -> str:
     """How to read the picture and where it comes from."""
     study, counts = result.plan.study, result.world.counts
-    if study.is_map:
-        how = (
-            "Numbers: what weighting gains over the naive ranker, in percent of the gap between "
-            "production and skyline; in brackets where the interval holds 0. A 0 without brackets "
-            "is exact: there every weight is 1, and both rankers are the same."
-        )
-    else:
+    how = ""
+    if not study.is_map:
         how = (
             f"{result.loss.definition} {result.world.empty_queries:,} of "
             f"{counts['test']['queries']:,} test queries have no relevant document. "
             f"{_bars(result.plan.base.draws)}"
         )
     if not shipped:
-        return " ".join([how, *curve_notices(result.plan.base)] if result.plan.curves else [how])
+        notices = curve_notices(result.plan.base) if result.plan.curves else ()
+        return " ".join([how, *notices]).strip()
     command = load_shipped("maps" if study.name in MAPS else "figures").command
-    return f"{how} Made by `{command}`."
+    return f"{how} Made by `{command}`.".strip()
+
+
+def _map_key(result: StudyResult) -> str:
+    """What the numbers and colours of a map mean, before it is looked at."""
+    unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
+    return (
+        "**In each cell:** what weighting gains over the naive ranker, in percent of the gap "
+        "between production and skyline. Blue: weighting is ahead; orange: naive; (in brackets): "
+        f"cannot be told apart. The white 0 at {unweighted} is exact: there every weight is 1, so "
+        "that both rankers are the same."
+    )
 
 
 def _settings_line(plan: Plan, view: str, *, done: bool) -> str:

@@ -23,6 +23,7 @@ from ultr_core.export import (
     PageState,
     page_notebook,
 )
+from ultr_core.lessons import shown_state
 from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "share"
@@ -40,12 +41,7 @@ def origin() -> Origin | None:
     context = CONTEXT.get() or st.session_state.get(_CONTEXT)
     if context is None or isinstance(context.settings, InputError):
         return None
-    corpus = context.launch.corpus
-    return Origin(
-        page_link.address(context.info.path, context.settings),
-        context.settings,
-        None if corpus is None else Path(corpus).name,
-    )
+    return _origin(_state(context, context.settings))
 
 
 def share(context: PageContext, lesson: lecture.Lecture | None) -> None:
@@ -74,7 +70,7 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     with own:
         _lecture(context, settings, lesson)
         _embed(address)
-        _files(context, settings, address)
+        _files(context, settings)
 
 
 def code_picture(address: str) -> str:
@@ -91,13 +87,22 @@ def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture |
     if lesson is not None:
         st.link_button("Leave lecture mode", plain, icon=":material/close_fullscreen:")
         return
-    st.markdown("**For a lecture:** large type, the controls you choose, no prose.")
-    chosen = st.multiselect(
-        "Controls on the screen", list(PARAMETERS), key="lecture-controls",
-        default=context.info.main_controls or ("eta", "clicks"),
-        format_func=lambda name: PARAMETERS[name].label, max_selections=MOST_CONTROLS,
-    )  # fmt: skip
-    address = added(plain, lecture.query(tuple(chosen)))
+    page = context.info
+    prose = "all words stay" if page.of_words else "no prose"
+    offered = page.acting(PARAMETERS)
+    chosen: list[str] | None = None
+    if offered:
+        st.markdown(f"**For a lecture:** large type, the controls you choose, {prose}.")
+        chosen = st.multiselect(
+            "Controls on the screen", offered, key="lecture-controls",
+            default=page.acting(page.main_controls or ("eta", "clicks")),
+            format_func=lambda name: PARAMETERS[name].label, max_selections=MOST_CONTROLS,
+            placeholder="None",
+        )  # fmt: skip
+    else:
+        st.markdown(f"**For a lecture:** large type, {prose}. No setting acts on this page.")
+    alone = page.acts is not None and not chosen
+    address = added(plain, lecture.query(None if alone else tuple(chosen or ())))
     st.link_button("Open in lecture mode", address, icon=":material/co_present:")
     st.code(address, language=None, wrap_lines=True)
 
@@ -121,13 +126,22 @@ def embed_snippet(address: str) -> str:
     )
 
 
-def _files(context: PageContext, settings: Settings, address: str) -> None:
-    page = context.info.path
-    corpus = context.launch.corpus
+def _state(context: PageContext, settings: Settings) -> PageState:
+    """What the page shows, with the settings that its results have."""
+    page, corpus = context.info.path, context.launch.corpus
     values = page_link.state(page) | {OWN_WORK: st.session_state.get(OWN_FILES)}
-    state = PageState(
-        page, settings, values, None if corpus is None else Path(corpus).name, address
-    )
+    address = page_link.address(page, settings)
+    name = None if corpus is None else Path(corpus).name
+    return shown_state(PageState(page, settings, values, name, address))
+
+
+def _origin(state: PageState) -> Origin:
+    return Origin(state.link, state.settings, state.corpus, state.acting)
+
+
+def _files(context: PageContext, settings: Settings) -> None:
+    page = context.info.path
+    state = _state(context, settings)
     st.markdown("**Files:** the numbers of this page in Python, and its settings.")
     with st.container(horizontal=True):
         if page in NOTEBOOK_PAGES:
@@ -156,7 +170,7 @@ def settings_file(state: PageState) -> bytes:
     query = state.link.partition("?")[2]
     own = {key: texts for key, texts in parse_qs(query).items() if key in state.values}
     content = {
-        **Origin(state.link, state.settings, state.corpus).as_dict(),
+        **_origin(state).as_dict(),
         "page": state.page,
         "changed_on_the_page": {key: texts[-1] for key, texts in own.items()},
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pages.shared.lab_words import preference, two_orders
+from pages.shared.lab_words import at_rank_ten, preference, sample_sentence, two_orders
+from pages.shared.plain_words import with_minus
 from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
 from ultr_core.risk import Estimate
 from ultr_core.settings import PRESETS, Settings
@@ -76,3 +79,27 @@ def test_an_order_that_speaks_against_the_trained_rankers_is_told(
     found = Comparison(Settings(), {}, {}, 5, 1, 1, excess, None, ())
     told = two_orders(shown, found)
     assert told.startswith(f"The {better} estimate orders") if better else told == ""
+
+
+def test_the_weight_at_rank_ten_is_said_in_words() -> None:
+    both = Settings(eta=2.0, assumed_eta=2.0)
+    assert "a click at rank 10 weighs **100**; that is right" in at_rank_ten(both, "weight")
+    wrong = Settings(eta=1.0, assumed_eta=2.0)
+    assert "weighs **100**; **10** would be right" in at_rank_ten(wrong, "weight")
+    assert "probability **0.1**; the learner assumes **0.01**" in at_rank_ten(wrong, "probability")
+    # The last value of a given curve holds for all ranks below it.
+    given = Settings(curve=(1.0, 0.5), assumed_curve=(1.0, 0.25))
+    assert "weighs **4**; **2** would be right" in at_rank_ten(given, "weight")
+
+
+def test_clicks_that_weigh_the_same_have_no_heaviest_one() -> None:
+    alike = picture([13.0, 10.0], [3.0, 2.0], 0.98)
+    assert alike.weighted.effective_sample_size == alike.clicks
+    assert "All of them weigh the same, 1." in sample_sentence(alike)
+    weighted = replace(alike.weighted, effective_sample_size=5.0, largest_weight=24.0)
+    assert "heaviest click" in sample_sentence(replace(alike, weighted=weighted))
+
+
+def test_negative_numbers_have_a_minus_and_ranges_and_names_a_hyphen() -> None:
+    assert with_minus("τ = -0.949, (-1) to -0.5") == "τ = −0.949, (−1) to −0.5"
+    assert with_minus("1e-3, 3-4, team-draft-2") == "1e-3, 3-4, team-draft-2"

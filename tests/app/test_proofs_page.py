@@ -177,7 +177,7 @@ def test_every_view_opens_whatever_is_broken(open_proofs: OpenProofs) -> None:
     app.get("button_group")[0].set_value(["B", "E", "F"])
     app.session_state["view"] = "Naive against weighted"
     app.button(key="mend").click().run()
-    assert "weighting overtakes naive after 8.41 clicks" in words(app)
+    assert "weighting is ahead of naive from 9 clicks on" in words(app)
 
 
 def test_one_user_at_a_time(open_proofs: OpenProofs) -> None:
@@ -232,8 +232,9 @@ def test_a_world_without_clicks_says_so(open_proofs: OpenProofs) -> None:
 
 def test_the_race_is_answered_at_the_top(open_proofs: OpenProofs) -> None:
     app = open_proofs(eps_minus="0", proof="overtaking", view="race")
-    assert "Weighting beats naive from 6.38 clicks on" in app.markdown[0].value
-    assert "weighting overtakes naive after 6.38 clicks" in words(app)
+    assert "weighting beats naive from 7 clicks on, made by about 8 users" in app.markdown[0].value
+    assert "For this one query" in app.markdown[0].value
+    assert "weighting is ahead of naive from 7 clicks on** (about 8 users)" in words(app)
     assert "6.38 clicks, at 0.867 clicks a user" in words(app)
 
 
@@ -258,3 +259,13 @@ def test_what_was_typed_is_shown_as_it_was_typed(open_proofs: OpenProofs, text: 
     app = open_proofs()
     app.text_input(key="curve").set_value(text).run()
     assert plain(repr(text)) in app.warning[0].value or plain(text) in app.warning[0].value
+
+
+def test_the_error_is_that_of_the_estimate_beside_it(open_proofs: OpenProofs) -> None:
+    app = open_proofs(proof="affine-law", break_trust="true")
+    told = next(text.value for text in app.markdown if "Error against users" in text.value)
+    assert "a bias stays" in told
+    assert "without click noise" not in told
+    clean = words(open_proofs(proof="ips-unbiased", break_trust="true"))
+    assert "**Error against users, without click noise**" in clean
+    assert "it falls as 1/√N" in clean

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import propensity_cached
-from pages.shared.propensity_words import STEPS
+from pages.shared.propensity_words import COMPUTE, STEPS
 from ultr_core.experiments.contest import judge
 from ultr_core.experiments.interleaving import Verdicts
 from ultr_core.experiments.live import LiveResult
@@ -142,7 +142,7 @@ def test_live_reads_its_result_and_a_null_in_words(open_app: OpenApp) -> None:
     text = words(app)
     assert "If both were equally good" in text
     assert ("beats" in text) or ("cannot be told apart" in text) or ("loses against" in text)
-    assert "p = 0.001" in text
+    assert "p = 0.000999" in text
     assert len(app.get("vega_lite_chart")) == 2
     exact = app.table[1].value
     assert exact["B wins"].tolist() == ["2/3", "1/2", "1", "1/2"]
@@ -182,3 +182,12 @@ def test_live_steps(open_app: OpenApp, number: int) -> None:
     app = open_page(open_app, "live", live_queries="100")
     app.button(key=f"live-step-{number}").click().run()
     assert not app.exception
+
+
+def test_the_step_on_little_traffic_names_the_button_that_brings_the_rankers(
+    open_app: OpenApp,
+) -> None:
+    app = open_page(open_app, "propensities", swap_traffic="2,000")
+    labels = {button.label for button in app.button}
+    assert COMPUTE in labels
+    assert f"press “{COMPUTE}”" in words(app)

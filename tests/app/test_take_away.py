@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from collections.abc import Callable
@@ -11,9 +12,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import lecture, take_away
 from tests.app.pages import open_savers
-from ultr_core.export import PAGE_VALUES, read_page_query
-from ultr_core.settings import PARAMETERS, PRESETS, Settings
+from ultr_core.export import PAGE_VALUES, PageState, page_notebook, read_page_query
+from ultr_core.export.notebook import Notebook
+from ultr_core.lessons import LESSONS
+from ultr_core.settings import PARAMETERS, PRESETS, SHARED_FIELDS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 OpenApp = Callable[..., AppTest]
@@ -101,6 +105,54 @@ def test_lecture_link_names_the_chosen_controls(open_app: OpenApp) -> None:
     links = [code.value for code in app.code]
     assert "&mode=lecture&controls=eta,assumed_eta,eps_minus,clicks" in links[1]
     assert "embed=true" in links[2] and links[2].startswith("<iframe ")
+
+
+@pytest.mark.parametrize(("page", "offered"), [("lessons", SHARED_FIELDS), ("claims", ())])
+def test_a_lecture_offers_no_control_that_does_nothing_on_its_page(
+    page: str, offered: tuple[str, ...], small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(monkeypatch, small_corpus, page)
+    app.button(key="share").click().run()
+    assert [PARAMETERS[name].label for name in offered] == [
+        label for box in app.multiselect for label in box.options
+    ]
+    assert "all words stay" in words(app)
+    assert "no prose" not in words(app)
+    assert app.code[1].value.endswith("mode=lecture")
+    app = open_page(monkeypatch, small_corpus, page, mode="lecture", controls="eta,clicks")
+    assert not app.exception
+    assert not [slider for slider in app.slider if slider.key in PARAMETERS]
+
+
+def test_a_lecture_on_proofs_keeps_the_name_of_its_switches(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(monkeypatch, small_corpus, "proofs", mode="lecture")
+    assert "**Break an assumption:**" in words(app)
+    assert "switches" in lecture._SHOWN
+
+
+@pytest.mark.parametrize("part", ["lessons", "lecturers", "glossary"])
+def test_files_of_the_lessons_name_their_own_worlds(
+    part: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[PageState] = []
+
+    def note(state: PageState) -> Notebook:
+        states.append(state)
+        return page_notebook(state)
+
+    monkeypatch.setattr(take_away, "page_notebook", note)
+    link = {"part": part, "lesson": "4", "seed": "3", "eta": "0.5", "clicks": "500"}
+    app = open_page(monkeypatch, small_corpus, "lessons", **link)
+    app.button(key="share").click().run()
+    assert not app.exception
+    saved = json.loads(take_away.settings_file(states[-1]))["settings"]
+    reader = Settings(seed=3, eta=0.5, clicks=500)
+    if part == "lessons":
+        assert saved == LESSONS[3].settings(reader).as_dict()
+    else:
+        assert saved == {name: getattr(reader, name) for name in SHARED_FIELDS}
 
 
 def test_unknown_controls_of_a_lecture_are_said(open_app: OpenApp) -> None:

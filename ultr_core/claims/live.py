@@ -15,6 +15,7 @@ from ultr_core.experiments.interleaving import exact_verdicts, one_random_click
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign
 from ultr_core.feedback import PowerLaw
 from ultr_core.risk.sign_test import sign_test
+from ultr_core.words import counted
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755
 AGAINST_PROD, AGAINST_NAIVE = (87, 48, 83), (95, 60, 102)
@@ -89,7 +90,8 @@ def _ties_apart(bench: Bench) -> Measured:
     test = contest.test
     total = test.wins + test.losses + test.ties + contest.without_click
     return Measured(
-        f"Simulated: {test.wins:,} wins, {test.losses:,} losses, {test.ties:,} ties and "
+        f"Simulated: {counted(test.wins, 'win')}, {counted(test.losses, 'loss', 'losses')}, "
+        f"{counted(test.ties, 'tie')} and "
         f"{contest.without_click:,} queries without a click are all {contest.queries:,}.",
         float(total - contest.queries),
     )

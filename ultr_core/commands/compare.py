@@ -18,6 +18,7 @@ from ultr_core.commands.shared import (
 )
 from ultr_core.experiments import Comparison, build_world, compare, world_notices
 from ultr_core.risk import NO_INTERVAL
+from ultr_core.words import counted
 
 NAME = "compare"
 SUMMARY = "Simulate clicks, train every ranker and print its risk on the test queries."
@@ -52,8 +53,8 @@ def _print_table(comparison: Comparison) -> None:
     print(
         f"{corpus['name']}: {corpus['train']['queries']:,} training, "
         f"{corpus['validation']['queries']:,} validation and {corpus['test']['queries']:,} test "
-        f"queries; {comparison.clicks:,} training clicks from {comparison.query_draws:,} query "
-        f"draws; click logs: {comparison.draws}."
+        f"queries; {counted(comparison.clicks, 'training click')} from "
+        f"{counted(comparison.query_draws, 'query draw')}; click logs: {comparison.draws}."
     )
     print()
     print(f"{'ranker':28}{'test risk':>10}  {'95% interval':20}{'mean rank':>10}")

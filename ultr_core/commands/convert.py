@@ -37,6 +37,7 @@ from ultr_core.propensity import (
     write_weights,
 )
 from ultr_core.propensity.weight_files import is_weights_table
+from ultr_core.words import counted
 
 NAME = "convert"
 SUMMARY = "Convert a corpus, weights, scores, a ranker or a curve from one format into another."
@@ -262,7 +263,10 @@ def _weights(job: _Job, corpus: Corpus) -> Weights:
 def _write_training(job: _Job, corpus: Corpus, weights: Weights) -> str:
     lines = write_proprank(job.options.output, corpus, weights)
     rankings = int((weights.values > 0).sum())
-    return f"{rankings:,} rankings in {lines:,} lines, for {weights.clicks:,.10g} training examples"
+    return (
+        f"{counted(rankings, 'ranking')} in {counted(lines, 'line')}, for training examples: "
+        f"{weights.clicks:,.10g}"
+    )
 
 
 def _from_proprank(job: _Job, target: str) -> str:
@@ -292,7 +296,7 @@ def _from_ranker(job: _Job, target: str) -> str:
         write_ranker(ranker, job.options.output, trained=_record(job.options.input))
     else:
         write_svm_light_model(ranker, job.options.output)
-    return f"linear ranker of {len(ranker.feature_ids):,} features"
+    return f"linear ranker of {counted(len(ranker.feature_ids), 'feature')}"
 
 
 def _record(path: str) -> Mapping[str, object]:
@@ -317,8 +321,8 @@ def _from_curve(job: _Job, target: str) -> str:
 
 def _counted(corpus: Corpus) -> str:
     return (
-        f"{corpus.n_queries:,} queries, {corpus.n_documents:,} documents, "
-        f"{corpus.n_features:,} features"
+        f"{counted(corpus.n_queries, 'query', 'queries')}, "
+        f"{counted(corpus.n_documents, 'document')}, {counted(corpus.n_features, 'feature')}"
     )
 
 

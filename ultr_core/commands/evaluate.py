@@ -35,6 +35,7 @@ from ultr_core.feedback import ClickLog
 from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners.model_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 NAME = "evaluate"
 SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
@@ -129,8 +130,9 @@ def _scores(options: argparse.Namespace, corpus: Corpus) -> tuple[str, NDArray[n
 
 def _print(result: Evaluation, against: RankerDifference, checks: Inspection) -> None:
     print(
-        f"{result.name}: {result.clicks:,} clicks in {result.query_draws:,} query draws; "
-        f"{result.tied:,} documents with equal scores, counted with their mean rank."
+        f"{result.name}: {counted(result.clicks, 'click')} in "
+        f"{counted(result.query_draws, 'query draw')}; "
+        f"{counted(result.tied, 'document')} with equal scores, counted with their mean rank."
     )
     print()
     print(f"{'estimate':22}{'value':>10}  95% interval")

@@ -19,6 +19,7 @@ from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, named
 from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook, read_page_query
 from ultr_core.files import write_whole
+from ultr_core.lessons import shown_state
 from ultr_core.settings import PARAMETERS, Settings
 
 NAME = "notebook"
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         {"--corpus": options.corpus}
         | {CURVES[name].option: getattr(options, name) for name in CURVES},
     )
-    content = page_notebook(_state(options)).as_bytes()
+    content = page_notebook(shown_state(_state(options))).as_bytes()
     if options.out is None:
         sys.stdout.write(content.decode())
     else:

@@ -26,6 +26,7 @@ from ultr_core.errors import InputError, named
 from ultr_core.experiments.own_clicks import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.files import writing
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 NAME = "simulate"
 SUMMARY = "Simulate users on a corpus and write the click log that they leave."
@@ -126,8 +127,8 @@ def _told(
             }
         )
         return
-    noun = "ranker" if len(clicks.logs) == 1 else "rankers"
     print(
-        f"{clicks.clicks:,} clicks of {draws:,} query draws on {own.name}, served by "
-        f"{len(clicks.logs)} production {noun}, written to {named(options.out)}."
+        f"{counted(clicks.clicks, 'click')} of {counted(draws, 'query draw')} on {own.name}, "
+        f"served by {counted(len(clicks.logs), 'production ranker')}, written to "
+        f"{named(options.out)}."
     )

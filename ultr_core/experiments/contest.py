@@ -17,6 +17,7 @@ from ultr_core.risk.sign_test import (
     sign_test,
     sign_test_power,
 )
+from ultr_core.words import counted
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Contest:
                 f"queries were ties ({self.without_click:,} of them without a click); p = 1."
             )
         numbers = (
-            f"{self.test.wins:,} wins, {self.test.losses:,} losses, {self.test.ties:,} ties; "
+            f"{counted(self.test.wins, 'win')}, {counted(self.test.losses, 'loss', 'losses')}, "
+            f"{counted(self.test.ties, 'tie')}; "
             f"win share {self.test.win_share:.1%}, 95% interval "
             f"{self.test.low:.1%} to "
             f"{self.test.high:.1%}, {p_words(self.test.p_value)}"
@@ -62,11 +64,12 @@ class Contest:
         half, n = self.test.decided / 2, self.test.decided
         reach = NORMAL_QUANTILE * math.sqrt(n) / 2
         return (
-            f"Of {self.queries:,} queries {self.without_click:,} had no click, {self.test.ties:,} "
-            f"were ties and {n:,} were decided. If both were equally good, about half of these "
+            f"Of {counted(self.queries, 'query', 'queries')} {self.without_click:,} had no click, "
+            f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
+            f"{counted(n, 'was', 'were')} decided. If both were equally good, about half of these "
             f"would be won: {half:,.0f}. In 95 of 100 such experiments there would be "
             f"{max(0, math.floor(half - reach)):,} to {min(n, math.ceil(half + reach)):,} wins, "
-            f"and p would be above 0.05. This one had {self.test.wins:,} wins."
+            f"and p would be above 0.05. This one had {counted(self.test.wins, 'win')}."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -15,16 +15,20 @@ from ultr_core.settings import PARAMETERS, Settings
 class Origin:
     """The address ``link`` of the page that a result is from, and the page's ``settings``.
 
-    ``corpus`` names the corpus where it is not the built-in one.
+    ``corpus`` names the corpus where it is not the built-in one, ``acting`` the settings that the
+    result depends on; empty: all.
     """
 
     link: str
     settings: Settings
     corpus: str | None = None
+    acting: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        content = {"link": self.link, "settings": self.settings.as_dict()}
+        every = self.settings.as_dict()
+        named = {name: every[name] for name in self.acting or every}
+        content = {"link": self.link, "settings": named}
         return content if self.corpus is None else {**content, "corpus": self.corpus}
 
     def as_json(self) -> str:
@@ -37,14 +41,19 @@ class Origin:
         return settings_words(self.settings)
 
 
-def settings_words(settings: Settings) -> str:
-    """All settings in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
+def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
+    """Settings in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ...; all without ``names``."""
     parts = []
     for name, value in settings.numbers.items():
+        if names and name not in names:
+            continue
+        if name == "relevant_grade":
+            parts.append(f"relevant from grade {value} on")
+            continue
         parameter = PARAMETERS[name]
         parts.append(f"{parameter.symbol} = {value:,}" if value >= 10_000 else
                      f"{parameter.symbol} = {value:g}")  # fmt: skip
-    parts += [f"{CURVES[name].key} given" for name in settings.curves]
+    parts += [f"{CURVES[name].key} given" for name in settings.curves if not names or name in names]
     return ", ".join(parts)
 
 

@@ -145,7 +145,7 @@ PROPENSITIES: tuple[PageValue, ...] = (
           "Half the width of the 95% interval, relative to the ratio.", percent=True),
 )  # fmt: skip
 
-SCHEME_TITLES = {"balanced": "Balanced (the paper's)", "team-draft": "Team draft"}
+SCHEME_TITLES = {"balanced": "Balanced (paper)", "team-draft": "Team draft"}
 LIVE: tuple[PageValue, ...] = (
     Stops("live_queries", "Interleaved queries",
           (100, 218, 370, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000), 10_000,

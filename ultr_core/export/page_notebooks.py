@@ -26,7 +26,7 @@ class PageState:
     """What a page shows: its address, the settings, its own values by key.
 
     ``corpus`` is the directory of a LETOR corpus, or None for the built-in one; ``link`` is named
-    in the notebook.
+    in the notebook, and of the settings only those that are ``acting``; empty: all.
     """
 
     page: str
@@ -34,6 +34,7 @@ class PageState:
     values: Mapping[str, Any] = field(default_factory=dict)
     corpus: str | None = None
     link: str = ""
+    acting: tuple[str, ...] = ()
 
     @classmethod
     def of_query(cls, page: str, query: str) -> PageState:
@@ -310,7 +311,7 @@ The numbers of {source}, in Python. {NEEDS}
 
 The same seed gives the same numbers everywhere.
 
-Settings: {settings_words(state.settings)}.
+Settings: {settings_words(state.settings, state.acting)}.
 """
     )
 

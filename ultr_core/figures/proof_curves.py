@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -18,6 +19,7 @@ from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
 from ultr_core.proofs.simulation import Convergence, Race
 from ultr_core.proofs.small_world import SmallWorld
+from ultr_core.words import counted
 
 NAMES = {"naive": "naive", "propensity": "weighted 1/p", "clipped": "clipped"}
 FloatArray = NDArray[np.float64]
@@ -50,8 +52,8 @@ def settling(
     spec = with_domains(_settling(theme), x=(1.0, float(max(users[-1], 10))), y=y)
     off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
     alt_text = (
-        f"After {users[-1]:,} users the average is {mean[-1]:.3f}; it settles at {expected:.3f}"
-        + (f", not at the claimed {claimed:.3f}." if off else ".")
+        f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it settles at "
+        f"{expected:.3f}" + (f", not at the claimed {claimed:.3f}." if off else ".")
     )
     return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
 
@@ -105,9 +107,15 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
     )
     y = (_power_below(found.low.min()), _power_above(found.high.max()))
     spec = with_domains(_errors(theme), x=(float(found.users[0]), float(found.users[-1])), y=y)
+    slope = f"{found.slope:.3f}".replace("-", "−")
+    predicted = (
+        "and −0.5 is predicted"
+        if found.is_unbiased
+        else "for a bias stays: without it −0.5 is predicted"
+    )
     alt_text = (
-        f"The error falls from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
-        f"logarithmic axes is {found.slope:.3f}, and −0.5 is predicted."
+        f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
+        f"logarithmic axes is {slope}, {predicted}."
     )
     return Figure("errors-fall", "Error against users", alt_text, rows, spec, height=300)
 
@@ -158,7 +166,7 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
         )
     if found.predicted is not None:
         at = found.predicted * found.clicks_per_user
-        words = f"weighting wins from {at:.3g} clicks"
+        words = f"weighting wins from {counted(math.ceil(at), 'click')} on"
         parts.append(pd.DataFrame([{"part": "crossing", "clicks": at, "name": words}]))
     rows = pd.concat(parts, ignore_index=True)
     curves = rows[rows["part"] == "curve"]
@@ -172,10 +180,10 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
 def _race_words(found: Race) -> str:
     if found.predicted is None:
         return "The error of the weighted estimate never falls below that of the naive one."
-    seen = "" if found.observed is None else f", seen at {found.observed:.3g}"
+    seen = "" if found.observed is None else f", seen at {math.ceil(found.observed):,}"
     return (
         f"The error of the weighted estimate falls below that of the naive one after "
-        f"{found.predicted:.3g} users{seen}."
+        f"{counted(math.ceil(found.predicted), 'user')}{seen}."
     )
 
 

@@ -67,7 +67,7 @@ def propensity_curves(
     keys = _keys(rows, other_label)
     last = len(curve.values)
     kinds = frozenset(zip(rows["part"], rows["stands"], strict=True))
-    spec = _template(keys, kinds, last, (low, high), theme)
+    spec = _template(keys, kinds, last, (low, high), estimate.reference, theme)
     lines = len(keys) / _key_columns(keys)
     return Figure(
         "propensity-curve",
@@ -167,6 +167,7 @@ def _template(
     kinds: frozenset[tuple[str, str]],
     ranks: int,
     ends: tuple[float, float],
+    reference: int,
     theme: Theme,
 ) -> dict[str, Any]:
     ink = INKS[theme]
@@ -183,7 +184,7 @@ def _template(
     def y_of(field: str) -> alt.Y:
         return alt.Y(
             f"{field}:Q",
-            title="Examination, log scale",
+            title=f"Examination relative to rank {reference} (log)",
             scale=alt.Scale(type="log", domain=list(ends), nice=False),
             axis=alt.Axis(values=levels, tickCount=len(levels), format="~g"),
         )

@@ -64,7 +64,8 @@ def study_map(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> 
 
 def _percent(gain: float) -> str:
     """The gain in whole percent; losses too large for a cell are cut off."""
-    return "<-99" if gain < -0.99 else f"{100 * gain:.0f}"
+    text = "<-99" if gain < -0.99 else f"{100 * gain:.0f}"
+    return text.replace("-", "−")
 
 
 @lru_cache(maxsize=8)

@@ -23,6 +23,7 @@ from ultr_core.propensity.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.propensity.log_blocks import is_parquet
 from ultr_core.propensity.log_columns import REQUIRED, found_columns, split_header
 from ultr_core.propensity.proprank_files import parse_proprank
+from ultr_core.words import counted
 
 Progress = Callable[[float], object]
 
@@ -182,11 +183,12 @@ def _groups(given: _Given) -> Inspection:
             "of a query is needed."
         )
     rows = sum(map(int, sizes))
-    words = f"{len(sizes):,} queries with {rows:,} documents in all."
+    words = f"{counted(len(sizes), 'query', 'queries')} with {counted(rows, 'document')} in all."
     beside = None if given.source.path is None else given.source.path.with_suffix("")
     if beside is not None and beside.is_file():
         corpus = load_corpus(beside, groups=given.source.path)
-        words = f"{words} {named(beside.name)} beside it has {corpus.n_documents:,} rows: they fit."
+        has = counted(corpus.n_documents, "row")
+        words = f"{words} {named(beside.name)} beside it has {has}: they fit."
     finding = Finding("group_sizes", "Group sizes", len(sizes), "good", words)
     counts = {"queries": len(sizes), "documents": rows}
     return Inspection("groups", given.name, "one number a line", (finding,), counts)
@@ -197,8 +199,9 @@ def _training(given: _Given) -> Inspection:
     weighted = int((weights.values > 0).sum())
     finding = Finding(
         "weights", "Weights", weighted, "good",
-        f"{weighted:,} documents of {corpus.n_queries:,} queries have a weight; they stand for "
-        f"{weights.clicks:,.0f} training examples.",
+        f"{counted(weighted, 'document has', 'documents have')} a weight, in a corpus of "
+        f"{counted(corpus.n_queries, 'query', 'queries')}; together "
+        f"{counted(round(weights.clicks), 'training example')}.",
     )  # fmt: skip
     counts = {
         "queries": corpus.n_queries,

@@ -13,6 +13,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback import ClickLog
 from ultr_core.propensity import DisplayCounts, PresentationLog
+from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
 
@@ -230,16 +231,18 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
         yield (
             f"{overlap.queries - overlap.queries_joined:,} of {overlap.queries:,} queries of the "
             f"log, such as {quoted(overlap.unknown_query)}, are not in {name}; their "
-            f"{overlap.clicks_of_unknown_queries:,} clicks are left out."
+            f"{counted(overlap.clicks_of_unknown_queries, 'click is', 'clicks are')} left out."
         )
     if overlap.impressions_outside:
         yield (
-            f"{overlap.clicks_outside:,} clicks and {overlap.impressions_outside:,} impressions "
-            f"are on documents, such as {quoted(overlap.outside_document)}, that are no candidates "
-            f"of their query in {name}; they are left out."
+            f"{counted(overlap.clicks_outside, 'click')} and "
+            f"{counted(overlap.impressions_outside, 'impression')} are on documents, such as "
+            f"{quoted(overlap.outside_document)}, that are no candidates of their query in "
+            f"{name}; they are left out."
         )
     if overlap.below_list:
         yield (
-            f"{overlap.below_list:,} impressions are at positions below the last candidate of "
-            "their query, so the lists that were shown held more than the corpus; they are used."
+            f"{counted(overlap.below_list, 'impression is', 'impressions are')} at positions below "
+            "the last candidate of their query, so the lists that were shown held more than the "
+            "corpus; they are used."
         )

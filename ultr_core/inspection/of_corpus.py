@@ -12,6 +12,7 @@ from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_releva
 from ultr_core.errors import InputError, quoted
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.ranking import query_of_document, query_sums
+from ultr_core.words import counted
 
 LARGE_VALUE = 1e6
 """Feature values beyond it make training slow or impossible to certify."""
@@ -74,7 +75,8 @@ def _candidates(corpus: Corpus) -> Finding:
         "Queries and candidates",
         corpus.n_documents,
         "good",
-        f"{corpus.n_queries:,} queries with {corpus.n_documents:,} candidate documents: "
+        f"{counted(corpus.n_queries, 'query', 'queries')} with "
+        f"{counted(corpus.n_documents, 'candidate document')}: "
         f"{sizes.min():,} to {sizes.max():,} a query, {np.median(sizes):,.0f} in the middle.",
     )
 
@@ -217,7 +219,8 @@ def _repeats(corpus: Corpus) -> list[Finding]:
             "Repeated documents",
             repeated,
             "look" if repeated else "good",
-            f"{repeated:,} documents have the very features of another candidate of their query"
+            f"{counted(repeated, 'document has', 'documents have')} the very features of another "
+            "candidate of the same query"
             + (
                 f", {regraded:,} of them with another grade; no ranker can tell them apart."
                 if repeated
@@ -279,8 +282,8 @@ def _document_ids(corpus: Corpus) -> Finding:
     if repeated:
         return Finding(
             key, label, repeated, "look",
-            f"{repeated:,} documents have the id of another candidate of their query; clicks on it "
-            "count for the first.",
+            f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
+            "the same query; clicks on it count for the first.",
         )  # fmt: skip
     return Finding(
         key, label, different, "good",

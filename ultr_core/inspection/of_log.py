@@ -11,6 +11,7 @@ from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.propensity import PresentationLog
 from ultr_core.propensity.log_rows import CLICK_WITHOUT_POSITION
+from ultr_core.words import counted
 
 FEW_CLICKS = 100
 """Clicks below which every estimate needs its interval to be read first."""
@@ -89,7 +90,7 @@ def _left_out(log: PresentationLog) -> Finding:
 
 def _without_position(log: PresentationLog) -> Finding:
     clicks = sum(f.clicks for f in log.faults if f.kind == CLICK_WITHOUT_POSITION)
-    words = f"{clicks:,} click{'' if clicks == 1 else 's'} without a position"
+    words = f"{counted(clicks, 'click')} without a position"
     return Finding(
         "clicks_without_position",
         "Clicks on something that was never shown",
@@ -138,7 +139,8 @@ def _gaps(log: PresentationLog) -> Iterator[Finding]:
             "Positions that never occur",
             missing,
             "look",
-            f"{missing:,} positions between the first and the last never occur, the first of them "
+            f"{counted(missing, 'position')} between the first and the last never "
+            f"{'occurs' if missing == 1 else 'occur'}, the first of them "
             f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
             "list, no offset and no count of pixels.",
         )
@@ -147,7 +149,7 @@ def _gaps(log: PresentationLog) -> Iterator[Finding]:
 def _clicks(log: PresentationLog) -> Finding:
     clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
     verdict: Verdict = "stop" if clicks == 0 else "look" if clicks < FEW_CLICKS else "good"
-    words = f"{clicks:,} clicks in {shown:,} impressions"
+    words = f"{counted(clicks, 'click')} in {counted(shown, 'impression')}"
     if clicks == 0:
         words += "; nothing can be learned or estimated without a click."
     elif clicks < FEW_CLICKS:
@@ -179,8 +181,8 @@ def _repeats(log: PresentationLog) -> Iterator[Finding]:
         "One document twice on a page",
         pages,
         "look" if pages else "good",
-        f"{pages:,} pages show a document at two positions; it stays one document, and each click "
-        "is weighted by its own position."
+        f"{counted(pages, 'page shows', 'pages show')} a document at two positions; it stays one "
+        "document, and each click is weighted by its own position."
         if pages
         else "No page shows a document at two positions.",
     )
@@ -199,7 +201,8 @@ def _rank_changes(log: PresentationLog) -> Finding:
         swapped = int(log.impressions[log.swap > 0].sum())
         return Finding(
             "rank_changes", "Rank changes", moved, "good" if swapped else "look",
-            f"The log records a swap experiment with {swapped:,} presentations, and {words}.",
+            f"The log records a swap experiment with {counted(swapped, 'presentation')}, and "
+            f"{words}.",
         )  # fmt: skip
     if moved == 0:
         return Finding(
@@ -229,8 +232,8 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
         row = int(np.argmax(outside))
         yield Finding(
             key, label, int(outside.sum()), "stop",
-            f"{int(outside.sum()):,} rows have a propensity outside 0 to 1, the first "
-            f"{log.propensity[row]:g} at position {int(log.position[row]):,}.",
+            f"{counted(int(outside.sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
+            f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )  # fmt: skip
     elif bool((high > low * (1 + 1e-9)).any()):
         place = int(np.argmax(high > low * (1 + 1e-9)))

@@ -11,6 +11,7 @@ from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.model_files import on_columns_of
 from ultr_core.learners.ranker import LinearModel, LinearRanker
+from ultr_core.words import counted
 
 LOOSE_GAP = 1e-2
 """Relative duality gap beyond which a ranker is not what its objective asks for."""
@@ -80,7 +81,7 @@ def _on_corpus(ranker: LinearModel, corpus: Corpus) -> list[Finding]:
             "Features in common",
             common,
             "look" if notices else "good",
-            " ".join(notices) or f"Ranker and corpus have the same {common:,} features.",
+            " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}.",
         ),
         *_ties(model.score(corpus), corpus),
     ]

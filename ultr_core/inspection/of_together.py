@@ -21,6 +21,7 @@ from ultr_core.propensity import (
     clipping_effect,
 )
 from ultr_core.propensity.weights import LEAST_PROPENSITY, inverse_propensities
+from ultr_core.words import counted
 
 HEAVIEST = 5
 """Clicks whose share of the whole weight is told."""
@@ -127,8 +128,8 @@ def _overlap(overlap: Overlap) -> list[Finding]:
             "Clicks outside the candidate sets",
             outside,
             "look" if outside else "good",
-            f"{outside:,} clicks are on documents that are no candidates of their query in the "
-            f"corpus{'; they are left out' if outside else ''}.",
+            f"{counted(outside, 'click is', 'clicks are')} on documents that are no candidates of "
+            f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
         ),
     ]
 
@@ -153,8 +154,9 @@ def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
     pairs = float((clicked * (corpus.sizes - 1)).sum())
     return Finding(
         "pairs", "Preference pairs", pairs, "look" if lost else "good",
-        f"{useful:,} clicks give {pairs:,.0f} preference pairs with the other candidates"
-        + (f"; {lost:,} clicks on queries with one candidate give none." if lost else "."),
+        f"{counted(useful, 'click gives', 'clicks give')} "
+        f"{counted(round(pairs), 'preference pair')} with the other candidates"
+        + (f"; {_clicks(lost)} on queries with one candidate gave none." if lost else "."),
     )  # fmt: skip
 
 
@@ -231,8 +233,8 @@ def _concentration(log: ClickLog, propensity: NDArray[np.float64]) -> list[Findi
             "Effective sample size",
             found.effective_sample_size,
             "look" if share < _SMALL_SAMPLE else "good",
-            f"{found.clicks:,} weighted clicks are worth {found.effective_sample_size:,.0f} equal "
-            f"ones ({share:.0%}).",
+            f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
+            f"{found.effective_sample_size:,.0f} equal ones  ({share:.0%}).",
         ),
         Finding(
             "largest_weight",
@@ -247,7 +249,7 @@ def _concentration(log: ClickLog, propensity: NDArray[np.float64]) -> list[Findi
             f"The {HEAVIEST} heaviest clicks",
             heavy,
             "look" if much else "good",
-            f"The {HEAVIEST} heaviest clicks carry {heavy:.1%} of the whole weight"
+            f"The {HEAVIEST} heaviest clicks carry {_share(heavy)} of the whole weight"
             + ("; a few clicks decide the estimate, so clip." if much else "."),
         ),
     ]
@@ -271,5 +273,10 @@ def heaviest_share(
     return float((weight[order] * taken).sum()) / total
 
 
+def _share(share: float) -> str:
+    """A share in percent, a small one never as 0.0%."""
+    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
+
+
 def _clicks(number: int) -> str:
-    return f"{number:,} click{'' if number == 1 else 's'}"
+    return counted(number, "click")

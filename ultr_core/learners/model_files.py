@@ -28,6 +28,7 @@ from ultr_core.learners.svm_light_model import (
     svm_light_text,
     write_svm_light_model,
 )
+from ultr_core.words import counted
 
 __all__ = [
     "on_columns_of",
@@ -151,7 +152,7 @@ def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tupl
 
 
 def _counted(ids: Any) -> str:
-    return f"{len(ids)} feature{'' if len(ids) == 1 else 's'}"
+    return counted(len(ids), "feature")
 
 
 def _some(ids: Any) -> str:

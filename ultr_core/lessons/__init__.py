@@ -15,12 +15,10 @@ from ultr_core.lessons.answers import (
     Verdict,
     read_number,
 )
-from ultr_core.lessons.first_lessons import FIRST_LESSONS
 from ultr_core.lessons.glossary import GLOSSARY, Term
-from ultr_core.lessons.later_lessons import LATER_LESSONS
-from ultr_core.lessons.learning_lessons import LEARNING_LESSONS
 from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
 from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
+from ultr_core.lessons.shown import LESSONS, shown_state
 from ultr_core.lessons.source import DirectSource, Source
 
 __all__ = [
@@ -45,7 +43,5 @@ __all__ = [
     "plan_markdown",
     "plan_row",
     "read_number",
+    "shown_state",
 ]
-
-LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LEARNING_LESSONS, *LATER_LESSONS)
-"""All lessons in their order; the first one has number 1."""

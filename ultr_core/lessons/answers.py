@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.lessons.arithmetic import calculated, plain_decimal, plain_signs
 
 TRIES_BEFORE_SOLUTION = 2
 """Wrong answers after which the way to the solution is shown."""
 
-_LONGEST_ANSWER = 40
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+_LONGEST_ANSWER = 60
 _WORDS = re.compile(r"[A-Za-z][A-Za-z -]*$")
-# A sign behind the e of 1e-3 is no operation.
-_PARTS = re.compile(r"([*/()]|(?<![0-9.][eE])[+-])")
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-_SIGNS = str.maketrans(
-    {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "÷": "/", "×": "*", "·": "*"}
-)
 _SLACK = 1e-9
 """Share by which a floating-point number may miss a rounding that it is equal to on paper."""
 
@@ -39,6 +25,8 @@ Share = Literal["", "fraction", "percent"]
 MORE_DIGITS = (
     "That may be a rounding of the answer. Give at least two digits, other than zeros in front."
 )
+
+WRONG_SIGN = "The size is right, but it has the wrong sign."
 
 
 @dataclass(frozen=True)
@@ -133,6 +121,9 @@ class Exercise:
             for mistake in self.mistakes:
                 if mistake.number == known:
                     return Verdict(False, mistake.hint.format(**numbers))
+        for reading in typed:
+            if self._known(-reading.value, numbers) == self.answer:
+                return Verdict(False, WRONG_SIGN, counts=False)
         return Verdict(False, self.hint.format(**numbers))
 
     def _readings(self, typed: Typed) -> tuple[Typed, ...]:
@@ -155,10 +146,10 @@ class Exercise:
 
 
 def read_number(text: str, unit: str = "") -> float:
-    """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 25%, 1,000 or 1e-3.
+    """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 10^0.7, 25%, 1,000 or 1e-3.
 
     A comma before exactly three digits groups thousands, any other is a decimal one. A percent
-    sign divides by 100. Words of ``unit`` may stand behind it.
+    sign divides by 100. Words of ``unit`` may stand behind it, and an x where it counts times.
 
     Raises:
         InputError: an empty answer, or one that is no finite number.
@@ -172,52 +163,30 @@ def read_typed(text: str, unit: str = "") -> Typed:
     if not plain:
         raise InputError("There is no answer yet; write a number, as in 0.25, 1/4 or 25%.")
     try:
-        return _typed(plain.translate(_SIGNS), unit)
+        return _typed(plain, unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, (3 - 2) × 0.2 or "
-            "25%."
+            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
+            "10^0.7, √9 or 25%."
         ) from None
 
 
 def _typed(plain: str, unit: str) -> Typed:
+    # "5 ×" is "5 times"; elsewhere × multiplies.
+    plain = plain_signs(f"{plain[:-1]}x" if plain.endswith("×") else plain)
     if len(plain) > _LONGEST_ANSWER or not plain.isascii():
         raise ValueError(plain)
     plain, percent = _without_words(plain, unit)
-    if plain.endswith("%"):
+    # The percent sign of a single number or at the end is one of the whole, as in (3 - 2)/4 %.
+    if plain.endswith("%") and "%" not in plain[:-1]:
         plain, percent = plain[:-1].strip(), True
     try:
-        value, (half, digits) = _decimal(plain), _precision(plain)
+        value, (half, digits) = float(plain_decimal(plain)), _precision(plain)
     except ValueError:
-        value, (half, digits) = _calculated(plain), (0.0, 0)
+        value, (half, digits) = calculated(plain), (0.0, 0)
     if not math.isfinite(value):
         raise ValueError(plain)
     return Typed(value, percent, half, digits).times(0.01 if percent else 1.0)
-
-
-def _calculated(plain: str) -> float:
-    """The value of sums, products, quotients and brackets of numbers."""
-    parts = [part for part in _PARTS.split(plain) if part.strip()]
-    try:
-        tree = ast.parse(
-            "".join(part if part in "+-*/()" else repr(_decimal(part)) for part in parts),
-            mode="eval",
-        )
-    except SyntaxError:
-        raise ValueError(plain) from None
-    return _value(tree.body)
-
-
-def _value(node: ast.expr) -> float:
-    match node:
-        case ast.Constant(value=float(value)):
-            return value
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            return -_value(operand) if isinstance(sign, ast.USub) else _value(operand)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            return _OPERATIONS[type(op)](_value(left), _value(right))
-        case _:
-            raise ValueError(ast.dump(node))
 
 
 def _without_words(plain: str, unit: str) -> tuple[str, bool]:
@@ -227,6 +196,8 @@ def _without_words(plain: str, unit: str) -> tuple[str, bool]:
         return plain, False
     words = found.group().lower().split()
     known = {word.rstrip("s") for word in unit.lower().split()} | {"percent", "per", "cent"}
+    if "time" in known:
+        known.add("x")
     if any(word.rstrip("s") not in known for word in words):
         raise ValueError(plain)
     return plain[: found.start()].strip(), "percent" in words or words == ["per", "cent"]
@@ -234,23 +205,7 @@ def _without_words(plain: str, unit: str) -> tuple[str, bool]:
 
 def _precision(text: str) -> tuple[float, int]:
     """Half a unit of the last digit, and how many significant digits there are."""
-    mantissa, _, power = _plain_decimal(text).lower().partition("e")
+    mantissa, _, power = plain_decimal(text).lower().partition("e")
     whole, _, decimals = mantissa.lstrip("+-").partition(".")
     half = 0.5 * 10.0 ** (int(power or 0) - len(decimals))
     return half, len((whole + decimals).lstrip("0"))
-
-
-def _decimal(text: str) -> float:
-    return float(_plain_decimal(text))
-
-
-def _plain_decimal(text: str) -> str:
-    """The number with a point for its decimals and no groups."""
-    bare = text.strip()
-    # "0,125" is a decimal comma: nobody groups after a zero.
-    if _GROUPED.fullmatch(bare) and not bare.lstrip("+-").startswith("0"):
-        bare = bare.replace(",", "")
-    bare = bare.replace(",", ".", 1)
-    if not _NUMBER.fullmatch(bare):
-        raise ValueError(text)
-    return bare

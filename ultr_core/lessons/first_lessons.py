@@ -81,6 +81,11 @@ WHY_CLICKS_LIE = Lesson(
                 "That is how many documents are **looked at** there. How many of those are "
                 "relevant?",
             ),
+            Mistake(
+                "for_one",
+                "That is how many clicks **one** presentation brings. How many do "
+                "{presentations:,.0f} bring?",
+            ),
         ),
         hint="A click needs two things at once: the document is relevant **and** it is looked at. "
         "What do you do with two probabilities that must both come true?",
@@ -134,7 +139,8 @@ PROPENSITY = Lesson(
         Door(
             "**A steeper curve.** With η = 2 rank 3 is looked at by one user in nine. Scroll down "
             "to “Who looks how far down, and what a click weighs” and choose “Weight 1/p”: what "
-            "does a click at rank 10 weigh?",
+            "does a click at rank 10 weigh? Work it out before you read the line above the "
+            "picture.",
             "Set η = 2",
             "lab",
             {"eta": 2.0, "assumed_eta": 2.0},
@@ -163,6 +169,11 @@ PROPENSITY = Lesson(
             Mistake(
                 "as_factor",
                 "η is an exponent, not a factor: p = (1/10)^{milder:g}, not {milder:g} × 1/10.",
+            ),
+            Mistake(
+                "as_factor_p",
+                "η is an exponent, not a factor: p = (1/10)^{milder:g}, not {milder:g} × 1/10. And "
+                "the weight is 1/p.",
             ),
         ),
         hint="First p at rank 10, which is (1/10)^{milder:g}; then its inverse.",
@@ -242,6 +253,13 @@ WHY_UNBIASED = Lesson(
         tolerance=0.001,
         mistakes=(
             Mistake("plain", "That is the sum without weights. Each click counts 1/p times."),
+            Mistake("only_first", "That is what B counts. E was clicked, too."),
+            Mistake("only_second", "That is what E counts. B was clicked, too."),
+            Mistake(
+                "loss",
+                "That is what all visits come to **on average**. This visit alone may be above or "
+                "below it.",
+            ),
             Mistake("only_weights", "Those are the weights. Multiply each by its document's rank."),
             Mistake(
                 "shown_ranks",

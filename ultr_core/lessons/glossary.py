@@ -78,6 +78,25 @@ _ALL = (
     Term("p-value", "p-value", "p", "Probability that chance alone makes a result at least as far "
          "from “no difference” as the one that was seen. Small: chance explains it badly. It does "
          "not say how large the difference is. Another p than the propensity.", "7.6"),
+    Term("position-model", "Position model", "", "How users click here: each rank is looked at "
+         "with a probability of its own, and what is looked at is clicked by how relevant it "
+         "is.", "5.1"),
+    Term("trust", "Trust bias", "", "Users click wrong documents more often near the top, because "
+         "they trust the ranking. Then no choice of p is right for all documents."),
+    Term("loss", "Loss of one query", "Δ(y|x, r)", "The ranks that a ranking y gives to the "
+         "relevant documents of query x, added up. Its average over queries is the risk. With a "
+         "hat, Δ̂: estimated from clicks.", "3, 4"),
+    Term("expectation", "Expectation over examinations", "E_o", "The average over everything that "
+         "users may or may not look at (o), each with its probability.", "4"),
+    Term("document-propensity", "Propensity of a document", "Q(d)", "The probability that "
+         "document d is looked at in the list that was shown: p of the rank where it stood.", "4"),
+    Term("smoothing", "Smoothing", "", "Mixing a measured curve with a steadier one, so that "
+         "chance at single ranks matters less: some bias for less variance.", "7.6"),
+    Term("power", "Power of a test", "", "Probability that the test finds a difference that is "
+         "there. It grows with the number of decided queries."),
+    Term("skip-above", "Skip-above (hand-made pairs)", "", "An older way to learn from clicks: a "
+         "clicked document is preferred to those above it that were not clicked. Nothing is "
+         "weighted.", "1"),
     Term("interval", "95% interval", "±", "Made so that it holds the true value in 95 of 100 "
          "repetitions of the whole experiment."),
 )  # fmt: skip

@@ -117,7 +117,8 @@ WRONG_PROPENSITY = Lesson(
         "Weights that are too large turn the list over: clicks far down count too much, and there "
         "noise is most of what is left; and the variance is larger, too. The paper found the "
         "same: **too little correction is the safer mistake.** (All from one click log: small "
-        "differences may be chance. The study below has ten logs.)"
+        "differences may be chance. The study below, on the built-in corpus, has "
+        "{study_logs:.0f} click logs a point.)"
     ),
     shows=Door(
         "The exaggerating learner in the Lab. Scroll to “Proof checks” and see which fail, and "
@@ -205,7 +206,8 @@ SWAPS = Lesson(
     ),
     shows=Door(
         "The experiment with all its controls: the curve is the picture under them, further down "
-        "come its price and eight other ways to measure p.",
+        "come its price and eight other ways to measure p (if they do not stand there, press the "
+        "button under their heading).",
         "Open the experiment",
         "propensities",
         {},
@@ -284,7 +286,7 @@ LIVE = Lesson(
     traffic=traffic.live,
     figure=pictures.win_shares,
     meaning=(
-        "So chance is a poor explanation for the paper's result. The dot of each contest is the "
+        "So chance is a poor explanation for the paper's result. The mark of each contest is the "
         "share of decided queries that the weighted ranker won; its bar is the 95% interval; "
         "dashed is “no difference”. With only as many decided queries as the paper had, our engine "
         "would show a difference in {power:.0f} of 100 experiments: a small test can miss a real "

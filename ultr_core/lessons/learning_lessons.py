@@ -6,6 +6,9 @@ from ultr_core.lessons import measures, pictures, traffic
 from ultr_core.lessons.answers import Exercise, Mistake
 from ultr_core.lessons.model import Choice, Door, Guess, Lesson
 
+CLICKS, FEWER_CLICKS = 45_000, 2_000
+"""Clicks of lesson 4, and as many as already teach the naive ranker all that it will learn."""
+
 LEARNING = Lesson(
     key="learning",
     title="What does a ranker learn from weighted clicks?",
@@ -20,10 +23,10 @@ LEARNING = Lesson(
         "**{skyline:.2f}**. Users have p = 1/r and make no mistakes, as before."
     ),
     terms=("naive", "ips", "production", "skyline", "risk", "svm", "interval"),
-    changes={"eps_minus": 0.0, "clicks": 45_000, "draws": 3},
+    changes={"eps_minus": 0.0, "clicks": CLICKS, "draws": 3},
     prediction=Guess(
         "Call production 0% and full information 100%. How far does the **weighted** ranker "
-        "come, with 45,000 clicks?",
+        f"come, with {CLICKS:,} clicks?",
         low=0,
         high=100,
         step=5,
@@ -48,11 +51,12 @@ LEARNING = Lesson(
     ),
     steps=(
         Door(
-            "**Five times as many clicks.** Look under “Trained rankers”, once all have learned. "
-            "Which of the two rankers gets better?",
-            "Set n = 225,000",
+            "**With far fewer clicks.** Look under “Trained rankers”, once all have learned, and "
+            "compare with the numbers above. Which of the two rankers got better by the other "
+            f"{CLICKS - FEWER_CLICKS:,} clicks?",
+            f"Set n = {FEWER_CLICKS:,}",
             "lab",
-            {"clicks": 225_000},
+            {"clicks": FEWER_CLICKS},
         ),
         Door(
             "**The whole curve.** The picture at the top: from hundreds to hundreds of thousands "
@@ -77,6 +81,8 @@ LEARNING = Lesson(
             Mistake(
                 "won", "That is the way in units of risk. Divide it by the whole way, {gap:.2f}."
             ),
+            Mistake("truth", "That is how far the **weighted** ranker comes."),
+            Mistake("upside_down", "Upside down: the whole way is the larger part."),
         ),
         hint="The whole way is production minus full information. The naive ranker has done "
         "production minus naive of it.",
@@ -112,11 +118,14 @@ VARIANCE = Lesson(
         "Two kinds of error trade places. The naive ranker is biased but steady, the weighted one "
         "is right on average but shaky. Few clicks: the steady one may win. Many clicks: the "
         "shaking stops and bias remains. In between one can **clip**: no propensity below τ, so no "
-        "weight above 1/τ. That takes a little bias for much less variance."
+        "weight above 1/τ. That takes a little bias for much less variance, if τ is well "
+        "chosen. It is chosen anew for each log, by validation clicks; where those are few, as "
+        "here, **the choice itself is shaky**."
     ),
     shows=Door(
-        "The same world in the Lab. Scroll to “Trained rankers” and open “Numbers” there to see "
-        "which τ was chosen.",
+        "The same world in the Lab, with a clipped ranker, too. Scroll to “Trained rankers” and "
+        "open “Numbers” there: it lists the τ that was chosen for each of the five logs. How far "
+        "apart are they?",
         "Open this world in the Lab",
         "lab",
     ),
@@ -129,8 +138,9 @@ VARIANCE = Lesson(
             {"clicks": 1_000},
         ),
         Door(
-            "**The race in exact numbers.** The sentence at the top says from how many clicks on "
-            "weighting leads; scroll down to “See it happen” for the picture of the race.",
+            "**The race in exact numbers.** In a world of its own: one query with six documents, "
+            "and nothing is trained. There a handful of clicks is enough; the sentence at the top "
+            "says how many. Scroll down to “See it happen” for the picture of the race.",
             "Naive against weighted",
             "proofs",
             {},
@@ -150,6 +160,9 @@ VARIANCE = Lesson(
             Mistake("count", "That would be so if all four clicks weighed the same."),
             Mistake("sum", "That is the sum of the weights. Square it, then divide."),
             Mistake("inverse", "Upside down: the squared sum stands on top."),
+            Mistake("squared_sum", "That is the squared sum. Divide it by the sum of the squares."),
+            Mistake("squares", "That is the sum of the squares. It stands below the squared sum."),
+            Mistake("unsquared", "Square the sum of the weights first, then divide."),
         ),
         hint="Sum: 1 + 1 + 1 + 7. Squares: 1 + 1 + 1 + 49.",
         solution=(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.errors import InputError
 from ultr_core.experiments import World, user_model
+from ultr_core.experiments.studies import load_shipped
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.lessons.model import Found
 from ultr_core.lessons.source import Source, comparison_of
@@ -71,6 +72,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
         "presentations": PRESENTATIONS,
         "all_relevant": PRESENTATIONS * share,
         "all_seen": PRESENTATIONS * seen,
+        "for_one": share * seen,
         "answer": PRESENTATIONS * share * seen,
     }
     sentence = (
@@ -102,7 +104,7 @@ def unseen_relevant(source: Source, settings: Settings) -> Found:
         "rank": rank, "shown": shown, "clicked": clicked, "missed": shown - clicked,
         "truth": (shown - clicked) / clicked, "weight": 1 / p, "p": p, "counted": clicked / p,
         "milder": MILDER_ETA, "milder_p": milder, "steep_weight": 10.0,
-        "as_factor": 10 * MILDER_ETA, "answer": 1 / milder,
+        "as_factor": 10 * MILDER_ETA, "as_factor_p": MILDER_ETA / 10, "answer": 1 / milder,
     }  # fmt: skip
     sentence = (
         "Relevant documents were shown {shown:,.0f} times at rank {rank:.0f} and clicked "
@@ -136,6 +138,8 @@ def one_query(source: Source, settings: Settings) -> Found:
         "plain": sum(query.new[d] for d in clicked),
         "only_weights": float(sum(world.inverse[d] for d in clicked)),
         "shown_ranks": float(sum(query.presented[d] * world.inverse[d] for d in clicked)),
+        "only_first": float(weights[clicked[0]]),
+        "only_second": float(weights[clicked[1]]),
         "answer": float(sum(weights[d] for d in clicked)),
     }
     for letter in LETTERS[: query.size]:
@@ -176,6 +180,7 @@ def learned(source: Source, settings: Settings) -> Found:
         "truth": 100 * (numbers["production"] - weighted) / exact,
         "answer": 100 * won / gap,
         "left": 100 - 100 * won / gap,
+        "upside_down": 100 * gap / won if won else 0.0,
         "draws": comparison.draws,
         "clicks": comparison.clicks,
     }
@@ -205,6 +210,8 @@ def few_clicks(source: Source, settings: Settings) -> Found:
         "sum": sum(weights),
         "squares": sum(weight**2 for weight in weights),
         "inverse": sum(weight**2 for weight in weights) / sum(weights) ** 2,
+        "squared_sum": sum(weights) ** 2,
+        "unsquared": sum(weights) / sum(weight**2 for weight in weights),
         "answer": diagnostics.effective_sample_size,
     }
     sentence = (
@@ -271,7 +278,7 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
         "harm_low": low - right, "harm_high": high - right,
         "truth": 2 if alike else 1 if harm_high > harm_low else 0,
         "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
-        "inverse": 1 / ratio,
+        "inverse": 1 / ratio, "study_logs": load_shipped("figures").base.draws,
         "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**settings.eta,
         "answer": float(true_curve(settings).at(9) / believed.at(9)),
     }  # fmt: skip

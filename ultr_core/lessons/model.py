@@ -15,10 +15,7 @@ from ultr_core.figures import Figure, Theme
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.source import Source
 from ultr_core.lessons.traffic import one_log
-from ultr_core.settings import Settings
-
-SHARED_FIELDS = ("seed", "corpus_seed", "relevant_grade")
-"""Settings that a lesson takes over from its reader; it fixes all others."""
+from ultr_core.settings import SHARED_FIELDS, Settings
 
 
 @dataclass(frozen=True)

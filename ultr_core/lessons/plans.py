@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
+from ultr_core.lessons.learning_lessons import CLICKS, FEWER_CLICKS
 from ultr_core.lessons.model import Found, Lesson
 from ultr_core.settings import Settings
 
@@ -68,9 +69,11 @@ PLANS = (
             PlanStep(
                 8,
                 4,
-                VOTE + " Show both rankers in the Lab, then five times as many clicks.",
-                "Which of the two gets better with more data, and why not the other?",
-                "The weighted one. The other's error is bias, and bias does not shrink with data.",
+                VOTE + f" Show both rankers in the Lab, then again with {FEWER_CLICKS:,} clicks.",
+                f"From {FEWER_CLICKS:,} clicks to {CLICKS:,}, which of the two gets better, and "
+                "why not the other?",
+                "The weighted one. What is left of the other's error is bias, and bias does not "
+                "shrink with data.",
             ),
             PlanStep(
                 6,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ultr_core.experiments.live import LiveDesign
 from ultr_core.experiments.propensity_study import SwapDesign
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 VISITS = 1_000
 """Simulated visits in the picture of the lesson on unbiasedness."""
@@ -12,12 +13,12 @@ VISITS = 1_000
 
 def one_log(settings: Settings) -> str:
     """One click log of as many clicks as the settings say."""
-    return f"about {settings.clicks:,} clicks, in one log"
+    return f"about {counted(settings.clicks, 'click')}, in one log"
 
 
 def logs(settings: Settings) -> str:
     """A click log for each draw."""
-    return f"{settings.draws} click logs of about {settings.clicks:,} clicks each"
+    return f"{counted(settings.draws, 'click log')} of about {settings.clicks:,} clicks each"
 
 
 def visits(_settings: Settings) -> str:

@@ -80,7 +80,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     tau = order_agreement(expected, risk)
     sentence = (
         f"{count:,} of {pairs:,} pairs of rankers are in the wrong order; Kendall's τ of the "
-        f"expectation with the true risk is {tau:.3f}."
+        f"expectation with the true risk is {tau:.3f}. The estimate from a single log is noisier."
     )
     details = (("Kendall's τ", f"{tau:.4f}"), ("pairs of rankers", f"{pairs:,}"))
     return Finding(float(count), 0.0, 0.0, guaranteed, sentence, details=details)
@@ -88,7 +88,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
 
 @proof(
     name="order-preserved",
-    title="Weighting keeps the order of rankers",
+    title="On average, weighting keeps the order of rankers",
     section="5.2",
     statement="If one ranker has a smaller true risk than another, its expected weighted risk is "
     "smaller too, in spite of the click noise.",
@@ -105,7 +105,7 @@ def order_preserved(evidence: Evidence) -> Finding:
 
 @proof(
     name="naive-order",
-    title="Counting clicks as they come keeps the order only without position bias",
+    title="On average, unweighted clicks keep the order only without position bias",
     section="1, 4",
     statement="The naive risk gives every click the same weight. Its expectation rewards rankers "
     "that agree with the presented ranking, so with η > 0 nothing guarantees the right order.",

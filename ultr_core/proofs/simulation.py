@@ -40,12 +40,12 @@ def click_totals(
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """Errors of the weighted risk of S_1 over numbers of users N.
+    """Errors of the weighted risk of S_1 over numbers of users N, from what it should settle at.
 
     users int [grid]; error: root mean squared error over the repetitions; low, high: where that
     should be in 95 of 100 cases; exact: sqrt(bias^2 + Var / N); all float64 [grid].
     slope: least-squares slope of log error over log N. is_unbiased: whether the expectation is
-    the true risk, exactly.
+    what it should be, exactly.
     """
 
     users: NDArray[np.int64]
@@ -58,20 +58,29 @@ class Convergence:
 
 
 def convergence(
-    world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int = 400
+    world: SmallWorld,
+    *,
+    seed: int,
+    users: Sequence[int],
+    repetitions: int = 400,
+    noisy: bool = False,
 ) -> Convergence:
-    """Repeat the experiment of section 4, without noise, for each number of users.
+    """Repeat the experiment of section 4 for each number of users.
+
+    The estimate should settle at the true risk; if ``noisy``, with the clicks of section 5.2, at
+    that risk stretched and shifted: sum_d rank(d) (eps+ r_d + eps- (1 - r_d)).
 
     Raises:
         InputError: no relevant document can be clicked, or the estimate has no spread.
     """
-    law, query = world.clean.users, world.query
-    values = times(times(query.new, query.relevance), world.inverse)
+    law, query = (world if noisy else world.clean).users, world.query
+    counted = query.new if noisy else times(query.new, query.relevance)
+    values = times(counted, world.inverse)
     variance = float(law.variance(values))
     if variance == 0.0:
         raise InputError("The weighted loss is the same for every user, so nothing settles.")
-    truth = float(query.loss(query.new))
-    bias = float(law.mean(values) - query.loss(query.new))
+    target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)
+    truth, bias = float(target), float(law.mean(values) - target)
     weights = np.array([float(v) for v in values])
     errors = []
     for child, count in zip(np.random.SeedSequence(seed).spawn(len(users)), users, strict=True):

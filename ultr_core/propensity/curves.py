@@ -147,7 +147,9 @@ class AssembledCurve:
         if len(self.known) == ranks:
             return f"All {ranks:,} ranks are known well." if ranks > 1 else "There is one rank."
         if len(self.known) == 1:
-            return f"No rank beside rank {self.known[0]} is known well: the whole curve is a guess."
+            return (
+                f"No rank besides rank {self.known[0]} is known well: the whole curve is a guess."
+            )
         words = f"{len(self.known):,} of {ranks:,} ranks are known well and shape the curve"
         if self.interpolated:
             words += "; ranks between them are interpolated"
@@ -273,7 +275,7 @@ def _known_well(
             values,
             True,
             (
-                f"No rank beside rank {estimate.reference} is known well; the curve goes through "
+                f"No rank besides rank {estimate.reference} is known well; the curve goes through "
                 "estimates that may be wrong by any factor, so do not rely on it.",
             ),
         )

@@ -22,6 +22,7 @@ from ultr_core.propensity.points import (
 )
 from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
+from ultr_core.words import counted
 
 MOST_RANKS = 10_000
 """Ranks that a curve from a log may have."""
@@ -187,8 +188,9 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
     below = log.position > ranks
     if below.any():
         return (
-            f"{int(log.impressions[below].sum()):,} impressions with "
-            f"{int(log.clicks[below].sum()):,} clicks below rank {ranks} are left out; beyond the "
-            f"curve the value of rank {ranks} holds.",
+            f"Left out below rank {ranks}: "
+            f"{counted(int(log.impressions[below].sum()), 'impression')} with "
+            f"{counted(int(log.clicks[below].sum()), 'click')}; beyond the curve the value of rank "
+            f"{ranks} holds.",
         )
     return ()

@@ -19,6 +19,7 @@ from ultr_core.propensity.log_rows import (
     rows_of,
 )
 from ultr_core.propensity.presentations import PresentationLog, RowFault
+from ultr_core.words import counted
 
 MOST_ROWS = 400_000_000
 """Rows of one log, so that it fits into a large machine's memory."""
@@ -105,9 +106,9 @@ class LogTable:
     def _words(self, fault: RowFault | Fault) -> str:
         count = fault.rows
         if fault.kind == CLICK_WITHOUT_POSITION:
-            what = f"{count:,} click{'' if count == 1 else 's'} without a position"
+            what = f"{counted(count, 'click')} without a position"
         else:
-            what = f"{count:,} row{'' if count == 1 else 's'} with {fault.kind}"
+            what = f"{counted(count, 'row')} with {fault.kind}"
         return f"{what} ({'' if count == 1 else 'first '}{self.row_noun} {fault.first})"
 
     def _numbers(self, meaning: str, absent: int = 0) -> NDArray[Any]:
@@ -161,7 +162,7 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
 def _repeats(log: PresentationLog) -> Iterator[str]:
     pages = log.pages_with_repeats
     if pages:
-        noun = "1 page shows" if pages == 1 else f"{pages:,} pages show"
+        noun = counted(pages, "page shows", "pages show")
         yield (
             f"{noun} the same document at two positions; both rows are used, each at its position."
         )

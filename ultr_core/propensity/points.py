@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.errors import InputError
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -112,8 +113,9 @@ class Counts:
         if wrong.size:
             rank = int(wrong[0])
             raise InputError(
-                f"Rank {rank + 1} has {self.clicks[rank]} clicks in {self.impressions[rank]} "
-                "impressions; there can be at most one click for each impression."
+                f"Rank {rank + 1} has {counted(int(self.clicks[rank]), 'click')} in "
+                f"{counted(int(self.impressions[rank]), 'impression')}; there can be at most one "
+                "click for each impression."
             )
 
     @property

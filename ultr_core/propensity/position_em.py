@@ -31,9 +31,9 @@ TOLERANCE = 1e-6
 _LOWEST = -30.0
 
 _TOO_RARELY = (
-    "EM estimates an attractiveness for every document; with so few clicks a document that "
-    "explains the clicks by itself and makes the curve too flat, so no interval is given; "
-    "harvesting over all pairs needs no attractiveness."
+    "EM estimates for every document how attractive it is. With few clicks on each document this "
+    "explains the clicks nearly alone, as if position hardly mattered: the curve comes out too "
+    "flat, so no interval is given. Harvesting over all pairs does without attractiveness."
 )
 
 

@@ -16,6 +16,7 @@ from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -140,7 +141,7 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
         row, rank = int(wrong[0]), int(log.rank[wrong[0]])
         affected = int(log.clicks[wrong[log.rank[wrong] == rank]].sum())
         raise InputError(
-            f"Rank {rank} has {affected} click{'' if affected == 1 else 's'} but propensity "
+            f"Rank {rank} has {counted(affected, 'click')} but propensity "
             f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
             "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
         )

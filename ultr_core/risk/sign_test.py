@@ -11,6 +11,7 @@ from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, number_or_nan, whole_or_none
+from ultr_core.words import counted
 
 SIGNIFICANCE = 0.05
 """Two-tailed level of the test, and one minus the level of its interval."""
@@ -55,7 +56,8 @@ class SignTest:
     def sentence(self) -> str:
         """The result in words."""
         numbers = (
-            f"{self.wins:,} wins, {self.losses:,} losses and {self.ties:,} ties: win share "
+            f"{counted(self.wins, 'win')}, {counted(self.losses, 'loss', 'losses')} and "
+            f"{counted(self.ties, 'tie')}: win share "
             f"{self.win_share:.1%} of the decided, "
             f"95% interval {self.low:.1%} to {self.high:.1%}, "
             f"{p_words(self.p_value)}"
@@ -163,7 +165,7 @@ def traffic_words(win_share: float) -> str:
     """
     needed = comparisons_needed(win_share)
     if needed is not None:
-        return f"{needed:,} decided queries"
+        return counted(needed, "decided query", "decided queries")
     if win_share == 0.5:
         return "no traffic would do"
     return f"more than {MOST_COMPARISONS:,} decided queries"
@@ -171,7 +173,7 @@ def traffic_words(win_share: float) -> str:
 
 def p_words(p_value: float) -> str:
     """A p-value in words; a small one is never told as 0."""
-    return "p below 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
+    return "p below 0.0001" if p_value < 1e-4 else f"p = {p_value:.3g}"
 
 
 @lru_cache(maxsize=65_536)

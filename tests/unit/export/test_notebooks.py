@@ -6,6 +6,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,19 @@ def test_proof_notebook_prints_the_failing_line() -> None:
     with contextlib.redirect_stdout(output):
         exec(source, {})
     assert "FAILS by" in output.getvalue()
+
+
+def test_notebooks_of_lessons_name_the_settings_of_what_they_show(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for query in ("lesson=4&seed=3", "part=lecturers&seed=3"):
+        assert main(["notebook", "lessons", "--link", f"http://host/lessons?{query}"]) == 0
+        told = re.search(r"Settings: (.*?)\.\\n|Settings: (.*?)\.\"", capsys.readouterr().out)
+        assert told is not None
+        numbers = told.group(1) or told.group(2)
+        if "part" in query:
+            assert numbers == "seed = 3, corpus = 0, relevant from grade 3 on"
+        else:
+            assert "ε₋ = 0, " in numbers
+            assert "n = 45,000" in numbers
+            assert "draws = 3" in numbers

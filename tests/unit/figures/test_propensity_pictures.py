@@ -194,3 +194,11 @@ def test_no_level_runs_through_the_names_of_rows(kind: str) -> None:
     below = [mark for mark in marks[:halo] if "strokeDash" in mark]
     assert below and not any("strokeDash" in mark for mark in marks[halo:])
     assert {mark["type"] for mark in marks[halo + 1 :]} == {"rule", "point", "text"}
+
+
+@pytest.mark.parametrize("reference", [1, 2])
+def test_the_axis_says_what_its_ratios_are_relative_to(reference: int) -> None:
+    points = (RankEstimate(1, 1.4, 1.2, 1.6, 0.1, 900, 90), RankEstimate(2, 1.0, 1.0, 1.0, 0, 9, 9))
+    estimate = PropensityEstimate("swap", reference, points)
+    figure = propensity_curves(estimate, curve=assemble_curve(estimate), alt_text="a", title="t")
+    assert f"Examination relative to rank {reference} (log)" in json.dumps(figure.spec)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
 from ultr_core.lessons import Exercise, Mistake, read_number
-from ultr_core.lessons.answers import MORE_DIGITS
+from ultr_core.lessons.answers import MORE_DIGITS, WRONG_SIGN
 
 EXERCISE = Exercise(
     question="?", answer="right", unit="", tolerance=0.02,
@@ -27,6 +27,12 @@ NUMBERS = {"right": 50.0, "upside_down": 0.02}
         ("0.132*0.2*1000", 26.4), ("3 × 2", 6.0), ("2·3/4", 1.5), ("6 ÷ 2 / 3", 1.0),
         ("25 percent", 0.25), ("(13.22-11.09)/3.16", 0.67405), ("1e-3 - 1", -0.999),
         ("-(2 + 1,000)", -1002.0), ("1 − 0.5", 0.5), ("(5 + 4)/2 clicks", 4.5), ("--1", 1.0),
+        ("10^0.7", 10**0.7), ("10**0.7", 10**0.7), ("(1/10)^-0.7", 10**0.7), ("10²/52", 100 / 52),
+        ("(1+1+1+7)²/(1+1+1+49)", 100 / 52), ("2*(10+1)/2^10", 22 / 1024), ("√9", 3.0),
+        ("sqrt(9)", 3.0), ("9·√9/9", 3.0), ("9^1.5/9", 3.0), ("10⁻²", 0.01), ("2^3^2", 512.0),
+        ("-2^2", -4.0), ("1000 × 13.2% × 0.2", 26.4), ("100% - 33%", 0.67),
+        ("0.7x3.7", 2.59), ("3 x √9", 9.0), ("1 : 4", 0.25), ("(1 + 1 + 1 + 7)**2 / 52", 100 / 52),
+        ("13.2 % × (1/5)", 0.0264), ("2 x 2^10 x (3 - 1)", 4096.0), ("4^.5", 2.0),
     ],
 )  # fmt: skip
 def test_numbers_are_read_as_students_write_them(text: str, value: float) -> None:
@@ -51,13 +57,24 @@ def test_numbers_are_read_as_students_write_them(text: str, value: float) -> Non
         "1_0",
         "1e999",
         "٣",
-        "1" * 50,
+        "1" * 70,
         "1 2",
         "%",
         "2*",
         "*2",
-        "2**3",
         "5 apples",
+        "10^1000",
+        "9^9^9^9^9",
+        "0^-1",
+        "√-1",
+        "(-8)^(1/3)",
+        "(1e200*1e200)^-1",
+        "x3",
+        "3^",
+        "sqrt",
+        "√",
+        "2²2",
+        "2***3",
         "3x",
         "1/0*0",
     ],
@@ -68,7 +85,14 @@ def test_what_is_no_number_gets_one_sentence(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@given(st.text(max_size=60))
+@pytest.mark.parametrize("text", ["3x", "3 ×", "3 x", "3 times", "9^1.5/9 x"])
+def test_an_x_behind_a_number_is_times_where_times_are_asked_for(text: str) -> None:
+    assert read_number(text, "times as large") == pytest.approx(3)
+    with pytest.raises(InputError):
+        read_number(text, "clicks")
+
+
+@given(st.text(max_size=60) | st.text("0123456789.,()+-*/^%x√²³⁻eE :", max_size=60))
 def test_no_text_raises_anything_else(text: str) -> None:
     with contextlib.suppress(InputError):
         assert abs(read_number(text)) < float("inf")
@@ -147,3 +171,10 @@ def test_the_tolerance_never_swallows_a_mistake(right: float, off: float, below:
     verdict = exercise.judge(f"{wrong:.8e}", {"right": right, "wrong": wrong})
     assert not verdict.right
     assert verdict.words == "Wrong."
+
+
+@pytest.mark.parametrize("text", ["-50", "-0.5", "1 - 51", "−50%"])
+def test_a_wrong_sign_is_told_and_is_no_try(text: str) -> None:
+    verdict = EXERCISE.judge(text, NUMBERS)
+    assert (verdict.right, verdict.words, verdict.counts) == (False, WRONG_SIGN, False)
+    assert EXERCISE.judge("-40", NUMBERS).words != WRONG_SIGN

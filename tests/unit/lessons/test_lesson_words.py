@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ultr_core.experiments.studies import LOSSES, shipped_result
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, DirectSource, Door, Found, Lesson
+from ultr_core.lessons.source import comparison_of
 from ultr_core.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -94,13 +96,33 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
     assert all(part in words for part in expected)
 
 
+def test_the_lesson_on_wrong_beliefs_says_how_many_logs_the_study_has(
+    built_in: dict[str, Found],
+) -> None:
+    lesson = next(lesson for lesson in LESSONS if lesson.key == "wrong-propensity")
+    result = shipped_result("misspecification", LOSSES["sum-of-ranks"])
+    said = f"has {result.plan.base.draws} click logs a point"
+    assert said in lesson.meaning.format(**built_in[lesson.key].numbers)
+
+
+def test_fewer_clicks_tell_the_weighted_ranker_from_the_naive_one() -> None:
+    """The step of lesson 4 shows what its meaning says: only the weighted ranker gains."""
+    lesson = next(lesson for lesson in LESSONS if lesson.key == "learning")
+    source, here = DirectSource(), lesson.settings(Settings())
+    worlds = comparison_of(source, lesson.steps[0].settings(here)), comparison_of(source, here)
+    few, many = ({key: found.rankers[key].risk for key in ("naive", "propensity")}
+                 for found in worlds)  # fmt: skip
+    assert few["propensity"].low > many["propensity"].high
+    assert few["naive"].low < many["naive"].value < few["naive"].high
+
+
 @pytest.fixture(scope="module")
 def built_in() -> dict[str, Found]:
     source = DirectSource()
     return {
         lesson.key: lesson.measure(source, lesson.settings(Settings()))
         for lesson in LESSONS
-        if lesson.key in ("learning", "noise")
+        if lesson.key in ("learning", "noise", "wrong-propensity")
     }
 
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
+from ultr_core.figures.proof_curves import errors_fall
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Ways, default_world, draw_users
 from ultr_core.proofs.monte_carlo import MOST_USERS, running_mean, simulate, watch_user
 from ultr_core.proofs.simulation import convergence, log_grid, race
-from ultr_core.proofs.users import times
+from ultr_core.proofs.users import dot, times
 
 
 @pytest.mark.parametrize("broken", [None, *sorted(BREAKS)])
@@ -123,6 +124,18 @@ def test_errors_fall_with_slope_minus_one_half() -> None:
 def test_with_a_bias_errors_stop_falling() -> None:
     found = convergence(default_world().breaking("zero-relevant"), seed=1, users=(10, 1_000_000))
     assert found.error[-1] == pytest.approx(2.0, rel=0.01)
+
+
+def test_with_trust_in_the_top_noisy_estimates_stay_off_and_those_without_noise_do_not() -> None:
+    world = default_world().breaking("trust")
+    off = float(world.users.mean(times(world.query.new, world.inverse)))
+    off -= float(dot(world.query.new, world.constant_noise))
+    noisy = convergence(world, seed=1, users=(10, 1_000_000), noisy=True)
+    assert noisy.error[-1] == pytest.approx(abs(off), rel=0.02)
+    assert not noisy.is_unbiased
+    assert "a bias stays" in errors_fall(noisy).alt
+    assert convergence(world, seed=1, users=(10, 1_000_000)).is_unbiased
+    assert convergence(default_world(), seed=1, users=(10, 1_000), noisy=True).is_unbiased
 
 
 def test_nothing_relevant_means_nothing_settles() -> None:

@@ -113,7 +113,7 @@ def test_harvesting_and_its_chain_recover_the_curve() -> None:
 def test_positions_beyond_the_curve_are_left_out_and_told() -> None:
     result = estimate_from_log(parse_log(two_rankers()), last_rank=2)
     assert len(result.estimate.points) == 2
-    assert any("below rank 2 are left out" in notice for notice in result.notices)
+    assert any("Left out below rank 2: " in notice for notice in result.notices)
     assert result.curve.curve.at(np.array([9]))[0] == pytest.approx(0.5)
 
 

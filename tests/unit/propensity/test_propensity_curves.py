@@ -151,7 +151,7 @@ def test_without_a_known_rank_the_whole_curve_is_a_guess() -> None:
     curve = assemble_curve(measured((1, 0.1), (0.5, 0.8), (0.2, None)))
     assert curve.values == pytest.approx((1, 0.5, 0.2))
     assert curve.known == (1,) and curve.guess_from == 2
-    assert curve.sentence == "No rank beside rank 1 is known well: the whole curve is a guess."
+    assert curve.sentence == "No rank besides rank 1 is known well: the whole curve is a guess."
 
 
 def test_clicks_stand_in_where_a_method_has_no_interval_at_all() -> None:

@@ -107,7 +107,7 @@ def test_what_is_no_count_is_refused(count):
 
 def test_words_never_say_that_p_is_zero_or_that_a_difference_cannot_be_shown() -> None:
     assert ", p below 0.0001." in sign_test(87, 999_999).sentence
-    assert "p = 0.001." in sign_test(87, 48, 83).sentence
+    assert "p = 0.000999." in sign_test(87, 48, 83).sentence
     assert traffic_words(0.5) == "no traffic would do"
     assert traffic_words(0.5 + 1e-7) == "more than 10,000,000 decided queries"
     assert traffic_words(87 / 135) == f"{comparisons_needed(87 / 135)} decided queries"

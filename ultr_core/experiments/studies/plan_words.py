@@ -5,6 +5,7 @@ from __future__ import annotations
 from ultr_core.curve_values import CURVES
 from ultr_core.experiments.studies.grids import BASE_FIELDS, Plan
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 _NOISE = ("eps_minus", "eps_plus")
 
@@ -18,7 +19,7 @@ def settings_words(plan: Plan) -> str:
     else:
         examination = [users, learner]
     noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
-    logs = f"{plan.base.draws} click log{'' if plan.base.draws == 1 else 's'} a point"
+    logs = f"{counted(plan.base.draws, 'click log')} a point"
     return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
 
 

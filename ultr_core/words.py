@@ -1,0 +1,14 @@
+"""Words with numbers, as sentences need them."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number of things: ``1 click``, ``2,000 clicks``.
+
+    ``noun`` is one of them; ``plural`` is for nouns that do not just take an s.
+
+    >>> counted(1, "click"), counted(0, "click"), counted(2_000, "query", "queries")
+    ('1 click', '0 clicks', '2,000 queries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
