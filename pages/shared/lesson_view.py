@@ -67,7 +67,7 @@ def _terms(lesson: Lesson) -> None:
             symbol = f"{term.symbol}: " if term.symbol else ""
             st.badge(term.name, color="gray", help=f"{symbol}{term.meaning}")
     # A finger and the keyboard have no pointer that rests.
-    with st.expander("What these words mean", type="compact", key="meanings"):
+    with st.expander("What these words mean", key="meanings"):
         st.markdown("\n".join(f"- {_explained(GLOSSARY[key])}" for key in lesson.terms))
 
 

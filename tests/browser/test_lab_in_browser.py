@@ -178,7 +178,8 @@ def test_deep_link_is_the_first_request_of_a_fresh_server(
         menu = page.locator("[data-testid='stSidebarNav']")
         expect(menu).to_contain_text("Lab")
         expect(menu).not_to_contain_text(re.compile(r"\bapp\b"))
-        expect(slider(page, "Bias severity")).to_be_visible()
+        expect(page.get_by_role("button", name="Share and take away")).to_be_visible()
+        expect(slider(page, "Bias severity")).to_be_visible(visible=path == "lab")
 
 
 def test_figure_is_saved_as_a_file(page: Page, tmp_path: Path) -> None:

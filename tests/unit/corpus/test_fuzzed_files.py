@@ -48,7 +48,7 @@ ROWS = (
 )
 WHOLE = re.compile(
     "is empty|has no row|gives no feature in any|adds up to|gzip file|unpacks to|is a binary file|"
-    "has no query ids|is a (zip|bzip2|xz|zstandard|Parquet)|UTF-16|is larger than"
+    "has no query ids|is a (zip|bzip2|xz|zstandard|Parquet)|UTF-16|is larger than|is packed twice"
 )
 IN_TABLES = re.compile(
     WHOLE.pattern + "|has no (score|weight|line)|no score for|corpus \\d+ documents|"

@@ -116,7 +116,10 @@ def test_a_signal_ends_all_processes_without_a_word_and_the_run_goes_on(
     number = getattr(signal, name)
     command = [sys.executable, "-m", "ultr_core", *STUDY, "--corpus", corpus]
     command += ["--out", str(tmp_path), "--jobs", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup would have it ignored
+    )  # fmt: skip
     while journal_lines(tmp_path) < 3 and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(number)
