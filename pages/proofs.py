@@ -23,7 +23,7 @@ from ultr_core.proofs.predictions import predicted_failures
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.settings import Settings
-from ultr_core.words import counted
+from ultr_core.words import counted, with_minus
 
 CLEAN = ("ips-unbiased", "risk-converges")  # derivations of section 4, without click noise
 GAPS = tuple(Fraction(i, 40) for i in range(61))
@@ -151,7 +151,7 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     except InputError as error:
         st.markdown(f":material/info: {told(error)}")
         return
-    slope = f"{found.slope:.2f}".replace("-", "−")
+    slope = with_minus(f"{found.slope:.2f}")
     words = (
         "it falls as 1/√N"
         if found.is_unbiased

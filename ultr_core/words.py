@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_NEGATIVE = re.compile(r"(?<![\w.)\]])-(?=\d)")
+
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things: ``1 click``, ``2,000 clicks``.
@@ -12,3 +16,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     ('1 click', '0 clicks', '2,000 queries')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def with_minus(text: str) -> str:
+    """Text with a minus sign for the hyphen in front of a number.
+
+    >>> with_minus("-0.40"), with_minus("1e-3, team-draft-2")
+    ('−0.40', '1e-3, team-draft-2')
+    """
+    return _NEGATIVE.sub("−", text)

@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import claims_cached, lecture, page_link
-from pages.shared.plain_words import with_minus
 from pages.shared.registry import PAGES
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
@@ -27,6 +26,7 @@ from ultr_core.claims import (
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
 from ultr_core.settings import Settings
+from ultr_core.words import with_minus
 
 SYMBOLS: dict[Verdict, str] = {
     "holds": ":green[:material/check_circle:]",

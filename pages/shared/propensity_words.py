@@ -11,7 +11,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages.shared.plain_words import with_minus
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,
@@ -19,6 +18,7 @@ from ultr_core.experiments.propensity_study import (
     table_rows,
 )
 from ultr_core.export.page_links import POSITION, TRUST
+from ultr_core.words import with_minus
 
 COMPUTE = "Compute for this design"
 """Button of what takes longer, and so is not done for every design."""

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pages.shared.lab_words import at_rank_ten, preference, sample_sentence, two_orders
-from pages.shared.plain_words import with_minus
 from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
 from ultr_core.risk import Estimate
 from ultr_core.settings import PRESETS, Settings
+from ultr_core.words import with_minus
 
 SEES = "It sees that the skyline is better than production"
 TAKES = "It takes production for better than the skyline: wrong"

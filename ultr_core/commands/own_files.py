@@ -22,7 +22,7 @@ from ultr_core.inspection import (
     inspect_together,
     own_curve,
 )
-from ultr_core.learners.limits import LARGEST_COST, SMALLEST_COST
+from ultr_core.learners.limits import cost_in_range
 from ultr_core.propensity import (
     PresentationLog,
     parse_columns,
@@ -216,13 +216,7 @@ def number_option(text: str, option: str, low: float, high: float) -> float:
 
 def cost_option(text: str) -> float:
     """The C of ``--cost``; raises InputError for one that no fit can take."""
-    value = number_in_text(text)
-    if not SMALLEST_COST <= value <= LARGEST_COST:
-        raise InputError(
-            f"--cost is {quoted(text)}; it must be a number from {SMALLEST_COST:g} to "
-            f"{LARGEST_COST:g}."
-        )
-    return value
+    return cost_in_range(number_in_text(text), "--cost", text)
 
 
 def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:

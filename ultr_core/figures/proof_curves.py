@@ -19,7 +19,7 @@ from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
 from ultr_core.proofs.simulation import Convergence, Race
 from ultr_core.proofs.small_world import SmallWorld
-from ultr_core.words import counted
+from ultr_core.words import counted, with_minus
 
 NAMES = {"naive": "naive", "propensity": "weighted 1/p", "clipped": "clipped"}
 FloatArray = NDArray[np.float64]
@@ -107,7 +107,7 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
     )
     y = (_power_below(found.low.min()), _power_above(found.high.max()))
     spec = with_domains(_errors(theme), x=(float(found.users[0]), float(found.users[-1])), y=y)
-    slope = f"{found.slope:.3f}".replace("-", "−")
+    slope = with_minus(f"{found.slope:.3f}")
     predicted = (
         "and −0.5 is predicted"
         if found.is_unbiased

@@ -17,6 +17,7 @@ from ultr_core.figures.style import INKS, Theme
 from ultr_core.figures.template import bare_spec, rows_of
 from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import with_minus
 
 HEIGHT = 430
 
@@ -65,7 +66,7 @@ def study_map(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> 
 def _percent(gain: float) -> str:
     """The gain in whole percent; losses too large for a cell are cut off."""
     text = "<-99" if gain < -0.99 else f"{100 * gain:.0f}"
-    return text.replace("-", "−")
+    return with_minus(text)
 
 
 @lru_cache(maxsize=8)

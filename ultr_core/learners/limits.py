@@ -45,10 +45,14 @@ class FeatureRanges:
 
 def checked_cost(cost: object) -> float:
     """C as a plain float, which files can hold; raises InputError unless it is in the range."""
-    number = _number(cost)
+    return cost_in_range(_number(cost), "The cost C", cost)
+
+
+def cost_in_range(number: float, name: str, given: object) -> float:
+    """``number``; raises InputError, with what was ``given`` under a name, if it can be no C."""
     if not SMALLEST_COST <= number <= LARGEST_COST:
         raise InputError(
-            f"The cost C is {quoted(cost)}; it must be a number from {SMALLEST_COST:g} to "
+            f"{name} is {quoted(given)}; it must be a number from {SMALLEST_COST:g} to "
             f"{LARGEST_COST:g}."
         )
     return number

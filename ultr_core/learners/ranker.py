@@ -62,8 +62,7 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
     if isinstance(models, LinearModel):
         raise InputError("One ranker was given where several are expected; put it into a list.")
     models = list(models)
-    if not isinstance(corpus, Corpus):
-        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
+    _check_corpus(corpus)
     if not models:
         raise InputError("There is no ranker to score with; give one or more.")
     for model in models:
@@ -236,10 +235,14 @@ def _data(corpus: Corpus, weights: Weights) -> Data:
     return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
 
 
-def _check_kinds(corpus: object, weights: object) -> None:
-    """Raise InputError unless these are a corpus and weights, in this order."""
+def _check_corpus(corpus: object) -> None:
     if not isinstance(corpus, Corpus):
         raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
+
+
+def _check_kinds(corpus: object, weights: object) -> None:
+    """Raise InputError unless these are a corpus and weights, in this order."""
+    _check_corpus(corpus)
     if not isinstance(weights, Weights):
         raise InputError(
             f"The weights are {quoted(weights)}; they must be Weights, such as Weights(values, "
