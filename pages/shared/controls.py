@@ -22,6 +22,7 @@ _WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
 _PRESET_TURN = "preset_turn"
 _PRESETS = "presets"
 _FINE = "fine-controls"
+_IN_PAGE = "main_controls_are_in_page"
 
 
 def controls(page: PageInfo) -> Settings | InputError:
@@ -34,10 +35,15 @@ def controls(page: PageInfo) -> Settings | InputError:
     The browser writes a control's value into the address only while it knows the control, and
     forgets it when the last of its places is taken away. So those that stand in the page or in the
     sidebar have one block in each, and on the page that they leave the block is emptied before
-    they are made in the other one.
+    they are made in the other one. Where the browser comes to rest in between, it also forgets
+    their values, and would show defaults; so it is told them.
     """
     link.tidy()
-    if not page.main_controls:
+    in_page = bool(page.main_controls)
+    if st.session_state.get(_IN_PAGE, in_page) != in_page:
+        for name in set(MAIN_CONTROLS) & set(st.session_state):
+            st.session_state[name] = st.session_state[name]
+    if not in_page:
         st.empty()
     if page.acts is not None:
         st.html(_hide(page.acts))
@@ -45,7 +51,7 @@ def controls(page: PageInfo) -> Settings | InputError:
         presets = st.container(key=_PRESETS)
         picture = curve_control.curve_control()
         in_sidebar = None
-        if page.main_controls:
+        if in_page:
             st.empty()
         else:
             with st.container():
@@ -58,6 +64,7 @@ def controls(page: PageInfo) -> Settings | InputError:
             for name in FINE_CONTROLS:
                 control(PARAMETERS[name])
     _in_page(page.main_controls)
+    st.session_state[_IN_PAGE] = in_page
     settings = _settings()
     with nullcontext() if in_sidebar is None else in_sidebar:
         curve_control.show_curves(settings, picture)
