@@ -48,7 +48,8 @@ class FeatureProducts:
         self.passes += 1
         w = coefficients.astype(self.dtype)
         out = np.empty((len(w), self.n_documents), self.dtype)
-        whole = self.features.dtype == self.dtype
+        # A block of sparse rows would be a copy.
+        whole = self.is_sparse and self.features.dtype == self.dtype
         for rows, block in [(slice(None), self.features)] if whole else self._blocks():
             for scores, one in zip(out, w, strict=True):
                 scores[rows] = block @ one
