@@ -216,7 +216,7 @@ def _formulas(*formulas: str, below: str = "") -> None:
 
 
 def _steps_section() -> None:
-    st.subheader("Try this")
+    st.subheader("Try this, each from the lab's first world")
     with st.container(key="steps"):
         for number, step in enumerate(lab_words.STEPS):
             st.markdown(step.question)

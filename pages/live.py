@@ -99,10 +99,10 @@ def _reading(result: LiveResult) -> None:
             continue  # the headline says all there is
         traffic = traffic_words(contest.test.win_share)
         words = (
-            f"Against **{contest.label}**: {contest.null_sentence} Relative risk "
-            f"{contest.test.relative_risk:.2f}. Traffic for 80% power at this win share: "
-            f"{traffic}; with as many as the paper had, {contest.paper_power:.0%} of such "
-            "experiments would be significant."
+            f"Against **{contest.label}**: {contest.null_sentence} Relative risk (share of the "
+            f"decided queries that it lost, over one half) {contest.test.relative_risk:.2f}. "
+            f"Traffic with which 80% of such experiments would be significant: {traffic}; with as "
+            f"many as the paper had, {contest.paper_power:.0%} would be."
         )
         st.markdown(words)
 

@@ -330,7 +330,8 @@ def _spoken(value: Number) -> str:
 def _asked(value: Any) -> str:
     """A value of a link for a reader: a number if it is one that can be written out."""
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        read = number_in_text if isinstance(value, str) else float
+        number = math.nan if isinstance(value, bool) else read(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if abs(number) < _LARGEST_SPOKEN:

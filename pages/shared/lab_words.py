@@ -145,10 +145,20 @@ def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
     trained, other = ("weighted", "naive") if excess.low > 0 else ("naive", "weighted")
     if not tau[other] > tau[trained]:
         return ""
-    return (
+    order = (
         f"The {other} estimate orders the sixty rankers below better all the same (τ = "
-        f"{tau[other]:.2f} against {tau[trained]:.2f}). Training has to tell apart rankers that "
-        "differ far less than these, so a better order here need not give a better ranker."
+        f"{tau[other]:.2f} against {tau[trained]:.2f}). "
+    )
+    settings = comparison.settings
+    if trained == "naive" and not settings.belief_is_right:
+        return (
+            f"{order}But it divides by wrong propensities (users have {users_have(settings)}, it "
+            f"believes {learner_believes(settings)}), and training, which has to tell apart "
+            "rankers that differ far less than these, can suffer more from that."
+        )
+    return (
+        f"{order}Training has to tell apart rankers that differ far less than these, so a better "
+        "order here need not give a better ranker."
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from ultr_core.errors import InputError
 from ultr_core.export.page_links import LESSON
 from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
+from ultr_core.settings import SHARED_FIELDS
 
 LONGEST_ANSWER = 80
 """Characters of an answer that are kept: more than are read, so that none is cut and judged."""
@@ -22,11 +23,12 @@ class Progress:
     """One lesson: the prediction committed to, answers tried, and how the exercise ended.
 
     ``shown``: the way to the solution was shown. Whoever answers rightly after that has not
-    solved the exercise.
+    solved the exercise. ``world``: the settings whose numbers the tries are answers to.
     """
 
     guess: float | None = None
     tries: tuple[str, ...] = ()
+    world: tuple[object, ...] = ()
     solved: bool = False
     shown: bool = False
 
@@ -72,10 +74,16 @@ def withdraw(number: int) -> None:
 def answer(number: int) -> None:
     """Callback: one more try at the exercise; the same text twice in a row is one try."""
     text = str(st.session_state.get(answer_key(number)) or "").strip()[:LONGEST_ANSWER].strip()
-    before = progress(number)
+    before = tries(number)
     st.session_state[_BLANK] = number if not text else None
-    if text and text != (before.tries[-1] if before.tries else ""):
-        _put(number, replace(before, tries=(*before.tries, text)))
+    if text and text != (before[-1] if before else ""):
+        _put(number, replace(progress(number), tries=(*before, text), world=_world()))
+
+
+def tries(number: int) -> tuple[str, ...]:
+    """The answers tried that are answers to the numbers on the page, the last one last."""
+    known = progress(number)
+    return known.tries if known.world == _world() else ()
 
 
 def is_blank(number: int) -> bool:
@@ -124,6 +132,11 @@ def answer_key(number: int) -> str:
 
 def _moved_key(number: int) -> str:
     return f"lesson-moved-{number}"
+
+
+def _world() -> tuple[object, ...]:
+    """The settings of the reader that change the numbers of a lesson."""
+    return tuple(st.session_state.get(name) for name in SHARED_FIELDS)
 
 
 def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:

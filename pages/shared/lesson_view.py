@@ -96,7 +96,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
             )  # fmt: skip
         else:
             place = st.slider(
-                "Your prediction: move the slider",
+                "Your prediction: move the slider (for its first place, away and back)",
                 asked.low,
                 asked.high,
                 asked.low,
@@ -152,7 +152,7 @@ def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> 
                 st.form_submit_button(
                     "Check", icon=":material/done:", on_click=lesson_state.answer, args=(number,)
                 )
-        tries = lesson_state.progress(number).tries
+        tries = lesson_state.tries(number)
         if lesson_state.is_blank(number):
             st.markdown(":material/info: There is no answer yet; write a number.")
         elif tries:

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 import streamlit as st
 
 from ultr_core.curve_values import CURVES, curve_text
+from ultr_core.errors import number_in_text
 from ultr_core.settings import PARAMETERS, Parameter, Settings
 
 _READ = "link_was_read"
+_SET_NEXT = "link_is_set_next"
+_CORRECTED = "link_was_corrected"
 _NOTICES = "link_notices"
 _MORE = "more_link_notices"
 
@@ -25,16 +28,41 @@ def read_link(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
 
 
 def tidy() -> None:
-    """On a session's first run: write the link as the controls would, and run again.
+    """Correct a link's settings as the controls would write them, say so, and run again.
 
     Controls read the address bar by themselves, but silently drop what they cannot use, keep
-    values off their steps, and the number field fails on an infinite one.
+    values off their steps, and the number field fails on an infinite one. Links come on a
+    session's first run; the browser's Back brings an uncorrected one once more, when the address
+    is the controls' own and only they can be set.
     """
-    if _READ in st.session_state:
-        return
+    first = _READ not in st.session_state
     st.session_state[_READ] = True
+    if settings := st.session_state.pop(_SET_NEXT, None):
+        write(settings)
+        return
     query = st.query_params.to_dict()
-    settings, st.session_state[_NOTICES] = read_link(query)
+    settings, sentences = read_link(query)
+    if first:
+        st.session_state[_NOTICES] = sentences
+    texts = _texts(settings, query)
+    foreign = {name: query[name] for name, text in texts.items() if query[name] != text}
+    if first and foreign:
+        several = {name: st.query_params.get_all(name) for name in query}
+        st.query_params.from_dict({k: v for k, v in {**several, **texts}.items() if v})
+        st.rerun()
+    unusable = {name: text for name, text in foreign.items() if not _is_read(name, text, settings)}
+    # What has no control here stays as it is in the address; it is corrected once.
+    if unusable and unusable != st.session_state.get(_CORRECTED):
+        st.session_state[_NOTICES] = sentences
+        st.session_state[_SET_NEXT] = settings
+        st.session_state[_CORRECTED] = unusable
+        st.rerun()
+    if not unusable:
+        st.session_state.pop(_CORRECTED, None)
+
+
+def _texts(settings: Settings, query: Mapping[str, str]) -> dict[str, str]:
+    """What the address would say of the settings that it names."""
     texts = {
         name: stop_text(PARAMETERS[name], value)
         for name, value in settings.numbers.items()
@@ -43,10 +71,14 @@ def tidy() -> None:
     for name, field in CURVES.items():
         if field.key in query:
             texts[field.key] = curve_text(getattr(settings, name))
-    if any(query[name] != text for name, text in texts.items()):
-        several = {name: st.query_params.get_all(name) for name in query}
-        st.query_params.from_dict({k: v for k, v in {**several, **texts}.items() if v})
-        st.rerun()
+    return texts
+
+
+def _is_read(name: str, text: str, settings: Settings) -> bool:
+    """Whether a control finds in the address the value that counts."""
+    if name not in PARAMETERS:
+        return True  # a field of text shows and judges what it is given
+    return not PARAMETERS[name].stops and number_in_text(text) == settings.numbers[name]
 
 
 def write(settings: Settings) -> None:
@@ -59,7 +91,8 @@ def write(settings: Settings) -> None:
 
 def add_notices(sentences: Iterable[str]) -> None:
     """More sentences about the link, on values that are no settings."""
-    st.session_state[_MORE] = (*st.session_state.get(_MORE, ()), *sentences)
+    known = st.session_state.get(_MORE, ())
+    st.session_state[_MORE] = (*known, *(one for one in sentences if one not in known))
 
 
 def notices() -> tuple[str, ...]:

@@ -6,13 +6,14 @@ shows. A choice is kept here instead, so that the address has its stable key and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
 
 from pages.shared import link
 from pages.shared.formulas import set_formulas
+from ultr_core.errors import number_in_text
 from ultr_core.export.page_links import page_query, value_of, values_of
 from ultr_core.export.page_values import (
     Choice,
@@ -29,30 +30,36 @@ from ultr_core.settings import Settings
 
 _READ = "page_link_was_read"
 _PAGE = "page_shown"
+_SET_NEXT = "page_link_is_set_next"
+_CORRECTED = "page_link_was_corrected"
 _ARRIVED = "page_arrived"
 _SEEN = "address_of_"
 _KEPT = "choice_of_"
 
 
 def tidy(page: str) -> None:
-    """On a page's first run in a session: correct what the link says of it, and say so.
+    """Correct what the link says of a page, and say so.
 
     Streamlit's controls drop what they cannot use without a word, and a number field fails on an
     infinite number in the address.
     """
     st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
+    for key, number in st.session_state.pop(_SET_NEXT, {}).items():
+        st.session_state[key] = number
     read = st.session_state.setdefault(_READ, set())
+    bound = [value for value in values_of(page) if value.key in st.query_params]
+    asked = _asked(bound)
+    found, notices = read_values(bound, asked)
     if page in read:
+        _again(bound, asked, found, notices)
         return
     read.add(page)
-    bound = [value for value in values_of(page) if value.key in st.query_params]
-    found, notices = read_values(bound, _asked(bound))
     link.add_notices(notices)
     corrected = False
     for value in bound:
         text = _address_text(value, found[value.key])
-        if st.query_params.get_all(value.key) != text:
+        if asked[value.key] != text:
             corrected = True
             if text and found[value.key] != value.default:
                 st.query_params[value.key] = text
@@ -60,6 +67,34 @@ def tidy(page: str) -> None:
                 del st.query_params[value.key]
     if corrected or notices:
         st.rerun()
+
+
+def _again(
+    bound: Sequence[PageValue],
+    asked: Mapping[str, list[str]],
+    found: Mapping[str, Any],
+    notices: Sequence[str],
+) -> None:
+    """The same where the browser's Back has brought an uncorrected link once more."""
+    unusable = {
+        value.key: asked[value.key]
+        for value in bound
+        if not isinstance(value, Choice | Letters) and not _is_read(value, asked[value.key], found)
+    }
+    if unusable and unusable != st.session_state.get(_CORRECTED):
+        link.add_notices(notices)
+        st.session_state[_SET_NEXT] = {key: found[key] for key in unusable}
+        st.session_state[_CORRECTED] = unusable
+        st.rerun()
+    if not unusable:
+        st.session_state.pop(_CORRECTED, None)
+
+
+def _is_read(value: PageValue, asked: Sequence[str], found: Mapping[str, Any]) -> bool:
+    """Whether a control finds in the address the value that counts."""
+    if isinstance(value, Whole | Real):
+        return len(asked) == 1 and number_in_text(asked[0]) == found[value.key]
+    return list(asked) == _address_text(value, found[value.key])
 
 
 def state(page: str) -> dict[str, Any]:

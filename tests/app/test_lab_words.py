@@ -103,3 +103,16 @@ def test_clicks_that_weigh_the_same_have_no_heaviest_one() -> None:
 def test_negative_numbers_have_a_minus_and_ranges_and_names_a_hyphen() -> None:
     assert with_minus("τ = -0.949, (-1) to -0.5") == "τ = −0.949, (−1) to −0.5"
     assert with_minus("1e-3, 3-4, team-draft-2") == "1e-3, 3-4, team-draft-2"
+
+
+def test_wrong_propensities_are_named_where_the_weighted_ranker_loses_by_them() -> None:
+    value = np.zeros(2)
+    of_naive, of_weighted = (
+        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0) for tau in (0.7, 0.9)
+    )
+    kinds = ("production", "skyline")
+    shown = RiskPicture(kinds, kinds, value, of_naive, of_weighted, 1.0, 0.0, 9, 9)
+    excess = Estimate(-2.0, 0.1, -2.2, -1.8, 5, 5.0)
+    for settings, blamed in ((Settings(eta=0.8), True), (Settings(), False)):
+        told = two_orders(shown, Comparison(settings, {}, {}, 5, 1, 1, excess, None, ()))
+        assert ("divides by wrong propensities (users have η = 0.8" in told) == blamed

@@ -272,3 +272,16 @@ def test_the_words_of_a_lesson_can_be_read_without_a_pointer(
     told = meanings.markdown[0].value
     for key in LESSONS[number - 1].terms:
         assert GLOSSARY[key].meaning in told
+
+
+def test_an_answer_is_not_held_against_other_numbers(
+    open_app: OpenApp, found: dict[int, Found]
+) -> None:
+    app = open_app(lesson="5")
+    commit(app, 5)
+    answer(app, 5, "7")
+    assert "**7**: not yet" in words(app)
+    app.number_input(key="seed").set_value(1).run()
+    assert "not yet" not in words(app)
+    app.number_input(key="seed").set_value(0).run()
+    assert "**7**: not yet" in words(app)

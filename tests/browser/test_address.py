@@ -55,3 +55,25 @@ def test_a_walk_through_the_menu_keeps_settings_and_address_together(
         expect(page).to_have_url(url)
         # The browser changes the address before it asks the server for the page.
         expect(slider(page, "eta")).to_have_value(str(then))
+
+
+@pytest.mark.parametrize(
+    ("link", "key", "shown", "corrected"),
+    [
+        ("lab?eta=0.4&clicks=1000&draws=1", "clicks", "1,000", "clicks=1%2C000"),
+        ("proofs?draws=1&users=inf", "users", "1000", "draws=1$"),
+    ],
+)
+def test_back_to_a_link_as_it_was_typed_shows_the_same_values(
+    open_page: OpenPage, address: str, link: str, key: str, shown: str, corrected: str
+) -> None:
+    page = opened(open_page, f"{address}/{link}")
+    field = page.locator(f".st-key-{key} input").first
+    text = "aria-valuetext" if field.get_attribute("type") == "range" else "value"
+    expect(page).to_have_url(re.compile(corrected))
+    page.go_back()
+    page.wait_for_timeout(300)
+    expect(page).to_have_url(re.compile(corrected))
+    wait_until_done(page)
+    expect(field).to_have_attribute(text, shown)
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)

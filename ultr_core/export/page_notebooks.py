@@ -65,7 +65,8 @@ def _lab(state: PageState) -> list[Cell]:
             comparison = compare(world, settings)
             for ranker in comparison.rankers.values():
                 risk = ranker.risk
-                print(f"{ranker.label:28} {risk.value:.4f}  ({risk.low:.4f} to {risk.high:.4f})")
+                interval = f"({risk.low:.4f} to {risk.high:.4f})" if ranker.costs else ""
+                print(f"{ranker.label:28} {risk.value:.4f}  {interval}".rstrip())
             print(comparison.sentence)
             """
         ),

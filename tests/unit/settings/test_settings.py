@@ -179,3 +179,9 @@ def test_a_link_is_written_as_the_sliders_write_the_address() -> None:
     assert Settings(clicks=9_000).to_query() == "clicks=9,000"
     for text in ("9000", "9,000"):
         assert Settings.from_query({"clicks": text}, on_stops=True) == (Settings(clicks=9_000), ())
+
+
+@pytest.mark.parametrize("text", ["٣", "1_0"])
+def test_what_is_no_number_here_is_quoted_as_it_stands(text: str) -> None:
+    _, (notice,) = Settings.from_query({"corpus_seed": text})
+    assert f"Corpus = {text!r}; it must be a whole number" in notice
