@@ -320,8 +320,9 @@ LIVE = Lesson(
         question=(
             "Your class compares two rankers: {my_wins:.0f} wins, {my_losses:.0f} loss, "
             "{my_ties:.0f} ties. What is the p-value of the two-sided sign test? (Three decimals. "
-            "With {my_decided:.0f} fair coins there are 2^{my_decided:.0f} = {outcomes:,.0f} "
-            "equally likely outcomes.)"
+            "It is the share of outcomes at least as uneven as yours, to either side; "
+            "{my_decided:.0f} fair coins have 2^{my_decided:.0f} = {outcomes:,.0f} equally likely "
+            "ones.)"
         ),
         answer="answer",
         share="fraction",
