@@ -44,9 +44,10 @@ def in_brief(value: object) -> str:
 def real_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     """Return the values as an array of booleans, whole numbers or floats, of their own type.
 
-    ``what`` begins the sentence. Raises InputError for text, complex numbers, None or lists of
-    different lengths; NaN passes.
+    ``what`` begins the sentence. Raises InputError for text, complex numbers, None, lists of
+    different lengths or a masked array that hides an entry; NaN passes.
     """
+    _require_unmasked(values, what)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
@@ -55,6 +56,19 @@ def real_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
         found = _KINDS_IN_WORDS.get(array.dtype.kind, in_brief(values))
         raise InputError(f"{what} must be real numbers, not {found}.")
     return array
+
+
+def _require_unmasked(values: ArrayLike, what: str) -> None:
+    """Raise InputError for masked entries, whose mask would be lost with their value kept."""
+    for part in values if isinstance(values, list | tuple) else (values,):
+        if not isinstance(part, np.ma.MaskedArray):
+            continue
+        hidden = int(np.count_nonzero(np.broadcast_to(part.mask, part.shape)))
+        if hidden:
+            raise InputError(
+                f"{what} must be an array without a mask, but {hidden:,} of {part.size:,} entries "
+                "are masked; fill them with numbers (filled) or leave them out."
+            )
 
 
 def whole_numbers(values: ArrayLike, what: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
@@ -97,6 +111,16 @@ def whole_or_none(value: object) -> int | None:
         return int(value)
     number = number_or_nan(value)
     return int(number) if math.isfinite(number) and number == math.floor(number) else None
+
+
+def whole_in_range(value: object, what: str, least: int, most: int) -> int:
+    """One whole number as int; raises InputError, ``what`` first, unless in least..most."""
+    number = whole_or_none(value)
+    if number is None or not least <= number <= most:
+        raise InputError(
+            f"{what} is {in_brief(value)}; it must be a whole number from {least:,} to {most:,}."
+        )
+    return number
 
 
 def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:

@@ -25,9 +25,10 @@ from ultr_core.propensity import (
     read_log,
     write_curve,
 )
+from ultr_core.propensity.points import MOST_RANKS
 
 NAME = "propensities"
-RANKS = (1, 10_000)  # the first and the last that can be asked for
+RANKS = (1, MOST_RANKS)  # the first and the last that can be asked for
 SUMMARY = "Estimate examination by rank from a click log, with intervals."
 
 METHODS = [PROPENSITY_METHODS[key].name for key in LOG_METHODS]

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.feature_matrix import FeatureMatrix
 from ultr_core.corpus.letor_cache import CacheLookup
 from ultr_core.corpus.letor_lines import Progress, Source
 from ultr_core.corpus.letor_table import (
@@ -20,7 +21,7 @@ from ultr_core.corpus.letor_table import (
     side_file,
     table_corpus,
 )
-from ultr_core.corpus.model import Corpus, FeatureMatrix
+from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.files import directory_fault, fault_of
@@ -48,7 +49,8 @@ def load_corpus(
     Rows of one query need not follow each other: they are brought together in the order in which
     the queries first occur (``Corpus.source_rows`` remembers where they were). Features are the
     ids that occur anywhere in the file; missing ones are 0, and so are values marked as missing
-    as in Istella's files, which ``Corpus.notices`` tells. Document ids are taken from comments
+    as in Istella's files and such as are too small for float32, which ``Corpus.notices`` tells.
+    Document ids are taken from comments
     ``# docid = X`` where each row has one.
 
     Args:

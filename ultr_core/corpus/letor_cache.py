@@ -36,7 +36,7 @@ SMALLEST_FILE_BYTES = 1 << 22
 SWITCH = "ULTR_CACHE"
 
 # To be raised whenever the reader reads something else from the same bytes.
-_READER_VERSION = 3
+_READER_VERSION = 4
 
 # A file changed again within its clock's step looks unchanged; only older times are trusted.
 _SETTLED_SECONDS = 2.0

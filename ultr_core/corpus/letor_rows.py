@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from ultr_core.corpus.feature_matrix import LARGEST_FEATURE
 from ultr_core.corpus.letor_comments import document_id, document_ids
-from ultr_core.corpus.letor_missing import LARGEST_DOUBLE, Missing, take_out
-from ultr_core.corpus.model import LARGEST_FEATURE, LARGEST_GRADE
+from ultr_core.corpus.letor_missing import LARGEST_DOUBLE, ReadAsZero, take_out
+from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.errors import InputError, quoted
 
 _PATTERN = "'grade qid:ID id:value id:value ...'"
@@ -46,7 +47,7 @@ class Rows:
         ids: int64 or int32 [entries] feature ids, rising within a row.
         values: float32 [entries].
         lines: int64 [rows] number of the line of each row, the block's first being 0.
-        missing: values marked as missing, which are 0 here; its line counts as ``lines`` do.
+        zeroed: values of the file that are 0 here; its lines count as ``lines`` do.
 
     """
 
@@ -57,7 +58,7 @@ class Rows:
     ids: NDArray[np.integer]
     values: NDArray[np.float32]
     lines: NDArray[np.int64]
-    missing: Missing
+    zeroed: ReadAsZero
 
 
 def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
@@ -110,7 +111,7 @@ def _read_fast(block: bytes) -> Rows | None:
     if ids is None or numbers is None:
         return None
     lengths = tokens - (1 if queries is None else 2)
-    missing = take_out(numbers, ids, lengths, lines)
+    zeroed = take_out(numbers, ids, lengths, lines)
     values = _within_float32(numbers)
     ordered = None if values is None else _in_rising_order(ids, values, lengths)
     if ordered is None:
@@ -119,7 +120,7 @@ def _read_fast(block: bytes) -> Rows | None:
         documents = document_ids(block, lines)
     except UnicodeError:
         return None
-    return Rows(grades, queries, documents, lengths, *ordered, lines, missing)
+    return Rows(grades, queries, documents, lengths, *ordered, lines, zeroed)
 
 
 def _fast_grades(
@@ -257,7 +258,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
     ids: list[int] = []
     values: list[float] = []
     lines: list[int] = []
-    missing = Missing()
+    zeroed = ReadAsZero()
     for number, line in enumerate(block.split(b"\n")[:-1]):
         content, _, comment = line.partition(b"#")
         text = content.decode("utf-8", errors="replace")
@@ -276,8 +277,8 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         rest = [second] if second is not None and not has_query else []
         if has_query and second is not None:
             queries.append(second[0].removeprefix("qid:"))
-        entries, marked = _careful_entries(place, chain(rest, tokens))
-        missing += marked.moved(number)
+        entries, none = _careful_entries(place, chain(rest, tokens))
+        zeroed += none.moved(number)
         try:
             content.decode("utf-8")  # only the query id can still be none
             documents.append(document_id(comment))
@@ -295,7 +296,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         np.array(ids, np.int64),
         np.array(values, np.float32),
         np.array(lines, np.int64),
-        missing,
+        zeroed,
     )
 
 
@@ -337,10 +338,10 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
 
 def _careful_entries(
     place: str, tokens: Iterable[re.Match[str]]
-) -> tuple[dict[int, float], Missing]:
-    """Read feature tokens; return values by rising feature id, and which are missing."""
+) -> tuple[dict[int, float], ReadAsZero]:
+    """Read feature tokens; return values by rising feature id, and which are read as 0."""
     entries: dict[int, float] = {}
-    missing = Missing()
+    zeroed = ReadAsZero()
     for token in tokens:
         at = f"{place}, column {token.start() + 1}"
         name, colon, number = token[0].partition(":")
@@ -360,10 +361,11 @@ def _careful_entries(
                 f"{at}: feature {feature} occurs twice in this row; give each id once."
             )
         entries[feature] = _careful_value(at, feature, number)
-        if abs(entries[feature]) == LARGEST_DOUBLE:
+        none = ReadAsZero.of(entries[feature], feature)
+        if none is not None:
             entries[feature] = 0.0
-            missing += Missing(1, 0, feature)
-    return dict(sorted(entries.items())), missing
+            zeroed += none
+    return dict(sorted(entries.items())), zeroed
 
 
 def _careful_value(at: str, feature: int, number: str) -> float:

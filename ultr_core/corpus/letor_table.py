@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.feature_matrix import FeatureMatrix
 from ultr_core.corpus.letor_comments import comment_text
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
-from ultr_core.corpus.letor_missing import Missing
+from ultr_core.corpus.letor_missing import ReadAsZero
 from ultr_core.corpus.letor_rows import Rows, read_rows
-from ultr_core.corpus.model import Corpus, FeatureMatrix
+from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of
 
@@ -40,7 +41,7 @@ class Table:
     """A file as it was read: rows in file order, query of each row.
 
     name: of the file, for messages. feature_ids: those that occur, rising. lines: int64 [rows],
-    the line of each row. missing: values marked so, read as 0. costs: float64 [rows] of a training
+    the line of each row. zeroed: values that are read as 0. costs: float64 [rows] of a training
     file, NaN where a row gives none; comments: what follows ``#`` in each of its rows. Both are
     None for other files.
     """
@@ -53,7 +54,7 @@ class Table:
     document_ids: tuple[str, ...] | None
     feature_ids: NDArray[np.int64]
     lines: NDArray[np.int64]
-    missing: Missing
+    zeroed: ReadAsZero
     costs: NDArray[np.float64] | None = None
     comments: list[str] | None = None
 
@@ -76,7 +77,7 @@ class _Gathered:
         self.with_queries: bool | None = None
         self.costs: list[NDArray[np.float64]] = []
         self.comments: list[str] = []
-        self.missing = Missing()
+        self.zeroed = ReadAsZero()
 
     def add(self, first_line: int, rows: Rows) -> None:
         self.with_queries = rows.queries is not None
@@ -88,7 +89,7 @@ class _Gathered:
         )
         self.grades.append(rows.grades)
         self.lines.append(rows.lines + first_line)
-        self.missing += rows.missing.moved(first_line)
+        self.zeroed += rows.zeroed.moved(first_line)
         if self.documents is not None:
             given = [name for name in rows.documents if name is not None]
             self.documents += given
@@ -156,7 +157,7 @@ def read_table(
         document_ids=None if found.documents is None else tuple(found.documents),
         feature_ids=feature_ids,
         lines=np.concatenate(found.lines),
-        missing=found.missing,
+        zeroed=found.zeroed,
         costs=np.concatenate(found.costs) if with_costs else None,
         comments=found.comments if with_costs else None,
     )
@@ -267,8 +268,19 @@ def table_corpus(table: Table) -> Corpus:
         document_ids=documents,
         feature_ids=table.feature_ids,
         source_rows=order,
-        notices=table.missing.notices(),
+        notices=(*table.zeroed.missing.notices(), *_too_small(table, features)),
     )
+
+
+def _too_small(table: Table, features: FeatureMatrix) -> tuple[str, ...]:
+    """What is to be said of values too small for float32; see `TooSmall.notices`."""
+    small = table.zeroed.small
+    columns = np.searchsorted(table.feature_ids, list(small.first)).tolist()
+    in_columns = replace(small, first=dict(zip(columns, small.first.values(), strict=True)))
+    try:
+        return in_columns.notices(features, table.feature_ids, "line {}")
+    except InputError as error:
+        raise InputError(f"{table.name}: {error}") from None
 
 
 def count_filled(features: FeatureMatrix) -> int:

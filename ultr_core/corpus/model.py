@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.feature_matrix import (
+    FeatureMatrix,
+    as_feature_matrix,
+    require_finite_features,
+)
 from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
 
-FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
-
 LARGEST_GRADE = int(np.iinfo(np.int16).max)
-LARGEST_FEATURE = float(np.finfo(np.float32).max)
-
-# Finiteness is checked in blocks of rows so that a large corpus needs no second copy of itself.
-_ROWS_PER_CHECK = 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +37,14 @@ class Corpus:
         feature_ids: int64 [features], rising; numbered from 1 when not given.
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
             where that file had the rows of a query apart; None when the order is the file's own.
-        notices: sentences of the reader that whoever uses the corpus should see.
+        notices: sentences of the reader that whoever uses the corpus should see; one is added where
+            values are so small that they become 0 in float32.
 
     Raises:
         InputError: arrays of different lengths or of something else than real numbers, offsets
             that are not whole, a query without documents, a grade that is not a whole number
-            >= 0, a feature value that is not finite in float32.
+            >= 0, a feature value that is not finite in float32, a feature all of whose values
+            become 0 there, a sparse matrix with an entry outside its shape, masked entries.
 
     """
 
@@ -58,7 +59,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         """Bring every field to its type, check it, and make the arrays read-only."""
-        features = _as_feature_matrix(self.features)
+        features, too_small = as_feature_matrix(self.features)
         documents, columns = features.shape
         offsets = _as_offsets(self.query_offsets, documents)
         queries = len(offsets) - 1
@@ -70,7 +71,8 @@ class Corpus:
             _require_length("document_ids", len(document_ids), documents, "documents")
         feature_ids = _as_feature_ids(self.feature_ids, columns)
         grades = _as_grades(self.grades, documents)
-        _require_finite(features, feature_ids)
+        require_finite_features(features, feature_ids)
+        lost = too_small.notices(features, feature_ids, "document {} (counted from 0)")
         _set(
             self,
             features=_freeze(features),
@@ -80,6 +82,7 @@ class Corpus:
             document_ids=document_ids,
             feature_ids=_freeze(feature_ids),
             source_rows=_as_source_rows(self.source_rows, documents),
+            notices=(*self.notices, *lost),
         )
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
@@ -217,29 +220,6 @@ def _as_names(name: str, values: Any) -> tuple[str, ...]:
     return names
 
 
-def _as_feature_matrix(features: Any) -> FeatureMatrix:
-    """Bring features to float32, dense C order or CSR in canonical form."""
-    is_sparse = hasattr(features, "tocsr")
-    if not is_sparse:
-        features = real_numbers(features, "Features")
-    elif features.dtype.kind not in "biuf":
-        raise InputError(f"Features must be real numbers, not of type {features.dtype}.")
-    if features.ndim != 2:
-        raise InputError(
-            f"Features have {features.ndim} dimensions; a matrix [documents, features] is needed."
-        )
-    # A value beyond float32 becomes infinite here and is reported with its place later on.
-    with np.errstate(over="ignore"):
-        if not is_sparse:
-            dense: NDArray[np.float32] = np.ascontiguousarray(features, dtype=np.float32)
-            return dense
-        matrix: sparse.csr_array = sparse.csr_array(features.tocsr()).astype(np.float32, copy=False)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
-
-
 def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     """Check that offsets run from 0 to the number of documents and that no query is empty."""
     offsets = np.ascontiguousarray(whole_numbers(values, "Query offsets", np.int64))
@@ -299,26 +279,3 @@ def _as_source_rows(values: Any, documents: int) -> NDArray[np.int64] | None:
         raise InputError("Source rows must be each of 0, 1, ..., documents - 1 once.")
     frozen: NDArray[np.int64] = _freeze(rows)
     return frozen
-
-
-def _require_finite(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> None:
-    """Refuse NaN, infinities and values beyond float32, naming document and feature."""
-    if isinstance(features, sparse.csr_array):
-        bad = np.flatnonzero(~np.isfinite(features.data))
-        if bad.size:
-            row = int(np.searchsorted(features.indptr, bad[0], side="right")) - 1
-            _refuse_value(row, int(feature_ids[features.indices[bad[0]]]))
-        return
-    for start in range(0, features.shape[0], _ROWS_PER_CHECK):
-        block = features[start : start + _ROWS_PER_CHECK]
-        finite = np.isfinite(block)
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            _refuse_value(start + int(row), int(feature_ids[column]))
-
-
-def _refuse_value(document: int, feature: int) -> None:
-    raise InputError(
-        f"Feature {feature} of document {document} (counted from 0) is not a finite number within "
-        f"±{LARGEST_FEATURE:.3g}, the range of float32; correct it or leave it out."
-    )

@@ -13,6 +13,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import CandidateTable, candidate_rows, parse_number
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_text, text_of, writing
+from ultr_core.ranking import real_numbers
 
 SCORE_COLUMNS = ("score", "prediction")
 _WHAT = "The score file"
@@ -25,7 +26,7 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = Fa
     columns query, candidate, document (where the corpus has ids) and score. Raises InputError for
     scores that are not finite or not as many as documents.
     """
-    values = np.asarray(scores, np.float64)
+    values = real_numbers(scores, "Scores").astype(np.float64)
     if values.shape != (corpus.n_documents,):
         raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
     unusable = np.flatnonzero(~np.isfinite(values))

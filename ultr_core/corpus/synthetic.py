@@ -31,6 +31,7 @@ from ultr_core.corpus.calibration import (
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError
+from ultr_core.ranking import in_brief, whole_or_none
 
 FACTORS = 12
 TOPICS = 4
@@ -154,8 +155,11 @@ def draw_candidates(
         InputError: a seed that is not a whole number >= 0.
 
     """
-    if corpus_seed < 0:
-        raise InputError(f"The corpus seed is {corpus_seed}; a whole number >= 0 is needed.")
+    number = whole_or_none(corpus_seed)
+    if number is None or number < 0:
+        raise InputError(
+            f"The corpus seed is {in_brief(corpus_seed)}; a whole number >= 0 is needed."
+        )
     law = _draw_law(_generator(corpus_seed, 0), shape.features)
     counts = (shape.train_queries, shape.validation_queries, shape.test_queries)
     train, validation, test = (

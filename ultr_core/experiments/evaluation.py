@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.feedback.click_log import require_log
+from ultr_core.feedback.examination import require_curve
 from ultr_core.inspection import (
     NdcgOverTies,
     Unshown,
@@ -21,7 +23,8 @@ from ultr_core.inspection import (
     unshown_candidates,
 )
 from ultr_core.propensity import clipped_propensities
-from ultr_core.ranking import query_sums
+from ultr_core.propensity.weights import require_clip
+from ultr_core.ranking import query_sums, real_numbers
 from ultr_core.risk import (
     Estimate,
     empty_queries,
@@ -181,20 +184,22 @@ def evaluate_ranker(
 ) -> Evaluation:
     """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
 
-    scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
+    scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
+    so do equally infinite ones.
     Estimates: naive (propensities 1), IPS (equation 5), clipped at tau = ``clip`` (section 7.2) and
     SNIPS. Intervals treat query draws as independent, and documents of a draw as examined
     independently. Click noise moves IPS by a factor and a constant (section 5.2) where every
     candidate was shown; what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores of another corpus, a clip outside (0, 1], a clicked position that
-    the curve has no number for, or a log with fewer than two query draws.
+    Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
+    that the curve has no number for, or a log with fewer than two query draws.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    require_log(log)
+    require_curve(curve)
+    values = real_numbers(scores, "Scores")
     if values.shape != (corpus.n_documents,):
         raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
-    if not 0 < clip <= 1:
-        raise InputError(f"The clipping threshold is {clip:g}; it must be above 0 and at most 1.")
+    require_clip(clip)
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)

@@ -15,6 +15,9 @@ from ultr_core.experiments.logs import VALIDATION_SHARE
 from ultr_core.experiments.methods import METHODS
 from ultr_core.experiments.training import CLIP_GRID
 from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.feedback.click_log import require_log
+from ultr_core.feedback.examination import require_curve
+from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.inspection import require_covered
 from ultr_core.learners import LinearRanker, fit_ranker
 from ultr_core.learners.problem import Callback
@@ -33,7 +36,7 @@ from ultr_core.propensity import (
     ips_weights,
     naive_weights,
 )
-from ultr_core.propensity.weights import LEAST_PROPENSITY
+from ultr_core.propensity.weights import LEAST_PROPENSITY, require_clip
 from ultr_core.ranking import query_of_document
 
 FIT_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
@@ -118,10 +121,14 @@ def fit_from_log(
     of every iteration of every fit, of which there are at most `fits_of`; it may raise to end them.
 
     Raises InputError for an unknown method, a clip outside (0, 1] or without "clipped", a clicked
-    position without propensity, or clicks that give no preference pair.
+    position without propensity, clicks that give no preference pair, a seed that is none, or what
+    is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
     _check(method, clip)
+    require_log(log)
+    require_curve(curve)
+    checked_seed(seed)
     if method != "naive":
         require_covered(log, curve)
     notices = _require_pairs(log, corpus)
@@ -216,8 +223,8 @@ def _check(method: str, clip: float | None) -> None:
         raise InputError(
             f"A clipping threshold belongs to the method clipped, not to {method}; leave one out."
         )
-    if clip is not None and not 0 < clip <= 1:
-        raise InputError(f"The clipping threshold is {clip:g}; it must be above 0 and at most 1.")
+    if clip is not None:
+        require_clip(clip)
 
 
 def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
@@ -276,7 +283,7 @@ def _held_out(
     if useful.size < 2:
         return None
     held = max(1, round(VALIDATION_SHARE * useful.size))
-    chosen = np.sort(np.random.default_rng(np.random.SeedSequence(seed)).permutation(useful)[:held])
+    chosen = np.sort(np.random.default_rng(checked_seed(seed)).permutation(useful)[:held])
     rest = np.setdiff1d(np.arange(corpus.n_queries), chosen)
     other_log = part_of_log(corpus, log, chosen)
     if other_log.query_draws < 2:

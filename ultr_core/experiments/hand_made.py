@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ultr_core.corpus import Corpus
+from ultr_core.feedback.query_draws import child
 from ultr_core.ranking import query_of_document, query_sums
 
 QUERIES_LOOKED_AT = 20
@@ -25,7 +25,7 @@ def hand_made_weights(corpus: Corpus, relevance_threshold: int, seed: int) -> ND
     round weights 5, 4, 3, 2, 1 with the sign of the correlation; all others get 0. Nothing is
     optimised. ``seed`` fixes the queries.
     """
-    rng = np.random.default_rng(SeedSequence(seed, spawn_key=(76,)))
+    rng = np.random.default_rng(child(seed, 76))
     relevant = corpus.relevance(relevance_threshold)
     mixed = query_sums(relevant, corpus.query_offsets)
     usable = np.flatnonzero((mixed > 0) & (mixed < corpus.sizes))

@@ -18,7 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickModel
-from ultr_core.ranking import rank_documents
+from ultr_core.feedback.examination import checked_ranks
+from ultr_core.feedback.query_draws import MOST_SESSIONS, checked_seed
+from ultr_core.propensity.swaps import relevance_of_all
+from ultr_core.ranking import checked_offsets, rank_documents, whole_in_range
 
 IntArray = NDArray[np.int64]
 RankArray = NDArray[np.int32]
@@ -76,19 +79,20 @@ def interleave(
     picks its best document left, and the winner is the team with more clicks.
 
     relevance, ranks_a, ranks_b [documents]; query_offsets [queries + 1]; ``queries`` is how many
-    are shown. Raises InputError for an unknown scheme, or if none is shown.
+    are shown. Raises InputError for an unknown scheme, a number of queries that is not whole and
+    from 1 to ``MOST_SESSIONS``, a seed that is none, or arrays that do not fit.
     """
     if scheme not in SCHEMES:
         raise InputError(f"{scheme!r} is no way to interleave; choose from {', '.join(SCHEMES)}.")
-    if queries < 1:
-        raise InputError(f"Interleaving needs one query or more, not {queries}.")
-    offsets = np.asarray(query_offsets, dtype=np.int64)
+    queries = whole_in_range(queries, "The number of queries to show", 1, MOST_SESSIONS)
+    relevant = relevance_of_all(relevance, ranks_a)
+    a, b = checked_ranks(ranks_a), checked_ranks(ranks_b)
+    relevance_of_all(relevance, b)
+    offsets = checked_offsets(query_offsets, relevant.size)
     sizes = np.diff(offsets)
     query_seed, click_seed = np.random.SeedSequence(_entropy(seed)).spawn(2)
     drawn = np.random.default_rng(query_seed).integers(sizes.size, size=queries)
     rng = np.random.default_rng(click_seed)
-    relevant = np.asarray(relevance, dtype=np.float64)
-    a, b = np.asarray(ranks_a), np.asarray(ranks_b)
     judge = _balanced if scheme == "balanced" else _team_draft
     verdicts, any_click = [], []
     step = max(1, _PRESENTED_AT_ONCE // int(sizes.max()))
@@ -169,8 +173,7 @@ def _draft(a: RankArray, b: RankArray, rng: np.random.Generator) -> tuple[RankAr
 
 
 def _entropy(seed: SeedSequence | int) -> list[int]:
-    source = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
-    return [int(word) for word in source.generate_state(4)]
+    return [int(word) for word in checked_seed(seed).generate_state(4)]
 
 
 @dataclass(frozen=True)

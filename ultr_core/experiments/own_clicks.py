@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
-from ultr_core.errors import InputError
 from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model
 from ultr_core.experiments.production import train_production_ranker
 from ultr_core.feedback import ClickLog, query_draws_for, simulate_counts
 from ultr_core.feedback.simulation import Sessions, simulate_sessions
-from ultr_core.ranking import order_from_ranks, query_of_document, rank_documents
+from ultr_core.ranking import (
+    order_from_ranks,
+    query_of_document,
+    rank_documents,
+    whole_in_range,
+)
 from ultr_core.settings import Settings
 
 MOST_RANKERS = 5
@@ -115,11 +119,7 @@ def simulate_own_log(
     Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, or a corpus without a
     query that has relevant and irrelevant documents.
     """
-    if not 1 <= rankers <= MOST_RANKERS:
-        raise InputError(
-            f"The number of rankers is {rankers}; it must be a whole number from 1 to "
-            f"{MOST_RANKERS}."
-        )
+    rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
     threshold, notice = propose_relevance_threshold((corpus,), settings.relevant_grade)
     relevance = corpus.relevance(threshold)
     model = user_model(settings)

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.feedback.click_log import require_log
+from ultr_core.feedback.examination import require_curve
 from ultr_core.inspection import Unshown, expected_ranks, require_covered, unshown_candidates
-from ultr_core.risk import Estimate, estimate_risk
+from ultr_core.risk import Estimate, estimate_difference
 
 SHOWN = "what users saw"
 
@@ -84,6 +86,7 @@ def compare_with_shown(
     rank at which each document was shown. scores [documents]. Raises InputError as
     `evaluate_ranker` does.
     """
+    require_log(log)
     ranks = expected_ranks(scores, log.query_offsets)
     return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN))
 
@@ -97,6 +100,7 @@ def compare_rankers(
     names: tuple[str, str],
 ) -> RankerDifference:
     """Two rankers by their scores [documents], by IPS on the same clicks."""
+    require_log(log)
     ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
     return _difference(log, ranks, others, curve, names)
 
@@ -115,8 +119,9 @@ def _difference(
     curve: ExaminationCurve,
     names: tuple[str, str],
 ) -> RankerDifference:
+    require_curve(curve)
     require_covered(log, curve)
-    estimate = estimate_risk(log, ranks - others, curve.at(log.rank))
+    estimate = estimate_difference(log, ranks - others, curve.at(log.rank))
     return RankerDifference(*names, estimate, unshown_candidates(log))
 
 

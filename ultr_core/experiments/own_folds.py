@@ -9,6 +9,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.fitting import OwnFit
 from ultr_core.feedback import ClickLog
+from ultr_core.feedback.query_draws import child
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
@@ -33,7 +34,8 @@ def fold_scores(
     flatters it; these scores are of the same way to train, and fair. A query without clicks goes
     with the first fold. ``callback`` is told of every iteration and may raise to end the work.
 
-    Raises InputError if fewer than two clicked queries give a preference pair.
+    Raises InputError if fewer than two clicked queries give a preference pair, or for a seed that
+    is none.
     """
     clicks = log.clicks_per_query
     useful = np.flatnonzero((clicks > 0) & (corpus.sizes > 1))
@@ -44,7 +46,7 @@ def fold_scores(
         )
     folds = min(FOLDS, useful.size)
     fold = np.zeros(corpus.n_queries, dtype=np.int64)
-    order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,))).permutation(useful)
+    order = np.random.default_rng(child(seed, 1)).permutation(useful)
     fold[order] = np.arange(useful.size) % folds
     scores = np.zeros(corpus.n_documents)
     for number in range(folds):

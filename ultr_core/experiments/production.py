@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.learners import LinearRanker, fit_ranker
 from ultr_core.learners.selection import converged
 from ultr_core.propensity import full_information_weights
@@ -58,7 +59,7 @@ def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) 
 
     """
     relevance = train.relevance(relevance_threshold)
-    order = np.random.default_rng(np.random.SeedSequence(seed)).permutation(train.n_queries)
+    order = np.random.default_rng(checked_seed(seed)).permutation(train.n_queries)
     wanted = max(1, round(train.n_queries / QUERIES_PER_PRODUCTION_QUERY))
     relevant = query_sums(relevance, train.query_offsets)
     usable = np.flatnonzero(((relevant > 0) & (relevant < train.sizes))[order])

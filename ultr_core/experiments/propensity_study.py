@@ -16,6 +16,7 @@ from ultr_core.experiments.logs import Logs
 from ultr_core.experiments.production import train_production_ranker
 from ultr_core.experiments.world import TestRisk, World, test_risk
 from ultr_core.feedback import ClickModel, ExaminationCurve, simulate_counts
+from ultr_core.feedback.query_draws import MOST_SESSIONS
 from ultr_core.learners.selection import Candidate, select_by_clicks
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -38,7 +39,8 @@ from ultr_core.propensity import (
     swap_cost,
     swap_limit,
 )
-from ultr_core.ranking import rank_documents
+from ultr_core.propensity.points import MOST_PAIRED
+from ultr_core.ranking import rank_documents, whole_or_none
 from ultr_core.risk import true_risk
 from ultr_core.settings import Settings
 
@@ -64,14 +66,14 @@ class SwapDesign:
 
     def __post_init__(self) -> None:
         """Check the design."""
-        if not 2 <= self.last_rank <= 1_000:
+        if not 2 <= (whole_or_none(self.last_rank) or 0) <= MOST_PAIRED:
             raise InputError(f"The last rank is {self.last_rank}; it must lie between 2 and 1,000.")
-        if not 1 <= self.landmark <= self.last_rank:
+        if not 1 <= (whole_or_none(self.landmark) or 0) <= self.last_rank:
             raise InputError(
                 f"The landmark is rank {self.landmark}; it must lie between 1 and the last rank, "
                 f"{self.last_rank}."
             )
-        if not 1 <= self.sessions <= 100_000_000:
+        if not 1 <= (whole_or_none(self.sessions) or 0) <= MOST_SESSIONS:
             raise InputError(
                 f"There are {self.sessions} presentations; give a number from 1 to 100,000,000."
             )
@@ -289,7 +291,7 @@ def sessions_for_precision(
     scaled up by the share of queries that have none (see `sessions_needed`). Raises InputError for
     the landmark itself, a rank outside 1..K or beyond every list.
     """
-    if rank == design.landmark or not 1 <= rank <= design.last_rank:
+    if rank == design.landmark or not 1 <= (whole_or_none(rank) or 0) <= design.last_rank:
         raise InputError(
             f"Rank {rank} cannot be asked for; choose one of 1 to {design.last_rank} other than "
             f"the landmark {design.landmark}."

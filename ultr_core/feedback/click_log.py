@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.ranking import (
     RankArray,
     checked_offsets,
@@ -20,6 +20,28 @@ from ultr_core.ranking import (
 )
 
 IntArray = NDArray[np.int64]
+
+MOST_COUNTED = 2**62
+"""Impressions from which their sums are no longer kept: int64 would overflow soon after."""
+
+
+def require_countable(impressions: IntArray) -> None:
+    """Raise InputError for whole numbers >= 0 that add up to ``MOST_COUNTED`` or more."""
+    total = float(np.sum(impressions, dtype=np.float64))
+    if total >= MOST_COUNTED:
+        raise InputError(
+            f"The impressions add up to {total:.3g}, more than can be counted; their sum must be "
+            f"below {MOST_COUNTED:.3g}."
+        )
+
+
+def require_log(log: object) -> None:
+    """Raise InputError for what is no ClickLog."""
+    if not isinstance(log, ClickLog):
+        raise InputError(
+            f"The click log is {quoted(log)}; it must be a ClickLog, as simulate_counts and "
+            "join_log(...).clicks give it."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +97,7 @@ class ClickLog:
         if self.draws is not None:
             self._take_draws(self.draws)
         self._check_rows()
+        require_countable(self.impressions)
         if int(self.draws_per_query.sum()) > self.query_draws:
             raise InputError(
                 f"The impressions need at least {int(self.draws_per_query.sum())} query draws, "

@@ -9,14 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.examination import ExaminationCurve, TableCurve, checked_ranks
+from ultr_core.feedback.examination import (
+    ExaminationCurve,
+    TableCurve,
+    checked_ranks,
+    require_curve,
+)
 from ultr_core.ranking import (
     in_brief,
     number_or_nan,
     query_sums,
     real_numbers,
     require_finite,
-    whole_or_none,
+    whole_in_range,
 )
 
 FloatArray = NDArray[np.float64]
@@ -74,7 +79,8 @@ class PositionModel:
     eps_minus: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the noise levels."""
+        """Check the curve and the noise levels."""
+        require_curve(self.curve)
         check_noise(self.eps_plus, self.eps_minus)
 
     def click_given_examined(self, relevance: ArrayLike) -> FloatArray:
@@ -139,7 +145,8 @@ class TrustBiasModel:
     eps_minus: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Check the noise levels of every rank."""
+        """Check the curve and the noise levels of every rank."""
+        require_curve(self.curve)
         if not (np.size(self.eps_plus) and np.size(self.eps_minus)):
             raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
         for rank in range(1, max(len(self.eps_plus), len(self.eps_minus)) + 1):
@@ -156,10 +163,9 @@ class TrustBiasModel:
         """The trust bias of Oosterhuis' simulations (2021 and 2022), for ranks 1 to ``ranks``.
 
         theta_k = 0.35/k + 0.65/(1 + 0.05 (k - 1)), eps_plus_k = 1/(1 + 0.005 (k - 1)),
-        eps_minus_k = 0.65/k. Raises InputError for less than one rank.
+        eps_minus_k = 0.65/k. Raises InputError for ranks outside 1 to 1,000,000.
         """
-        if (whole_or_none(ranks) or 0) < 1:
-            raise InputError(f"Trust bias needs one rank or more, not {in_brief(ranks)}.")
+        ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)
         theta = 0.35 / k + 0.65 / (1.0 + 0.05 * (k - 1.0))
         plus = 1.0 / (1.0 + 0.005 * (k - 1.0))

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers, whole_numbers, whole_or_none
 
 FloatArray = NDArray[np.float64]
@@ -27,6 +27,15 @@ class ExaminationCurve(Protocol):
 
     def describe(self) -> str:
         """Name the curve with its parameters in a few words."""
+
+
+def require_curve(curve: object) -> None:
+    """Raise InputError for what gives no examination at ranks."""
+    if isinstance(curve, type) or not callable(getattr(curve, "at", None)):
+        raise InputError(
+            f"The examination curve is {quoted(curve)}; it must be a curve such as PowerLaw(1.0) "
+            "or TableCurve((1.0, 0.5))."
+        )
 
 
 def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
@@ -136,7 +145,8 @@ class Cutoff:
     k: int
 
     def __post_init__(self) -> None:
-        """Check the last rank."""
+        """Check the curve and the last rank."""
+        require_curve(self.curve)
         if (whole_or_none(self.k) or 0) < 1:
             raise InputError(
                 f"The last examined rank must be a whole number of 1 or more, "

@@ -17,8 +17,12 @@ IntArray = NDArray[np.int64]
 
 Seed = SeedSequence | int
 
-# Counts of draws are kept as int64.
-MOST_DRAWS = 2**62
+MOST_SIMULATED = 500_000_000
+"""Query draws of one simulated log: they are drawn one by one, some 5 ns each."""
+
+MOST_SESSIONS = 100_000_000
+"""Presentations that are simulated one by one, with every click."""
+
 # Query draws made at once.
 _DRAWS_AT_ONCE = 1 << 18
 # Counts after each so many draws are remembered, up to so many times, for corpora up to this size:
@@ -29,7 +33,8 @@ _REMEMBERED_EVERY, _MOST_REMEMBERED, _REMEMBERED_QUERIES = 1 << 16, 128, 20_000
 def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
     """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all.
 
-    Raises InputError for fewer than one query or draw, or a seed that is none.
+    Raises InputError for fewer than one query or draw, more than ``MOST_SIMULATED`` draws, or a
+    seed that is none.
     """
     queries, draws = _checked_queries(queries), checked_draws(query_draws)
     yield from _drawn(np.random.default_rng(child(seed, 0)), queries, draws)
@@ -90,13 +95,18 @@ def child(seed: Seed, key: int) -> SeedSequence:
 
     Raises InputError for a seed that is none.
     """
-    if isinstance(seed, SeedSequence):
-        parent = seed
-    elif (number := whole_or_none(seed)) is not None and number >= 0:
-        parent = SeedSequence(number)
-    else:
-        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
+    parent = checked_seed(seed)
     return SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, key))
+
+
+def checked_seed(seed: object) -> SeedSequence:
+    """The seed as NumPy takes it; raises InputError unless it is one or a whole number >= 0."""
+    if isinstance(seed, SeedSequence):
+        return seed
+    number = whole_or_none(seed)
+    if number is None or number < 0:
+        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
+    return SeedSequence(number)
 
 
 def _checked_queries(queries: object) -> int:
@@ -106,9 +116,14 @@ def _checked_queries(queries: object) -> int:
     return number
 
 
-def checked_draws(query_draws: object) -> int:
-    """The number of draws, at least one and no more than can be counted; else InputError."""
+def checked_draws(query_draws: object, most: int = MOST_SIMULATED) -> int:
+    """The number of draws, at least one and no more than are simulated; else InputError."""
     draws = whole_or_none(query_draws) or 0
-    if not 1 <= draws < MOST_DRAWS:
+    if draws < 1:
         raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")
+    if draws > most:
+        raise InputError(
+            f"A simulated click log has at most {most:,} query draws, not {in_brief(query_draws)}, "
+            "for they are drawn one by one; ask for fewer."
+        )
     return draws

@@ -17,7 +17,8 @@ from ultr_core.errors import InputError
 from ultr_core.feedback.binomial import binomial_quantile
 from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.query_draws import (
-    MOST_DRAWS,
+    MOST_SESSIONS,
+    MOST_SIMULATED,
     Seed,
     checked_draws,
     child,
@@ -43,7 +44,8 @@ def query_draws_for(clicks: float, rate: float) -> int:
     """Number of query draws N after which ``clicks`` clicks are expected.
 
     N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
-    (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive.
+    (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive
+    and N is at most ``MOST_SIMULATED``.
 
     >>> query_draws_for(clicks=170_000, rate=2.0)
     85000
@@ -53,9 +55,10 @@ def query_draws_for(clicks: float, rate: float) -> int:
     if not 0 < number_or_nan(clicks) < math.inf:
         raise InputError(f"The number of clicks must be above 0, not {in_brief(clicks)}.")
     draws = float(clicks) / float(rate)
-    if draws >= MOST_DRAWS:
+    if draws > MOST_SIMULATED:
         raise InputError(
-            f"{clicks:g} clicks at {rate:g} a query draw need more query draws than can be counted."
+            f"{clicks:g} clicks at {rate:g} a query draw need more than the {MOST_SIMULATED:,} "
+            "query draws that are simulated at most; ask for fewer clicks."
         )
     return max(1, round(draws))
 
@@ -67,7 +70,7 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts, in time that hardly depends on the number of clicks.
+    """Draw a click log directly as counts: clicks cost nothing, a query draw some 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
     clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
@@ -77,8 +80,8 @@ def simulate_counts(
     an interval over N needs several seeds.
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
-    The same seed gives the same log. Raises InputError for probabilities outside [0, 1], fewer
-    than one draw, or arrays that do not fit.
+    The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
+    outside 1 to ``MOST_SIMULATED``, or arrays that do not fit.
 
     Two queries of two documents; users look at the first place always, at the second half the
     time, and click what is relevant:
@@ -131,10 +134,11 @@ def simulate_sessions(
     the same for the same seed, the clicks are not. The first N draws of a longer simulation are
     the simulation of N draws.
 
-    Arguments and errors as in `simulate_counts`. Returns the log and its events.
+    Arguments and errors as in `simulate_counts`, but with at most ``MOST_SESSIONS`` draws. Returns
+    the log and its events.
     """
     probability, offsets = _checked(click_probability, ranks, query_offsets)
-    sizes, draws = np.diff(offsets), checked_draws(query_draws)
+    sizes, draws = np.diff(offsets), checked_draws(query_draws, MOST_SESSIONS)
     query = np.concatenate(list(draw_queries(sizes.size, draws, seed)))
     rng = np.random.default_rng(child(seed, 2))
     ends = np.cumsum(sizes[query])

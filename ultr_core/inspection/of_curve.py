@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection
+from ultr_core.ranking import real_numbers
 
 LARGE_WEIGHT = 100.0
 """Weight of one click, beside one at the most examined rank, from which a reader should look."""
@@ -21,7 +22,7 @@ def inspect_curve(
 
     Raises InputError for an empty curve or a number that is negative or not finite.
     """
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = real_numbers(values, f"The propensities of {name}").astype(np.float64)
     if numbers.ndim != 1 or not numbers.size:
         raise InputError(f"{name} has no propensity; one for each rank from 1 is needed.")
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))

@@ -16,6 +16,7 @@ from ultr_core.ranking import (
     query_of_document,
     query_sums,
     rank_documents,
+    real_numbers,
 )
 
 FloatArray = NDArray[np.float64]
@@ -43,14 +44,15 @@ class TiedGroups:
 def tied_groups(scores: FloatArray, query_offsets: IntArray) -> TiedGroups:
     """Groups of equal scores within each query.
 
-    scores [documents], query_offsets [queries + 1]. Raises InputError for a NaN score or offsets
-    that do not fit.
+    scores [documents], query_offsets [queries + 1]; equally infinite ones are tied. Raises
+    InputError for a NaN score or offsets that do not fit.
     """
     ranks = rank_documents(scores, query_offsets)
     query = query_of_document(query_offsets)
     order = np.lexsort((ranks, query))
-    ordered = np.asarray(scores, dtype=np.float64)[order]
-    new = np.append(True, (np.diff(query[order]) != 0) | (np.diff(ordered) != 0))
+    ordered = real_numbers(scores, "Scores")[order]
+    # Compared, not subtracted: infinite scores are equal, and their difference is no number.
+    new = np.append(True, (np.diff(query[order]) != 0) | (ordered[1:] != ordered[:-1]))
     number = np.cumsum(new) - 1
     size = np.bincount(number)
     first = ranks[order][np.flatnonzero(new)].astype(np.int64)

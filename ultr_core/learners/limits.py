@@ -98,12 +98,12 @@ def check_weights(values: NDArray[np.float64], clicks: float) -> None:
     """
     document = int(np.argmax(values)) if len(values) else 0
     heaviest = float(values[document]) if len(values) else 0.0
-    low, high = SMALLEST_WEIGHT * clicks, LARGEST_WEIGHT * clicks
-    if heaviest > 0 and not low <= heaviest <= high:
+    if heaviest > 0 and not SMALLEST_WEIGHT <= heaviest / clicks <= LARGEST_WEIGHT:
         raise InputError(
             f"The largest weight is {heaviest:g}, of document {document} (counted from 0), with "
-            f"{clicks:g} training examples; it must be from {low:g} to {high:g}, that is "
-            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g} for each example, so rescale the weights."
+            f"{clicks:g} training examples; one divided by the other must be from "
+            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so rescale the weights or correct their "
+            "number."
         )
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.proofs.users import Users
+from ultr_core.ranking import in_brief, whole_or_none
 from ultr_core.risk import Estimate
 
 MOST_USERS = 1_000_000
@@ -87,9 +89,10 @@ def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None
         InputError: fewer than 1 user, or more than ``MOST_USERS`` altogether.
     """
     before = 0 if after is None else after.users
-    if not 1 <= users <= MOST_USERS - before:
+    if not 1 <= (whole_or_none(users) or 0) <= MOST_USERS - before:
         raise InputError(
-            f"{users:,} users cannot be drawn after {before:,}; 1 to {MOST_USERS:,} are simulated."
+            f"{in_brief(users)} users cannot be drawn after {before:,}; 1 to {MOST_USERS:,} are "
+            "simulated."
         )
     noisy, clean = simulate(world, users, seed, skip=before)
     tallies = [tally(noisy), tally(clean)]
@@ -173,8 +176,10 @@ def watch_user(
     The same user as in :func:`draw_users` with this seed. Raises InputError for a number outside
     1 .. ``MOST_USERS``.
     """
-    if not 1 <= number <= MOST_USERS:
-        raise InputError(f"There is no user {number:,}; they are numbered 1 to {MOST_USERS:,}.")
+    if not 1 <= (whole_or_none(number) or 0) <= MOST_USERS:
+        raise InputError(
+            f"There is no user {in_brief(number)}; they are numbered 1 to {MOST_USERS:,}."
+        )
     users = world.users
     chance = _chance(world.query.size, number - 1, seed).random((1, 2, world.query.size))
     clicked = _clicks(users, chance)[0]
@@ -188,6 +193,7 @@ def watch_user(
 
 def _chance(size: int, skip: int, seed: int) -> np.random.Generator:
     """The stream of random numbers, from user number ``skip`` (counted from 0) on."""
+    checked_seed(seed)
     generator = np.random.PCG64(np.random.SeedSequence([seed, size]))
     generator.advance(2 * size * skip)
     return np.random.Generator(generator)

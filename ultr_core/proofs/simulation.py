@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from ultr_core.errors import InputError
+from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.proofs.derivations.section_7 import (
     ESTIMATORS,
     click_weights,
@@ -83,7 +84,7 @@ def convergence(
     truth, bias = float(target), float(law.mean(values) - target)
     weights = np.array([float(v) for v in values])
     errors = []
-    for child, count in zip(np.random.SeedSequence(seed).spawn(len(users)), users, strict=True):
+    for child, count in zip(checked_seed(seed).spawn(len(users)), users, strict=True):
         totals = click_totals(law, count, repetitions, np.random.default_rng(child))
         errors.append(math.sqrt(float(np.mean((totals @ weights / count - truth) ** 2))))
     grid = np.asarray(users, dtype=np.int64)
@@ -131,7 +132,7 @@ def race(world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int
     }
     seen: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
     noise: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
-    for child, count in zip(np.random.SeedSequence(seed).spawn(len(users)), users, strict=True):
+    for child, count in zip(checked_seed(seed).spawn(len(users)), users, strict=True):
         totals = click_totals(world.users, count, repetitions, np.random.default_rng(child))
         for name in ESTIMATORS:
             squares = (totals @ weights[name] / count - target) ** 2

@@ -19,6 +19,7 @@ from ultr_core.propensity.known_ranks import (
     relative_errors,
 )
 from ultr_core.propensity.points import PropensityEstimate
+from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 FloatArray = NDArray[np.float64]
 Fit = Literal["none", "monotone", "power-law"]
@@ -40,7 +41,7 @@ class RelativeCurve:
 
     def __post_init__(self) -> None:
         """Check the numbers and divide them by the largest."""
-        given = np.asarray(self.values, dtype=np.float64)
+        given = real_numbers(self.values, "The numbers of a propensity curve").astype(np.float64)
         if not given.size or not np.all(np.isfinite(given) & (given >= 0)) or given.max() == 0:
             raise InputError("A propensity curve needs finite numbers of 0 or more, not all 0.")
         object.__setattr__(self, "values", tuple((given / given.max()).tolist()))
@@ -67,9 +68,9 @@ def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
     that no examination exceeds 1. Raises InputError for values that make no curve, rank named.
     """
     for rank, value in enumerate(values, start=1):
-        if not (math.isfinite(value) and value >= 0):
+        if not 0 <= number_or_nan(value) < math.inf:
             raise InputError(
-                f"The propensity of rank {rank} is {value:g}; it must be a number of 0 or more."
+                f"The propensity of rank {rank} is {in_brief(value)}; give a number of 0 or more."
             )
     if len(values) and values[0] == 0:
         raise InputError("The propensity of rank 1 is 0; it must be above 0, the others follow it.")

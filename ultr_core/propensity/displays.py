@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.click_log import ClickLog, require_countable, require_log
 from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
     RankEstimate,
+    checked_last_rank,
+    checked_reference,
     doubts,
     ratio_point,
 )
-from ultr_core.ranking import query_of_document
+from ultr_core.ranking import query_of_document, whole_numbers
 
 IntArray = NDArray[np.int64]
 
@@ -44,7 +46,11 @@ class DisplayCounts:
         return int(self.rank.max())
 
     def by_rank(self, last_rank: int) -> Counts:
-        """Impressions and clicks of ranks 1..K, whatever was shown there."""
+        """Impressions and clicks of ranks 1..K, whatever was shown there.
+
+        Raises InputError for a K that is no whole number from 1 to ``MOST_RANKS``.
+        """
+        last_rank = checked_last_rank(last_rank)
         kept = self.rank <= last_rank
         place = self.rank[kept] - 1
 
@@ -65,10 +71,24 @@ def display_counts(
     """Add up rows of the same document and rank; all arguments are whole numbers [rows].
 
     A document that moved stays one document with several ranks. Raises InputError without a row,
-    for a rank below 1, or for more clicks than impressions.
+    for columns of different lengths or of something else than whole numbers, a rank below 1, more
+    clicks than impressions, or more impressions than can be counted.
     """
-    columns = [np.asarray(c, dtype=np.int64) for c in (query, document, rank, impressions, clicks)]
+    given = {
+        "query": query,
+        "document": document,
+        "rank": rank,
+        "impressions": impressions,
+        "clicks": clicks,
+    }
+    columns = [
+        whole_numbers(values, f"Displays in the column {name}", np.int64)
+        for name, values in given.items()
+    ]
     queries, documents, ranks, shown, clicked = columns
+    if ranks.ndim != 1 or any(column.shape != ranks.shape for column in columns):
+        sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
+        raise InputError(f"Columns of displays must be equally long lists, not of shapes {sizes}.")
     if not ranks.size:
         raise InputError("There is no row with a document, a rank and an impression.")
     if ranks.min() < 1:
@@ -79,6 +99,7 @@ def display_counts(
             f"A document at rank {ranks[row]} has {clicked[row]} clicks in {shown[row]} "
             "impressions; there can be at most one click for each impression."
         )
+    require_countable(shown)
     order = np.lexsort((ranks, documents))
     changes = (np.diff(documents[order]) != 0) | (np.diff(ranks[order]) != 0)
     first = np.append(0, np.flatnonzero(changes) + 1)
@@ -99,6 +120,8 @@ def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
     """
     if not logs:
         raise InputError("Counting displays needs one click log or more.")
+    for log in logs:
+        require_log(log)
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
         raise InputError("The click logs belong to different corpora; give logs of one corpus.")
     document = np.concatenate([log.document for log in logs])
@@ -117,10 +140,13 @@ def estimate_click_rates(
     """p_r / p_reference as the plain ratio of click rates, with delta-method intervals.
 
     Right only if what is shown at each rank is equally relevant on average, as with rankings in
-    random order. Raises InputError if the reference rank has no click.
+    random order. Raises InputError for a K or a reference out of range, or if the reference rank
+    has no click.
     """
+    last_rank = checked_last_rank(last_rank)
+    reference = checked_reference(reference, last_rank)
     counts = displays.by_rank(last_rank)
-    if not 1 <= reference <= last_rank or counts.clicks[reference - 1] == 0:
+    if counts.clicks[reference - 1] == 0:
         raise InputError(
             f"Rank {reference} was never clicked, so rates cannot be divided by its rate; choose "
             "another reference rank."

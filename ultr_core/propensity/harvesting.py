@@ -19,8 +19,11 @@ from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts
 from ultr_core.propensity.points import (
     JACKKNIFE_GROUPS,
+    MOST_PAIRED,
     Counts,
     PropensityEstimate,
+    checked_last_rank,
+    checked_reference,
     doubts,
     group_of_query,
     jackknife_points,
@@ -65,8 +68,9 @@ def interventional_sets(displays: DisplayCounts, last_rank: int) -> Intervention
     """Collect the documents that were shown at more than one of the ranks 1..K.
 
     Raises InputError if there is none: a single ranker that never moves a document gives nothing
-    to harvest.
+    to harvest; and for a K that is no whole number from 1 to ``MOST_PAIRED``.
     """
+    last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     clicks = np.zeros((JACKKNIFE_GROUPS, last_rank, last_rank))
     exposure = np.zeros((last_rank, last_rank))
     kept = (displays.rank <= last_rank) & (displays.impressions > 0)
@@ -111,8 +115,7 @@ def harvest(
     clicks are 0.
     """
     ranks = len(sets.exposure)
-    if not 1 <= reference <= ranks:
-        raise InputError(f"The reference rank is {reference}; it must lie between 1 and {ranks}.")
+    reference = checked_reference(reference, ranks)
     if not sets.clicks.any():
         raise InputError(
             "No document that was shown at two ranks was clicked, so ranks cannot be compared."

@@ -15,20 +15,18 @@ from ultr_core.propensity.curves import (
 )
 from ultr_core.propensity.methods import PROPENSITY_METHODS, log_method
 from ultr_core.propensity.points import (
+    MOST_PAIRED,
+    MOST_RANKS,
     Counts,
     PropensityEstimate,
     RankEstimate,
+    checked_last_rank,
+    checked_reference,
     wilson_interval,
 )
 from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
 from ultr_core.words import counted
-
-MOST_RANKS = 10_000
-"""Ranks that a curve from a log may have."""
-
-MOST_PAIRED = 1_000
-"""Ranks that may be compared pair by pair, which takes time and memory with their square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +119,8 @@ def estimate_from_log(
     of clicks only, or one in which the method finds nothing to compare.
     """
     chosen = log_method(default_method(log) if method is None else method)
+    if last_rank is not None:
+        last_rank = checked_last_rank(last_rank)
     if not log.clicks.any():
         raise InputError(
             f"None of the {int(log.impressions.sum()):,} impressions of the log was clicked, so "
@@ -129,8 +129,7 @@ def estimate_from_log(
     longest = int(log.position.max())
     # What was never shown cannot be estimated, and pairs of ranks grow with the square.
     ranks = longest if last_rank is None else min(last_rank, longest)
-    if not 1 <= landmark <= ranks:
-        raise InputError(f"The landmark is rank {landmark}; it must lie between 1 and {ranks}.")
+    landmark = checked_reference(landmark, ranks, "landmark")
     most = MOST_PAIRED if chosen.pairwise else MOST_RANKS
     if ranks > most:
         raise InputError(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.errors import InputError
+from ultr_core.ranking import whole_in_range, whole_numbers
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -25,7 +26,23 @@ BOOTSTRAP_DRAWS = 2_000
 FEWEST_CLICKS = 10
 """Clicks below which an interval from a normal approximation is too short."""
 
+MOST_RANKS = 10_000
+"""Ranks that a curve from a log may have."""
+
+MOST_PAIRED = 1_000
+"""Ranks that may be compared pair by pair, which takes time and memory with their square."""
+
 _Z = float(ndtri(0.975))
+
+
+def checked_last_rank(last_rank: object, most: int = MOST_RANKS) -> int:
+    """K, how many ranks are estimated; raises InputError unless it is whole and in 1..most."""
+    return whole_in_range(last_rank, "The last rank", 1, most)
+
+
+def checked_reference(rank: object, last_rank: int, name: str = "reference") -> int:
+    """The rank that others are compared with; raises InputError unless whole and in 1..K."""
+    return whole_in_range(rank, f"The {name} rank", 1, last_rank)
 
 
 @dataclass(frozen=True)
@@ -106,9 +123,15 @@ class Counts:
     clicks: IntArray
 
     def __post_init__(self) -> None:
-        """Check that no rank has more clicks than impressions."""
+        """Check that they are whole, equally many, and no more clicks than impressions."""
         for name in ("impressions", "clicks"):
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.int64))
+            column = whole_numbers(getattr(self, name), f"Counts of {name}", np.int64).copy()
+            object.__setattr__(self, name, column)
+        if self.impressions.ndim != 1 or self.impressions.shape != self.clicks.shape:
+            raise InputError(
+                f"Counts need one number of impressions and one of clicks a rank, not shapes "
+                f"{self.impressions.shape} and {self.clicks.shape}."
+            )
         wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))
         if wrong.size:
             rank = int(wrong[0])
@@ -210,7 +233,10 @@ def group_of_query(query: ArrayLike, document: ArrayLike) -> IntArray:
 
     query, document: whole numbers [rows]; returns int64 [rows] in 0..JACKKNIFE_GROUPS - 1.
     """
-    queries, documents = np.asarray(query, np.int64), np.asarray(document, np.int64)
+    queries, documents = (
+        whole_numbers(values, f"Numbers of the column {name}", np.int64)
+        for values, name in ((query, "query"), (document, "document"))
+    )
     enough = np.unique(queries).size >= JACKKNIFE_GROUPS
     _, number = np.unique(queries if enough else documents, return_inverse=True)
     return number.astype(np.int64) % JACKKNIFE_GROUPS

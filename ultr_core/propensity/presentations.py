@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts, display_counts
-from ultr_core.propensity.points import Counts
+from ultr_core.propensity.points import Counts, checked_last_rank, checked_reference
 from ultr_core.propensity.swaps import SwapCounts
 
 IntArray = NDArray[np.int64]
@@ -150,10 +150,8 @@ class PresentationLog:
                 "The log has no column swapped_rank, so there is no swap experiment in it; add the "
                 "rank that the landmark was swapped with, or use --method harvest."
             )
-        if not 1 <= landmark <= last_rank:
-            raise InputError(
-                f"The landmark is rank {landmark}; it must lie between 1 and {last_rank}."
-            )
+        last_rank = checked_last_rank(last_rank)
+        landmark = checked_reference(landmark, last_rank, "landmark")
         self.require_unclicked()
         drawn, place = self.swap, self.position
         long_enough = self._list_length(landmark)[self.query]

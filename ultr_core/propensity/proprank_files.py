@@ -22,11 +22,12 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.feature_matrix import FeatureMatrix
 from ultr_core.corpus.letor_comments import name_in
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_table import Table, read_table, table_corpus
 from ultr_core.corpus.letor_writer import check_names, check_svm_light_ids
-from ultr_core.corpus.model import Corpus, FeatureMatrix
+from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files import writing
 from ultr_core.propensity.weights import Weights

@@ -10,15 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_models import ClickModel
+from ultr_core.feedback.examination import checked_ranks
+from ultr_core.feedback.query_draws import MOST_SESSIONS, checked_seed
 from ultr_core.propensity.points import (
     JACKKNIFE_GROUPS,
+    MOST_PAIRED,
     Counts,
     PropensityEstimate,
+    checked_last_rank,
     doubts,
     jackknife_points,
 )
-from ultr_core.propensity.swaps import documents_at_places
-from ultr_core.ranking import query_sums, rank_documents
+from ultr_core.propensity.swaps import checked_sessions, documents_at_places, relevance_of_all
+from ultr_core.ranking import checked_offsets, query_sums, rank_documents
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -57,17 +61,19 @@ def simulate_shuffling(
     """Show every list in uniformly random order (Wang et al., SIGIR 2016), event by event.
 
     Clicks at rank r are compared with clicks at rank 1 of the same presentations, those whose list
-    has r results. Arguments as for `simulate_swaps`; raises InputError without a session.
+    has r results. Arguments and errors as for `simulate_swaps`, with at most ``MOST_SESSIONS``
+    sessions.
     """
-    _check_sessions(sessions)
-    offsets = np.asarray(query_offsets, dtype=np.int64)
-    relevant = np.asarray(relevance, dtype=np.float64)
-    rng = np.random.default_rng(seed)
+    sessions = checked_sessions(sessions, MOST_SESSIONS)
+    last_rank = checked_last_rank(last_rank, MOST_PAIRED)
+    relevant = relevance_of_all(relevance, ranks)
+    offsets = checked_offsets(query_offsets, relevant.size)
+    rng = np.random.default_rng(checked_seed(seed))
     sizes = np.diff(offsets)
     drawn = rng.integers(sizes.size, size=sessions)
     upper, lower = _no_clicks(last_rank), _no_clicks(last_rank)
     shown = np.zeros(last_rank, dtype=np.int64)
-    before = query_sums(relevant * np.asarray(ranks), offsets)
+    before = query_sums(relevant * checked_ranks(ranks), offsets)
     extra = -float(before[drawn].sum())
     step = max(1, _PRESENTED_AT_ONCE // int(sizes.max()))
     for start in range(0, sessions, step):
@@ -119,15 +125,13 @@ def simulate_neighbour_swaps(
     """Swap ranks r - 1 and r with probability 1/2, r drawn uniformly from 2..K; as counts.
 
     In the style of FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
-    those at r - 1 in the presentations that drew r. Arguments as for `simulate_swaps`; raises
-    InputError without a session or with a single rank.
+    those at r - 1 in the presentations that drew r. Arguments and errors as for `simulate_swaps`;
+    a single rank is refused, too.
     """
-    _check_sessions(sessions)
-    if last_rank < 2:
-        raise InputError(f"Swaps of neighbours need two ranks or more, not {last_rank}.")
+    sessions, last_rank = checked_sessions(sessions), _two_or_more(last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
-    relevant = np.where(at >= 0, np.asarray(relevance, dtype=np.float64)[at], 0.0)
-    rng = np.random.default_rng(seed)
+    relevant = np.where(at >= 0, relevance_of_all(relevance, ranks)[at], 0.0)
+    rng = np.random.default_rng(checked_seed(seed))
     cells = 2 * len(at) * (last_rank - 1)
     drawn = rng.multinomial(sessions, np.full(cells, 1.0 / cells))
     drawn = drawn.reshape(2, len(at), last_rank - 1) * (at[:, 1:] >= 0)
@@ -174,12 +178,14 @@ def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
 def shuffling_cost(relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike) -> float:
     """Exact mean increase of the sum of ranks (equation 2) when lists are shuffled.
 
-    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), m documents a query.
+    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), m documents a query. Raises
+    InputError for arrays that do not fit.
     """
-    offsets = np.asarray(query_offsets, dtype=np.int64)
+    relevant = relevance_of_all(relevance, ranks)
+    offsets = checked_offsets(query_offsets, relevant.size)
     sizes = np.diff(offsets)
-    expected = (np.repeat(sizes, sizes) + 1.0) / 2 - np.asarray(ranks)
-    return float(query_sums(np.asarray(relevance, dtype=np.float64) * expected, offsets).mean())
+    expected = (np.repeat(sizes, sizes) + 1.0) / 2 - checked_ranks(ranks)
+    return float(query_sums(relevant * expected, offsets).mean())
 
 
 def neighbour_swap_cost(
@@ -188,9 +194,10 @@ def neighbour_swap_cost(
     """Exact mean increase of the sum of ranks of a swap of neighbours.
 
     Half the mean of r(d at r - 1) - r(d at r) over queries and r = 2..K, pairs beyond a list 0.
+    Raises InputError as `simulate_neighbour_swaps` does.
     """
-    at = documents_at_places(ranks, query_offsets, last_rank)
-    relevant = np.asarray(relevance, dtype=np.float64)
+    at = documents_at_places(ranks, query_offsets, _two_or_more(last_rank))
+    relevant = relevance_of_all(relevance, ranks)
     change = np.where(at[:, 1:] >= 0, relevant[at[:, :-1]] - relevant[at[:, 1:]], 0.0)
     return float(change.mean()) / 2
 
@@ -207,9 +214,11 @@ def _divided(upper: FloatArray, lower: FloatArray) -> FloatArray:
     return quotient
 
 
-def _check_sessions(sessions: int) -> None:
-    if sessions < 1:
-        raise InputError(f"An experiment needs one presentation or more, not {sessions}.")
+def _two_or_more(last_rank: object) -> int:
+    last = checked_last_rank(last_rank, MOST_PAIRED)
+    if last < 2:
+        raise InputError(f"Swaps of neighbours need two ranks or more, not {last}.")
+    return last
 
 
 def _check_clicks(counts: RandomisedCounts) -> None:

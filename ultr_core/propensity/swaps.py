@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -17,16 +17,27 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import ClickModel
+from ultr_core.feedback.click_log import MOST_COUNTED
+from ultr_core.feedback.click_models import ClickModel, checked_relevance
+from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.propensity.points import (
     BOOTSTRAP_DRAWS,
+    MOST_PAIRED,
     Counts,
     PropensityEstimate,
     RankEstimate,
+    checked_last_rank,
+    checked_reference,
     doubts,
     ratio_point,
 )
-from ultr_core.ranking import order_from_ranks
+from ultr_core.ranking import (
+    in_brief,
+    number_or_nan,
+    order_from_ranks,
+    whole_in_range,
+    whole_numbers,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -79,8 +90,13 @@ class SwapCounts:
 
 
 def documents_at_places(ranks: ArrayLike, query_offsets: ArrayLike, last_rank: int) -> IntArray:
-    """Document at each of the ranks 1..K of each query, -1 beyond its list, [queries, K]."""
-    offsets = np.asarray(query_offsets, dtype=np.int64)
+    """Document at each of the ranks 1..K of each query, -1 beyond its list, [queries, K].
+
+    Raises InputError for a K that is no whole number from 1 to ``MOST_PAIRED``, and as
+    `order_from_ranks` does.
+    """
+    last_rank = checked_last_rank(last_rank, MOST_PAIRED)
+    offsets = whole_numbers(query_offsets, "query_offsets", np.int64)
     order = order_from_ranks(ranks, offsets)
     place = np.arange(last_rank)
     inside = place < np.diff(offsets)[:, None]
@@ -107,18 +123,20 @@ def simulate_swaps(
     the landmark are left out. Section 7.6 uses landmark 1 and K = 21.
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
-    outside 1..K, no session, or no list as long as the landmark.
+    outside 1..K, a K that is no whole number from 1 to ``MOST_PAIRED``, sessions that are none from
+    1 on, a seed that is none, no list as long as the landmark, or arrays that do not fit.
     """
-    _check_design(landmark, last_rank, sessions)
+    landmark, last_rank = _checked_design(landmark, last_rank)
+    sessions = checked_sessions(sessions)
     at = documents_at_places(ranks, query_offsets, last_rank)
     at = at[at[:, landmark - 1] >= 0]
     if not len(at):
         raise InputError(f"No query has {landmark} results, so rank {landmark} is no landmark.")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     usable = at >= 0
     cells = rng.multinomial(sessions, np.full(at.size, 1.0 / at.size)).reshape(at.shape)
     of_query = cells.sum(axis=1, keepdims=True)
-    relevant = np.where(usable, np.asarray(relevance, dtype=np.float64)[at], 0.0)
+    relevant = np.where(usable, relevance_of_all(relevance, ranks)[at], 0.0)
     place = np.arange(1, last_rank + 1)
     lead = relevant[:, [landmark - 1]]
 
@@ -149,11 +167,25 @@ def _summed(shown: NDArray[Any], clicked: NDArray[Any]) -> Counts:
     return Counts(shown.sum(axis=0), clicked.sum(axis=0))
 
 
-def _check_design(landmark: int, last_rank: int, sessions: int) -> None:
-    if not 1 <= landmark <= last_rank:
-        raise InputError(f"The landmark is rank {landmark}; it must lie between 1 and {last_rank}.")
-    if sessions < 1:
-        raise InputError(f"A swap experiment needs one presentation or more, not {sessions}.")
+def checked_sessions(sessions: object, most: int = MOST_COUNTED) -> int:
+    """How often something is shown; raises InputError unless it is whole and in 1..most."""
+    return whole_in_range(sessions, "The number of presentations", 1, most)
+
+
+def relevance_of_all(relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
+    """Relevance as float64 [documents]; raises InputError unless finite and as many as ranks."""
+    values = checked_relevance(relevance)
+    if values.shape != np.shape(ranks):
+        raise InputError(
+            f"There is relevance of shape {values.shape} for ranks of shape {np.shape(ranks)}; "
+            "every document needs one of both."
+        )
+    return values
+
+
+def _checked_design(landmark: object, last_rank: object) -> tuple[int, int]:
+    last = checked_last_rank(last_rank, MOST_PAIRED)
+    return checked_reference(landmark, last, "landmark"), last
 
 
 def estimate_swaps(
@@ -167,14 +199,17 @@ def estimate_swaps(
     are taken as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
     percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
-    Ratios above 1 are kept. Raises InputError if no swap was clicked at all.
+    Ratios above 1 are kept. Raises InputError if no swap was clicked at all, or for another ratio
+    or a seed that is none.
     """
+    if ratio not in get_args(Ratio):
+        raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
             "The landmark document was never clicked, neither swapped nor in place, so there is no "
             "ratio; collect more sessions or choose a landmark nearer the top."
         )
-    rng = None if bootstrap_seed is None else np.random.default_rng(bootstrap_seed)
+    rng = None if bootstrap_seed is None else np.random.default_rng(checked_seed(bootstrap_seed))
     points = tuple(_swap_point(counts, rank, ratio, rng) for rank in range(1, counts.ranks + 1))
     method = "swap" if ratio == "landmark" else "swap-pooled"
     return PropensityEstimate(method, counts.landmark, points, len(points) - 1, doubts(points))
@@ -236,12 +271,12 @@ def swap_limit(
     sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
     result at both. It equals p_r / p_k in a position model; under trust bias it depends on the
     relevance of the landmark documents, and no traffic repairs that. Ranks beyond every list
-    have the value NaN.
+    have the value NaN. Raises InputError as `simulate_swaps` does.
     """
-    _check_design(landmark, last_rank, 1)
+    landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
     at = at[at[:, landmark - 1] >= 0]
-    lead = np.asarray(relevance, dtype=np.float64)[at[:, landmark - 1]][:, None]
+    lead = relevance_of_all(relevance, ranks)[at[:, landmark - 1]][:, None]
     usable = at >= 0
     place = np.broadcast_to(np.arange(1, last_rank + 1), at.shape)
     at_rank = np.where(usable, users.click_probability(np.broadcast_to(lead, at.shape), place), 0.0)
@@ -265,12 +300,12 @@ def swap_cost(
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
     landmark and over j uniform on 1..K, draws beyond a list counting 0. Exact; from Section 5.3's
-    intervention.
+    intervention. Raises InputError as `simulate_swaps` does.
     """
-    _check_design(landmark, last_rank, 1)
+    landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
     at = at[at[:, landmark - 1] >= 0]
-    relevant = np.asarray(relevance, dtype=np.float64)
+    relevant = relevance_of_all(relevance, ranks)
     lead = relevant[at[:, landmark - 1]][:, None]
     shift = np.arange(1, last_rank + 1) - landmark
     change = np.where(at >= 0, shift * (lead - relevant[at]), 0.0)
@@ -285,11 +320,24 @@ def sessions_needed(
     The half width of the interval on the logarithmic scale is to be log(1 + precision); each rank
     gets 1/K of the sessions: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with a, b
     the click rates of the landmark document at r and at k. Raises InputError unless both rates
-    lie in (0, 1] and the precision is above 0.
+    lie in (0, 1] and the precision is above 0, for a K out of range, and where more sessions are
+    needed than can be counted.
     """
-    if not (0 < rate_at_rank <= 1 and 0 < rate_at_landmark <= 1):
+    last_rank = checked_last_rank(last_rank, MOST_PAIRED)
+    a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))
+    if not (0 < a <= 1 and 0 < b <= 1):
         raise InputError("The traffic needed follows from click rates above 0 and at most 1.")
-    if not (precision > 0 and math.isfinite(precision)):
-        raise InputError(f"The wanted precision must be above 0, for example 0.1, not {precision}.")
-    spread = (1 - rate_at_rank) / rate_at_rank + (1 - rate_at_landmark) / rate_at_landmark
-    return math.ceil(last_rank * (float(ndtri(0.975)) / math.log1p(precision)) ** 2 * spread)
+    if not 0 < wanted < math.inf:
+        raise InputError(
+            f"The wanted precision must be above 0, for example 0.1, not {in_brief(precision)}."
+        )
+    # Products, for a power overflows with an error of Python's own.
+    errors = float(ndtri(0.975)) / math.log1p(wanted)
+    needed = last_rank * errors * errors * ((1 - a) / a + (1 - b) / b)
+    if not needed < MOST_COUNTED:
+        raise InputError(
+            f"Click rates of {a:g} and {b:g} and a precision of {wanted:g} need more presentations "
+            f"than can be counted, {MOST_COUNTED:.3g}; ask for less precision or a rank nearer the "
+            "top."
+        )
+    return math.ceil(needed)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.examination import ExaminationCurve
+from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.feedback.examination import ExaminationCurve, require_curve
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.words import counted
 
@@ -72,6 +72,7 @@ def naive_weights(log: ClickLog) -> Weights:
     >>> naive_weights(log).values.tolist()
     [10.0, 10.0]
     """
+    require_log(log)
     return _weights_of_clicks(log, np.ones(log.clicks.size))
 
 
@@ -82,8 +83,8 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     p_1 = 1 before clipping. Section 6 of Joachims, Swaminathan and Schnabel (2017); the clipped
     form is that of Section 7.2, restricted to clicks.
 
-    Raises InputError for a log without clicks, a clip outside [0, 1], or clicks at a rank whose
-    propensity is 0 while clip is 0.
+    Raises InputError for a log without clicks, a clip outside [0, 1], clicks at a rank whose
+    propensity is 0 while clip is 0, and for what is no log or no curve.
 
     A click on rank 2 that half of the users look at stands for two, clicks of one document add up:
 
@@ -92,6 +93,8 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     >>> ips_weights(log, PowerLaw(1.0)).values.tolist()
     [10.0, 20.0]
     """
+    require_log(log)
+    require_curve(curve)
     propensity = clipped_propensities(curve.at(log.rank), clip)
     return _weights_of_clicks(log, inverse_propensities(log, propensity))
 
@@ -102,7 +105,7 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
     Section 3 of the paper. relevance [documents], bool or a degree of 0 or more; n is the number
     of relevant documents. Raises InputError if no document is relevant.
     """
-    values = np.asarray(relevance, dtype=np.float64)
+    values = real_numbers(relevance, "Relevance").astype(np.float64)
     relevant = int(np.count_nonzero(values))
     if relevant == 0:
         raise InputError("No document is relevant, so there is nothing to learn from.")
@@ -112,15 +115,32 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
 def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
     """max(clip, p), float64 of the shape of ``propensities``; clip = 0 changes nothing.
 
-    Raises InputError for a clip outside [0, 1].
+    Raises InputError for a clip outside [0, 1], or a propensity that is NaN, infinite or negative.
 
     >>> clipped_propensities([1.0, 0.5, 0.05], clip=0.1).tolist()
     [1.0, 0.5, 0.1]
     """
-    if not 0 <= clip <= 1:
-        raise InputError(f"The clipping threshold must lie in [0, 1], not {clip}.")
-    clipped: FloatArray = np.maximum(np.asarray(propensities, dtype=np.float64), clip)
+    threshold = number_or_nan(clip)
+    if not 0 <= threshold <= 1:
+        raise InputError(f"The clipping threshold must lie in [0, 1], not {in_brief(clip)}.")
+    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
+    right = (q >= 0) & (q < np.inf)
+    if not right.all():
+        entry = int(np.argmin(right))
+        raise InputError(
+            f"Propensity {entry} (counted from 0) is {q.flat[entry]}; it must be a finite number "
+            "of 0 or more."
+        )
+    clipped: FloatArray = np.maximum(q, threshold)
     return clipped
+
+
+def require_clip(clip: object) -> None:
+    """Raise InputError for a threshold that clips nothing or is none: outside (0, 1]."""
+    if not 0 < number_or_nan(clip) <= 1:
+        raise InputError(
+            f"The clipping threshold is {in_brief(clip)}; it must be above 0 and at most 1."
+        )
 
 
 def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
@@ -130,7 +150,8 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
     that its inverse is infinite, or no propensity at all.
     """
-    q = np.asarray(propensities, dtype=np.float64)
+    require_log(log)
+    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     if q.shape != log.clicks.shape:
         raise InputError(f"There are {q.size} propensities for {log.clicks.size} rows of the log.")
     clicked = np.flatnonzero(log.clicks)
@@ -230,7 +251,8 @@ def clipping_effect(log: ClickLog, propensities: ArrayLike, clip: float) -> Clip
     propensities q [rows]. Raises InputError for a clip outside [0, 1], or if it is 0 and a
     clicked row has propensity 0.
     """
-    q = np.asarray(propensities, dtype=np.float64)
+    require_log(log)
+    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     after = log.clicks * inverse_propensities(log, clipped_propensities(q, clip))
     unseen = q <= LEAST_PROPENSITY
     changed = q < clip

@@ -14,6 +14,7 @@ from ultr_core.risk.estimate import (
 )
 from ultr_core.risk.estimators import (
     RiskEstimates,
+    estimate_difference,
     estimate_mean_rank,
     estimate_risk,
     estimate_risks,
@@ -42,6 +43,7 @@ __all__ = [
     "clipping_bias",
     "difference_with_reach",
     "empty_queries",
+    "estimate_difference",
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",

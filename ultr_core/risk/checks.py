@@ -13,11 +13,11 @@ from ultr_core.ranking import real_numbers, require_finite
 FloatArray = NDArray[np.float64]
 
 
-def checked_places(ranks: ArrayLike, documents: int) -> NDArray[Any]:
+def checked_places(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDArray[Any]:
     """Ranks [..., documents] under the rankers to be judged, of the number type given.
 
-    Expected ranks need not be whole. Raises InputError for what is no finite number, or another
-    number of documents.
+    Expected ranks need not be whole. Raises InputError for what is no finite number or below
+    ``least``, or another number of documents.
     """
     places = real_numbers(ranks, "Ranks")
     if places.shape[-1:] != (documents,):
@@ -26,6 +26,12 @@ def checked_places(ranks: ArrayLike, documents: int) -> NDArray[Any]:
             f"agree."
         )
     require_finite(places, "rank")
+    if places.size and places.min() < least:
+        document = int(np.argwhere(places < least)[0][-1])
+        raise InputError(
+            f"Document {document} (counted from 0) has the rank {places[..., document].min()}; "
+            "ranks are counted from 1."
+        )
     return places
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -145,6 +146,7 @@ def _interval(value: float, reach: float) -> tuple[float, float]:
     low, high = value - reach, value + reach
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(
-            f"The numbers are too large for an interval: it would run from {low:g} to {high:g}."
+            "The numbers are too large for an interval, whose ends must lie within "
+            f"±{sys.float_info.max:.3g}; rescale them."
         )
     return low, high

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.click_log import ClickLog, require_log
 from ultr_core.propensity.weights import effective_sample_size, inverse_propensities
 from ultr_core.ranking import query_of_document, real_numbers
 from ultr_core.risk.blocks import rank_blocks
@@ -66,6 +66,18 @@ def estimate_risk(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> E
     return estimate_risks(log, real_numbers(ranks, "Ranks")[None, ...], propensities).estimate(0)
 
 
+def estimate_difference(log: ClickLog, differences: ArrayLike, propensities: ArrayLike) -> Estimate:
+    """Risk of one ranker less that of another, for risk is linear in the ranks.
+
+    differences [documents] of their ranks, of any sign; propensities q [rows of the log]. Raises
+    InputError as `estimate_risks` does.
+    """
+    require_log(log)
+    places = real_numbers(differences, "Differences of ranks")[None, ...]
+    places = checked_places(places, log.n_documents, least=-np.inf)
+    return _estimates(log, places, propensities).estimate(0)
+
+
 def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> RiskEstimates:
     """Risks of several rankers, estimated from clicks, with standard errors.
 
@@ -84,7 +96,7 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
 
     ranks [rankers, documents], propensities q [rows]; those of unclicked rows do not matter.
     Raises InputError for clicks without propensity, arrays that do not fit or hold what is no
-    finite number, or fewer than two query draws.
+    finite number, ranks below 1, or fewer than two query draws.
 
     The presented ranking and its reverse, judged from clicks on both documents; the click on rank
     2, which half of the users look at, weighs two:
@@ -95,7 +107,11 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)
     True
     """
-    places = places_of_rankers(ranks, log.n_documents)
+    require_log(log)
+    return _estimates(log, places_of_rankers(ranks, log.n_documents), propensities)
+
+
+def _estimates(log: ClickLog, places: NDArray[Any], propensities: ArrayLike) -> RiskEstimates:
     sums = WeighedSums(log, [propensities], len(places))
     for queries, documents, block in rank_blocks(places, log.query_offsets):
         sums.add(queries, documents, block)
@@ -124,6 +140,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
     ranks [documents] under the ranker to be judged, propensities q [rows of the log]. Raises
     InputError as `estimate_risks` does, and for a log without clicks.
     """
+    require_log(log)
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")

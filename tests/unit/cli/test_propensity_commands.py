@@ -80,7 +80,7 @@ def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture
         (["none.csv"], "does not exist"),
         (["LOG", "--method", "dla"], "must be one of swap"),
         (["LOG", "--landmark", "0"], "--landmark is '0'"),
-        (["LOG", "--landmark", "9"], "between 1 and 3"),
+        (["LOG", "--landmark", "9"], "from 1 to 3"),
         (["LOG", "--smoothing", "x"], "--smoothing is 'x'"),
         (["LOG", "--fit", "spline"], "no fit"),
         (["LOG", "--at", "1,b"], "--at is 'b'"),

@@ -100,7 +100,7 @@ def test_faults_are_named() -> None:
     one = (np.ones(1), np.ones(1), np.ones(1), np.array([0, 1]))
     with pytest.raises(InputError, match="no way to interleave"):
         interleave(users, *one, queries=1, scheme="multi", seed=0)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="one query or more"):
+    with pytest.raises(InputError, match="whole number from 1"):
         interleave(users, *one, queries=0, seed=0)
     with pytest.raises(InputError, match="same documents"):
         exact_verdicts("abc", "abd", one_random_click)

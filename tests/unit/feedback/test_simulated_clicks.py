@@ -290,6 +290,17 @@ def test_samplers_never_round_or_guess(sampler, change, words):
         sampler(*given.values())
 
 
+@pytest.mark.parametrize(
+    ("sampler", "most"), [(simulate_counts, "500,000,000"), (simulate_sessions, "100,000,000")]
+)
+@pytest.mark.parametrize("draws", [10**9, 2**61])
+def test_more_draws_than_can_be_waited_for_are_refused_at_once(sampler, most, draws):
+    with pytest.raises(InputError, match=f"at most {most} query draws, not {draws}"):
+        sampler([0.5, 0.5], [1, 2], [0, 2], draws, 0)
+    with pytest.raises(InputError, match=r"more than the 500,000,000 query draws .* fewer clicks"):
+        query_draws_for(draws, 1.0)
+
+
 @pytest.mark.parametrize("arguments", [(None, 1), ("x", 1), (1, "x"), (1e300, 1e-300)])
 def test_query_draws_for_what_is_no_number_are_refused(arguments):
     with pytest.raises(InputError):

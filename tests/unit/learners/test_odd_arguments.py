@@ -86,6 +86,10 @@ def test_a_ranker_that_is_not_finite_is_refused(bad):
         (lambda: fit_ranker(CORPUS, WEIGHTS, cost=1.0, callback=5), "must be a function"),
         (lambda: fit_ranker(None, WEIGHTS, cost=1.0), "The corpus is None"),
         (lambda: fit_ranker(CORPUS, WEIGHTS.values, cost=1.0), "they must be Weights"),
+        (
+            lambda: fit_ranker(CORPUS, Weights([1, 0, 0, 2, 0, 0], 1e308), cost=1.0),
+            "to 1e[+]12, so",
+        ),
         (lambda: fit_path(WEIGHTS, CORPUS, [1.0]), "it must be a Corpus"),
         (lambda: fit_path(CORPUS, None, [1.0]), "The weights are None"),
         (lambda: objective_value(None, WEIGHTS, 1.0, [0.0, 0.0]), "The corpus is None"),

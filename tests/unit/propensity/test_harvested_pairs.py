@@ -101,7 +101,7 @@ def test_faults_are_named() -> None:
     with pytest.raises(InputError, match="was clicked"):
         harvest(unclicked)
     sets = interventional_sets(expected_displays(ALL), 4)
-    with pytest.raises(InputError, match="between 1 and 4"):
+    with pytest.raises(InputError, match="from 1 to 4"):
         harvest(sets, reference=5)
     with pytest.raises(InputError, match="no way to harvest"):
         harvest(sets, method="pairs")  # type: ignore[arg-type]

@@ -233,7 +233,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
         read_log(tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("\ufeff" + lines("q,a,1,1"), encoding="utf-8")
     assert read_log(tmp_path / "log.csv").counts()["clicks"] == 1
-    with pytest.raises(InputError, match="between 1 and 2"):
+    with pytest.raises(InputError, match="from 1 to 2"):
         estimate_from_log(parse_log(lines("q,a,1,1", "q,a,2,0")), landmark=3)
 
 

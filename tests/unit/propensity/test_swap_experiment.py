@@ -127,7 +127,7 @@ def test_trust_bias_is_affine_in_relevance_and_checked() -> None:
         TrustBiasModel(PowerLaw(1), (1.0, 0.2), (0.5, 0.2))
     with pytest.raises(InputError, match="rank 1 at least"):
         TrustBiasModel(PowerLaw(1), (), (0.5,))
-    with pytest.raises(InputError, match="one rank or more"):
+    with pytest.raises(InputError, match="from 1 to 1,000,000"):
         TrustBiasModel.published(0)
 
 
@@ -177,15 +177,23 @@ def test_traffic_for_a_precision_is_what_it_takes() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"landmark": 0}, "between 1 and 4"),
-        ({"landmark": 5}, "between 1 and 4"),
-        ({"sessions": 0}, "one presentation or more"),
+        ({"landmark": 0}, "from 1 to 4"),
+        ({"landmark": 5}, "from 1 to 4"),
+        ({"landmark": 1.5}, "landmark rank is 1.5; it must be a whole number"),
+        ({"sessions": 0}, "number of presentations is 0; it must be a whole number from 1"),
+        ({"sessions": 1.5}, "number of presentations is 1.5; it must be a whole number"),
+        ({"sessions": None}, "number of presentations is None"),
+        ({"sessions": 2**63}, "must be a whole number from 1 to 4,611,686,018,427,387,904"),
+        ({"last_rank": 0}, "last rank is 0; it must be a whole number from 1 to 1,000"),
+        ({"last_rank": 10**9}, "whole number from 1 to 1,000"),
+        ({"last_rank": 2.5}, "last rank is 2.5"),
+        ({"seed": -1}, "seed must be a whole number of 0 or more, not -1"),
     ],
 )
 def test_impossible_designs_are_refused(changes: dict[str, int], message: str) -> None:
-    design = {"landmark": 1, "last_rank": 4, "sessions": 10} | changes
+    design = {"landmark": 1, "last_rank": 4, "sessions": 10, "seed": 0} | changes
     with pytest.raises(InputError, match=message):
-        simulate_swaps(PositionModel(PowerLaw(1)), *SHOWN, **design, seed=0)
+        simulate_swaps(PositionModel(PowerLaw(1)), *SHOWN, **design)
 
 
 def test_a_landmark_below_every_list_is_refused() -> None:

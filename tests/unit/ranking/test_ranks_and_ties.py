@@ -196,10 +196,16 @@ def test_what_cannot_be_ranked_is_refused_in_one_sentence(call, words):
         call()
 
 
+HIDDEN = np.ma.array([1.0, 2.0], mask=[False, True])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: rank_documents(["a", "b"], [0, 2]), "Scores .* not text"),
+        (lambda: rank_documents(HIDDEN, [0, 2]), "Scores .* 1 of 2 entries are masked"),
+        (lambda: rank_many([HIDDEN, HIDDEN], [0, 2]), "Scores .* 1 of 2 entries are masked"),
+        (lambda: rank_documents([1.0, 2.0], np.ma.array([0, 2], mask=True)), "masked"),
         (lambda: rank_documents([1j, 2], [0, 2]), "Scores .* not complex"),
         (lambda: rank_many([[1, 2], [1]], [0, 2]), "Scores must be an array of numbers"),
         (lambda: rank_documents([1, 2], [0, 1.5, 2]), "whole numbers, but entry 1 .* 1.5"),

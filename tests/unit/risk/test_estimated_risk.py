@@ -237,6 +237,8 @@ def test_a_log_without_clicks_has_risk_zero():
         ([2, 1], [1, 0.5, 0.3], 6, "3 propensities for 2 rows"),
         ([2, 1], [1, 0.5], 1, "at least two query draws"),
         ([2, np.nan], [1, 0.5], 6, "rank of document 1 .* finite"),
+        ([1, 0], [1, 0.5], 6, "Document 1 .* has the rank 0; ranks are counted from 1"),
+        (np.ma.array([2, 1], mask=[0, 1]), [1, 0.5], 6, "masked"),
         (["a", "b"], [1, 0.5], 6, "Ranks must be real numbers, not text"),
         ([2, 1], ["a", "b"], 6, "Propensities must be real numbers, not text"),
         ([2, 1], [1, np.nan], 6, "Rank 2 has 4 clicks but propensity nan"),

@@ -9,7 +9,7 @@ import pytest
 
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, simulate_counts
-from ultr_core.risk import estimate_mean_rank, estimate_risk
+from ultr_core.risk import estimate_difference, estimate_mean_rank, estimate_risk
 
 OFFSETS = np.array([0, 3, 5])
 PRESENTED = np.array([2, 1, 3, 1, 2])
@@ -45,7 +45,7 @@ def test_the_error_is_that_of_the_linearised_ratio() -> None:
     q = PowerLaw(1).at(PRESENTED)
     found = estimate_mean_rank(log, JUDGED, q)
     weight = estimate_risk(log, np.ones(5), q).value
-    residual = estimate_risk(log, JUDGED - found.value, q)
+    residual = estimate_difference(log, JUDGED - found.value, q)
     assert residual.value == pytest.approx(0, abs=1e-12)
     assert found.standard_error == pytest.approx(residual.standard_error / weight, rel=1e-12)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -126,6 +128,7 @@ def test_ranks_that_are_no_number_are_refused_also_where_nothing_is_relevant(val
         (RANKS[0], [1, 0, -1, 0, 0], "relevance of document 2 .* 0 or more"),
         (RANKS[0], [1j] * 5, "not complex numbers"),
         ([1], [1, 0], "every document needs one of both"),
+        (np.array(RANKS[0]) - 1, RELEVANCE, "has the rank 0; ranks are counted from 1"),
     ],
 )
 def test_what_is_no_rank_or_relevance_is_refused(ranks, relevance, words):
@@ -135,10 +138,11 @@ def test_what_is_no_rank_or_relevance_is_refused(ranks, relevance, words):
         mean_rank_of_relevant(ranks, relevance)
 
 
-@pytest.mark.parametrize("values", [[1e308, -1e308], [1.7e308, 1.7e308, 1.7e308], [1e200, 1e308]])
+@pytest.mark.parametrize("values", [[1e308, -1e308], [1.7e308] * 3, [1e200, 1e308], [1e308] * 2])
 def test_an_interval_beyond_all_numbers_is_refused(values):
-    with pytest.raises(InputError, match="too large for an interval"):
+    with pytest.raises(InputError, match="too large for an interval") as caught:
         interval_over_draws(values)
+    assert not re.search("nan|inf", str(caught.value))
     with pytest.raises(InputError, match="too large for an interval"):
         Estimate.normal(1e308, 1e308, 2, 2.0)
 

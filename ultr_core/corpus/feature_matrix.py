@@ -1,0 +1,150 @@
+"""Features as a corpus keeps them: float32, dense or CSR, whole and in range, or refused."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from ultr_core.corpus.too_small import TooSmall
+from ultr_core.errors import InputError
+from ultr_core.ranking import real_numbers
+
+FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
+
+LARGEST_FEATURE = float(np.finfo(np.float32).max)
+# Values are looked at in blocks of rows so that a large corpus needs no second copy of itself.
+_ROWS_AT_ONCE = 16_384
+
+
+def as_feature_matrix(features: Any) -> tuple[FeatureMatrix, TooSmall]:
+    """Features as float32, dense in C order or CSR in canonical form, and what became 0.
+
+    Raises InputError for what is no matrix of real numbers, and for sparse matrices whose indices
+    lie outside their shape, which SciPy takes unseen and reads beyond its memory.
+    """
+    if hasattr(features, "tocsr"):
+        return _sparse(features)
+    given = real_numbers(features, "Features")
+    _require_matrix(given)
+    # A value beyond float32 becomes infinite here and is reported with its place later on.
+    with np.errstate(over="ignore", under="ignore"):
+        dense: NDArray[np.float32] = np.ascontiguousarray(given, dtype=np.float32)
+    return dense, _lost_in_dense(given, dense)
+
+
+def _sparse(features: Any) -> tuple[sparse.csr_array, TooSmall]:
+    if features.dtype.kind not in "biuf":
+        raise InputError(f"Features must be real numbers, not of type {features.dtype}.")
+    _require_matrix(features)
+    given = _checked_csr(features)
+    with np.errstate(over="ignore", under="ignore"):
+        matrix: sparse.csr_array = given.astype(np.float32, copy=False)
+    lost = _lost_in_sparse(given, matrix)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix, lost
+
+
+def _require_matrix(features: Any) -> None:
+    if features.ndim != 2:
+        raise InputError(
+            f"Features have {features.ndim} dimensions; a matrix [documents, features] is needed."
+        )
+
+
+def _checked_csr(features: Any) -> sparse.csr_array:
+    """A sparse matrix of any format as CSR, its arrays checked before SciPy walks along them."""
+    if features.format in ("csr", "csc"):
+        _require_within(features)
+    try:
+        if features.format == "bsr":
+            features.check_format(full_check=True)
+        if features.format == "coo":
+            sparse.coo_array((features.data, (features.row, features.col)), shape=features.shape)
+        matrix = sparse.csr_array(features.tocsr())
+    except (ValueError, IndexError, TypeError) as error:
+        raise InputError(
+            f"The sparse matrix of features is broken ({error}); build it anew."
+        ) from None
+    _require_within(matrix)
+    matrix.prune()
+    return matrix
+
+
+def _require_within(matrix: Any) -> None:
+    """Raise InputError unless each entry of a CSR or CSC matrix lies within its shape."""
+    by_document = matrix.format == "csr"
+    lines, places = matrix.shape if by_document else matrix.shape[::-1]
+    line, place = ("document", "column") if by_document else ("column", "document")
+    starts, indices = matrix.indptr, matrix.indices
+    if len(starts) != lines + 1 or starts[0] != 0:
+        raise InputError(
+            f"The sparse matrix of features has {len(starts)} pointers (indptr) from "
+            f"{starts[0] if len(starts) else 'nothing'} on for {lines} {line}s; {lines + 1} from 0 "
+            "on are needed."
+        )
+    stored = min(len(indices), len(matrix.data))
+    wrong = np.flatnonzero((np.diff(starts) < 0) | (starts[1:] > stored))
+    if wrong.size:
+        first = int(wrong[0])
+        raise InputError(
+            f"The sparse matrix of features has the entries {starts[first]} to {starts[first + 1]} "
+            f"(indptr) for {line} {first} (counted from 0); pointers must rise, at most to the "
+            f"number of entries, {stored}."
+        )
+    used = indices[: starts[-1]]
+    if used.size and (used.min() < 0 or used.max() >= places):
+        entry = int(np.argmax((used < 0) | (used >= places)))
+        first = int(np.searchsorted(starts, entry, side="right")) - 1
+        raise InputError(
+            f"The sparse matrix of features has an entry in {line} {first}, {place} {used[entry]} "
+            f"(counted from 0), but its {place}s are 0 to {places - 1}."
+        )
+
+
+def _lost_in_dense(given: NDArray[Any], kept: NDArray[np.float32]) -> TooSmall:
+    if given.dtype.kind != "f" or given.dtype.itemsize <= kept.dtype.itemsize:
+        return TooSmall()
+    found = TooSmall()
+    for start in range(0, len(kept), _ROWS_AT_ONCE):
+        block = slice(start, start + _ROWS_AT_ONCE)
+        lost = (kept[block] == 0) & (given[block] != 0)
+        if lost.any():
+            rows, columns = np.nonzero(lost)
+            found += TooSmall.at(columns, rows + start)
+    return found
+
+
+def _lost_in_sparse(given: sparse.csr_array, kept: sparse.csr_array) -> TooSmall:
+    lost = np.flatnonzero((kept.data == 0) & (given.data != 0))
+    if not lost.size:
+        return TooSmall()
+    rows = np.searchsorted(kept.indptr, lost, side="right") - 1
+    return TooSmall.at(kept.indices[lost], rows)
+
+
+def require_finite_features(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> None:
+    """Raise InputError, naming document and feature, for NaN, infinity and what was too large."""
+    if isinstance(features, sparse.csr_array):
+        bad = np.flatnonzero(~np.isfinite(features.data))
+        if bad.size:
+            row = int(np.searchsorted(features.indptr, bad[0], side="right")) - 1
+            _refuse_value(row, int(feature_ids[features.indices[bad[0]]]))
+        return
+    for start in range(0, features.shape[0], _ROWS_AT_ONCE):
+        block = features[start : start + _ROWS_AT_ONCE]
+        finite = np.isfinite(block)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            _refuse_value(start + int(row), int(feature_ids[column]))
+
+
+def _refuse_value(document: int, feature: int) -> None:
+    raise InputError(
+        f"Feature {feature} of document {document} (counted from 0) is not a finite number within "
+        f"±{LARGEST_FEATURE:.3g}, the range of float32; correct it or leave it out."
+    )
