@@ -22,12 +22,12 @@ THEMES: tuple[Theme, Theme] = ("dark", "light")
 
 
 def result_of(
-    name: str, *, share: float = 1.0, far: float = 30.0, spread_by: float = 0.1
+    name: str, *, share: float = 1.0, far: float = 30.0, spread_by: float = 0.1, draws: int = 2
 ) -> StudyResult:
-    plan = Plan(STUDIES[name], "quick", Settings(draws=2))
+    plan = Plan(STUDIES[name], "quick", Settings(draws=draws))
     levels = {"production": 13.0, "skyline": 10.0, "naive": 11.8, "propensity": 10.6}
     done = {}
-    for point, draw in itertools.product(plan.points, range(2)):
+    for point, draw in itertools.product(plan.points, range(draws)):
         for method in plan.study.methods:
             cell = cell_of(method, point.settings, draw)
             value = levels.get(method, 10.5) + spread_by * draw * (method == "propensity")
@@ -86,6 +86,9 @@ def test_maps_put_what_is_not_certain_in_brackets() -> None:
     assert set(certain[certain["x"] != 2.0]["text"]) == {"38"}
     open_ = study_figure(result_of("map-noise", far=11.8, spread_by=1.0)).rows
     assert set(open_[open_["x"] != 2.0]["text"]) == {"(23)"}
+    one_log = study_figure(result_of("map-noise", far=11.8, draws=1)).rows
+    assert set(one_log[one_log["x"] == 2.0]["text"]) == {"0"}
+    assert set(one_log[one_log["x"] != 2.0]["text"]) == {"(40)"}
 
 
 @given(
