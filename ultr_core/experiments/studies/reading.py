@@ -11,7 +11,7 @@ from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 _ONE_LOG = "on the one click log"
-_HOLDS_ZERO = "the interval of their difference over click logs holds 0"
+_HOLDS_ZERO = "the interval of the difference holds 0"
 
 
 def read_study(result: StudyResult) -> str:
@@ -113,7 +113,7 @@ def _where_ahead(result: StudyResult, points: list[Point]) -> str:
     parts = []
     for side, numbers in runs:
         ends = dict.fromkeys(f"{number:,.0f}" for number in (numbers[0], numbers[-1]))
-        span = f"with {' to '.join(ends)} clicks"
+        span = f"with {' to '.join(ends)}{'' if parts else ' clicks'}"
         where = span if len(runs) > 1 else "at every number of clicks here"
         parts.append(f"{where} {words[side]}")
     if not parts:
