@@ -110,7 +110,7 @@ def _where_ahead(result: StudyResult, points: list[Point]) -> str:
     runs = [(side, [x for _, x in run]) for side, run in groupby(sides, key=lambda pair: pair[0])]
     open_ = "the two cannot be told apart"
     words = {1: "weighting is ahead", -1: "the naive ranker is ahead", 0: open_}
-    parts = []
+    parts: list[str] = []
     for side, numbers in runs:
         ends = dict.fromkeys(f"{number:,.0f}" for number in (numbers[0], numbers[-1]))
         span = f"with {' to '.join(ends)}{'' if parts else ' clicks'}"
