@@ -14,7 +14,7 @@ from pages.shared.study_link import WAY, lab_button
 from ultr_core.experiments.studies import Point, StudyResult
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import PICKED, series_text
+from ultr_core.figures.study_curves import PICKED, cut_words, series_text
 from ultr_core.settings import PARAMETERS, Settings
 
 
@@ -32,6 +32,8 @@ def show_study(result: StudyResult, *, key: str) -> None:
         point = _clickable(result, figure, key)
         with above:
             _way_to(point, key, what="cell" if result.plan.study.is_map else "point")
+        if cut := cut_words(figure, result):
+            st.markdown(cut)
         offer_files(figure, draw)
 
 
