@@ -11,6 +11,7 @@ from pages.shared import (
     link,
     settings_history,
     side_by_side,
+    study_link,
     waiting,
 )
 from pages.shared.boot import boot, booted
@@ -74,8 +75,8 @@ def _look() -> str:
         from pages.shared import chart_ink
 
         ink = chart_ink.STYLE
-    parts = (_READABLE, _FORMULAS, checks.STYLE, side_by_side.STYLE, waiting.STYLE, ink)
-    return f"<style>{''.join(parts)}</style>"
+    looks = (checks.STYLE, side_by_side.STYLE, study_link.STYLE, waiting.STYLE)
+    return f"<style>{''.join((_READABLE, _FORMULAS, *looks, ink))}</style>"
 
 
 def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:

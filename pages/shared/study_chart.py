@@ -10,11 +10,11 @@ import streamlit as st
 
 from pages.shared.curve_words import learner_believes, users_have
 from pages.shared.frame import offer_files, page_spec, show_chart, theme
-from pages.shared.study_link import lab_button
+from pages.shared.study_link import WAY, lab_button
 from ultr_core.experiments.studies import Point, StudyResult
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import PICKED, series_text
+from ultr_core.figures.study_curves import PICKED, cut_words, series_text
 from ultr_core.settings import PARAMETERS, Settings
 
 
@@ -28,10 +28,13 @@ def show_study(result: StudyResult, *, key: str) -> None:
     draw = partial(study_figure, result)
     figure = draw(theme=theme())
     with st.container(key=f"figure-{figure.name}-{key}", gap="xsmall"):
+        above = st.container(key=WAY)
         point = _clickable(result, figure, key)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            offer_files(figure, draw)
+        with above:
             _way_to(point, key, what="cell" if result.plan.study.is_map else "point")
+        if cut := cut_words(figure, result):
+            st.markdown(cut)
+        offer_files(figure, draw)
 
 
 def _clickable(result: StudyResult, figure: Figure, key: str) -> Point | None:
@@ -65,7 +68,10 @@ def point_of(result: StudyResult, mark: Mapping[str, Any]) -> Point | None:
 def _way_to(point: Point | None, key: str, *, what: str) -> None:
     """A button that opens the world of a point on the main page, or how to get one."""
     if point is None:
-        st.markdown(f":material/touch_app: Click a {what} to open its world on the main page.")
+        st.markdown(
+            f":material/touch_app: Click a {what}, then press the button that appears here: it "
+            f"opens the {what}'s world on the main page."
+        )
         return
     lab_button(
         f"Open {_describe(point.settings)} in the lab",

@@ -166,7 +166,8 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
 
 
 def _bars(draws: int) -> str:
-    return f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    bars = f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    return f"{bars} Marks of several rankers at one place stand a little side by side."
 
 
 def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import cached
+from pages.shared.memory import Memory
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_partial
 from pages.shared.waiting_line import WaitingLine
+from ultr_core.errors import InputError
 from ultr_core.experiments import WORLD_FIELDS, stage
 from ultr_core.experiments.studies import (
     Cell,
@@ -29,7 +30,8 @@ from ultr_core.settings import Settings
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
-
+_DESCRIPTIONS: Memory[WorldDescription] = Memory(20)
+_CELLS: Memory[CellResult] = Memory(5_000)
 
 LINE = WaitingLine()
 """For the one place for a study that this server has."""
@@ -37,25 +39,42 @@ LINE = WaitingLine()
 
 def description(corpus: str | None, settings: Settings) -> WorldDescription:
     """What the world of these settings is, in plain values."""
-    values = _description(corpus, stage(settings, WORLD_FIELDS))
-    return WorldDescription(**values)
+    key = stage(settings, WORLD_FIELDS)
+    return _DESCRIPTIONS.get((corpus, key), lambda: describe(cached.world(corpus, key)))
 
 
-@st.cache_data(max_entries=20, show_spinner=False)
-def _description(corpus: str | None, key: Settings) -> dict[str, Any]:
-    return dict(vars(describe(cached.world(corpus, key))))
+def _cell(corpus: str | None, cell: Cell) -> CellResult:
+    def make() -> CellResult:
+        (result,) = run_in_process(cached.world(corpus, cell.settings), [cell])
+        return result
+
+    return _CELLS.get((corpus, cell), make)
 
 
-@st.cache_data(max_entries=5000, show_spinner=False)
-def _cell(corpus: str | None, cell: Cell) -> dict[str, Any]:
-    (result,) = run_in_process(cached.world(corpus, cell.settings), [cell])
-    return result.as_dict()
+def finished(corpus: str | None, plan: Plan) -> Mapping[str, CellResult]:
+    """All cells of a plan if the server remembers them, else what this session has run so far."""
+    found: Mapping[str, CellResult] = st.session_state.get(_name(corpus, plan), {})
+    return _remembered(corpus, plan) or found
 
 
-def finished(corpus: str | None, plan: Plan) -> dict[str, CellResult]:
-    """The cells of a plan that this session has run so far."""
-    found: dict[str, CellResult] = st.session_state.get(_name(corpus, plan), {})
-    return found
+def _remembered(corpus: str | None, plan: Plan) -> dict[str, CellResult]:
+    """The cells of a plan, whoever ran them; none if one, or their world, would be to be made.
+
+    A part that others left is not shown: it would be no one's stopped run.
+    """
+    if _DESCRIPTIONS.peek((corpus, stage(plan.base, WORLD_FIELDS))) is None:
+        return {}
+    held = {}
+    try:
+        cells = plan.cells
+    except InputError:
+        return {}  # settings that make no world have no cells
+    for cell in cells:
+        result = _CELLS.peek((corpus, cell))
+        if result is None:
+            return {}
+        held[cell.key] = result
+    return held
 
 
 def is_running(plan: Plan) -> bool:
@@ -105,7 +124,7 @@ def _run_cells(
         left = (time.monotonic() - started) * (whole - ready) / ready if ready > 2 else None
         when = "" if left is None else f", about {left:.0f} s left"
         place.progress(ready / whole, f"Ranker {number + 1} of {len(plan.cells)}{when}")
-        done[cell.key] = CellResult(**_cell(corpus, cell))
+        done[cell.key] = _cell(corpus, cell)
         ready += cell.weight
         if time.monotonic() - painted > _PICTURE_EVERY:
             headline.place().markdown(f"{len(done)} of {len(plan.cells)} rankers are trained.")

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import study_run
+from pages.shared.memory import Memory
 from pages.shared.study_chart import point_of
 from tests.app.pages import open_savers
 from ultr_core.experiments.studies import (
@@ -72,6 +73,8 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
     result = shipped_result(name, LOSSES["sum-of-ranks"])
     assert f"**{read_study(result)}**" in words(app)
     assert len(app.get("vega_lite_chart")) == 1
+    what = "cell" if result.plan.study.is_map else "point"
+    assert f"Click a {what}, then press the button that appears here" in words(app)
     labels = [expander.label for expander in app.expander]
     for claim in judge(result):
         assert any(claim.verdict in label and claim.statement in label for label in labels)
@@ -142,14 +145,43 @@ def test_a_quick_run_ends_with_curve_and_verdicts(open_app: OpenApp, small_corpu
     assert len(app.get("vega_lite_chart")) == 1
 
 
-def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
+def test_what_the_server_holds_is_shown_to_others_without_a_run(
+    open_app: OpenApp, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = {"draws": "1", "seed": "79", "result": "quick"}
+    first = open_study(open_app, "map-noise", small_corpus, **link)
+    first.button(key="run-map-noise").click().run(timeout=120)
+    monkeypatch.setattr(study_run, "run_in_process", None)  # nothing may be computed again
+    other = open_study(open_app, "map-noise", small_corpus, **link)
+    assert "Nothing is computed yet" not in words(other)
+    assert [text.value for text in other.markdown][:3] == [t.value for t in first.markdown][:3]
+    assert not [button for button in other.button if button.key == "run-map-noise"]
+    assert len(other.get("vega_lite_chart")) == 1
+    of_another_seed = open_study(open_app, "map-noise", small_corpus, **{**link, "seed": "80"})
+    assert "Nothing is computed yet" in words(of_another_seed)
+    impossible = open_study(open_app, "map-noise", small_corpus, **link, eps_plus="0.2")
+    assert any("ε₊" in error.value for error in impossible.error)
+
+
+def test_a_part_that_another_visitor_left_is_not_shown(
     open_app: OpenApp, small_corpus: Path
+) -> None:
+    shown = {"draws": "1", "seed": "81", "result": "quick"}
+    app = open_study(open_app, "map-noise", small_corpus, **shown)
+    app.button(key="run-map-noise").click().run(timeout=120)
+    other = open_study(open_app, "map-noise", small_corpus, **{**shown, "draws": "2"})
+    assert "Nothing is computed yet" in words(other)
+
+
+def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
+    open_app: OpenApp, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500", seed="78")
     app.button(key="run-bias").click().run(timeout=120)
     plan = Plan(STUDIES["bias"], "quick", Settings(draws=2, seed=78))
     key = study_run._name(str(small_corpus), plan)
     app.session_state[key] = dict(list(app.session_state[key].items())[:30])
+    monkeypatch.setattr(study_run, "_CELLS", Memory(100))
     app.run()
     assert "not yet finished" in words(app)
     assert app.button(key="run-bias").label == "Go on: 12 rankers left"

@@ -19,6 +19,7 @@ from ultr_core.experiments.studies import (
 )
 from ultr_core.export.study_files import study_svg, versions
 from ultr_core.figures.study import study_figure
+from ultr_core.figures.study_curves import cut_words
 
 _MARKS: Mapping[str, str] = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
 _CLASSES: Mapping[str, str] = {HOLDS: "holds", FAILS: "fails", OPEN: "open"}
@@ -98,7 +99,7 @@ def _study_section(result: StudyResult) -> str:
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
             f"{result.plan.base.draws} click logs a point, bars are 95% intervals over them. "
-            f"{escape(_loss_sentence(result))}</p>",
+            f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
     )

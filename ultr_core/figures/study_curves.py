@@ -17,6 +17,7 @@ from ultr_core.figures.study_layout import NAME_DISTANCE, loss_range, spread
 from ultr_core.figures.style import INKS, METHOD_STYLES, MethodStyle, Theme
 from ultr_core.figures.template import bare_spec, rows_of, with_domains
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted, with_minus
 
 HEIGHT = 420
 PICKED = "picked"
@@ -38,6 +39,16 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
 """Names beside the curves, where there is little room."""
 
 _ROOM_FOR_NAMES = 128  # pixels, right of the axis
+_CUT_NAMED = 3
+_SIDE_BY_SIDE: Any = {
+    "expr": "(indexof(['naive', 'propensity', 'clipped', 'skip-above'], datum.method) - 1"
+    " - (datum.weight === 'thin' ? 0.5 : 0)) * (width > 500 ? 3 : 2)"
+}
+"""Pixels that a ranker's marks stand beside their place, lest one bar hides another."""
+
+_UPWARDS: Any = {"expr": "datum.upwards ? 'triangle-up' : 'triangle-down'"}
+_ARROWHEAD: Any = {"expr": "datum.upwards ? 'M-1,0.6L0,-0.6L1,0.6' : 'M-1,-0.6L0,0.6L1,-0.6'"}
+_INSIDE: Any = {"expr": "datum.upwards ? 3 : -3"}
 _LAST_WHERE_NARROW: Any = {"expr": "width > 500 || datum.last ? 1 : 0"}
 
 
@@ -45,7 +56,8 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
     """Curves of all methods of a study, as far as they are finished.
 
     Marks beyond the axis stand at its end with their value; of a method that is beyond it
-    everywhere there is only the name. The larger number of clicks is drawn thick and filled.
+    everywhere there is only the name. An arrowhead ends a bar that goes on beyond the axis. The
+    larger number of clicks is drawn thick and filled.
     """
     plan = result.plan
     curves = result.curve_table()
@@ -84,7 +96,8 @@ def _parts(
         .astype(bool)
     )
     beyond = moving[~inside & seen].copy()
-    beyond["y"] = [low if value < low else high for value in beyond["value"]]
+    beyond["upwards"] = beyond["value"] > high
+    beyond["y"] = np.where(beyond["upwards"], high, low)
     texts = beyond["value"].map("{:.3g}".format).groupby(beyond["x"])
     beyond["text"] = texts.transform(lambda values: " / ".join(dict.fromkeys(values)))
     beyond["last"] = beyond["x"] == beyond["x"].max()
@@ -97,9 +110,38 @@ def _parts(
         shown.assign(part="curve"),
         shown[inside[shown.index]].assign(part="point"),
         beyond.assign(part="beyond"),
+        *_cut_bars(shown, domain),
         _names(result, shown, levels, moving[~seen], domain).assign(part="name"),
         _noise_shares(result, curves).assign(part="share"),
     ]
+
+
+def _cut_bars(shown: pd.DataFrame, domain: tuple[float, float]) -> list[pd.DataFrame]:
+    """The bars that end at the axis and not with their interval, of marks that are inside."""
+    low, high = domain
+    inside = shown[shown["value"].between(low, high)]
+    up, down = inside[inside["high"] > high], inside[inside["low"] < low]
+    return [
+        up.assign(part="cut", y=high, upwards=True),
+        down.assign(part="cut", y=low, upwards=False),
+    ]
+
+
+def cut_words(figure: Figure, result: StudyResult) -> str:
+    """Which bars of a picture go on beyond its axis, and to what value; empty if none does."""
+    rows = figure.rows
+    cut = rows[rows["part"] == "cut"] if "part" in rows else rows
+    if cut.empty:
+        return ""
+    symbol = PARAMETERS[result.plan.study.x_fields[0]].symbol
+    named = [
+        f"{row['label']} {row['series']}".strip()
+        + f" at {symbol} = {row['x']:,.6g} to {row['high' if row['upwards'] else 'low']:.4g}"
+        for row in cut.head(_CUT_NAMED).to_dict("records")
+    ]
+    more = len(cut) - len(named)
+    rest = f"; for {counted(more, 'other')} see the tooltips" if more else ""
+    return with_minus(f"Bars with an arrowhead go on beyond the axis: {'; '.join(named)}{rest}.")
 
 
 def _marks(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:
@@ -240,7 +282,7 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
     curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")
     points = (
         rows_of("point")
-        .mark_point(size=110, opacity=1, strokeWidth=2)
+        .mark_point(size=110, opacity=1, strokeWidth=2, xOffset=_SIDE_BY_SIDE)
         .encode(
             x=x,
             y=y_of("value"),
@@ -255,16 +297,20 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
         rows_of("level").mark_rule(strokeWidth=2, opacity=0.9).encode(
             x=x, x2="x_end:Q", y=y, color=color, strokeDash=dash
         ),
-        curve.mark_line(clip=True).encode(
+        curve.mark_line(clip=True, xOffset=_SIDE_BY_SIDE).encode(
             x=x, y=y_of("value"), color=color, strokeDash=dash, detail="series:N",
             strokeWidth=alt.StrokeWidth("weight:O", **by_weight(1.5, 3)),
         ),
-        curve.mark_rule(strokeWidth=2).encode(
+        curve.mark_rule(strokeWidth=2, xOffset=_SIDE_BY_SIDE).encode(
             x=x, y=y_of("low_y"), y2="high_y:Q", color=color, tooltip=tooltip
         ),
-        beyond.mark_point(shape="triangle-up", size=90, filled=True, opacity=1).encode(
-            x=x, y=y, color=color, tooltip=tooltip
-        ),
+        beyond.mark_point(
+            shape=_UPWARDS, size=90, filled=True, opacity=1, xOffset=_SIDE_BY_SIDE
+        ).encode(x=x, y=y, color=color, tooltip=tooltip),
+        rows_of("cut").mark_point(
+            shape=_ARROWHEAD, size=70, strokeWidth=2, opacity=1, xOffset=_SIDE_BY_SIDE,
+            yOffset=_INSIDE,
+        ).encode(x=x, y=y, color=color, tooltip=tooltip),
         beyond.mark_text(dy=-14, opacity=_LAST_WHERE_NARROW).encode(x=x, y=y, text="text:N"),
         rows_of("name").mark_text(align="left", dx=14, baseline="middle").encode(
             x=x, y=y, text="text:N"

@@ -51,12 +51,14 @@ def study_map(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> 
     """The map of a study: blue where weighting wins, orange where the naive ranker does.
 
     The number in a cell is the gain in percent of the gap between production and skyline; cells
-    whose interval holds 0 have it in brackets.
+    whose interval holds 0, or that have none, have it in brackets.
     """
     rows = gain_table(result).assign(part="cell")
+    told = (rows["draws"] > 1) & ((rows["low"] > 0) | (rows["high"] < 0))
+    same = (rows["low"] == 0) & (rows["high"] == 0)
     rows["text"] = [
-        _percent(gain) if low > 0 or high < 0 or low == high else f"({_percent(gain)})"
-        for gain, low, high in zip(rows["gain"], rows["low"], rows["high"], strict=True)
+        _percent(gain) if certain else f"({_percent(gain)})"
+        for gain, certain in zip(rows["gain"], told | same, strict=True)
     ]
     study = result.plan.study
     spec = _template(study.x_fields[0], study.series_field or "", theme)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from tests.made_up_studies import made_up, noise, opposite, papers_loss
 from ultr_core.errors import InputError
 from ultr_core.experiments import World, build_world, simulate_logs, train_method
 from ultr_core.experiments.studies import (
@@ -20,11 +20,8 @@ from ultr_core.experiments.studies import (
     SCALES,
     STUDIES,
     STUDY_METHODS,
-    CellResult,
     Plan,
-    Point,
     StudyResult,
-    WorldDescription,
     cell_of,
     find_loss,
     judge,
@@ -40,11 +37,7 @@ from ultr_core.experiments.studies.skip_above import (
     skip_above_preferences,
 )
 from ultr_core.feedback import ClickLog, simulate_sessions
-from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
-
-Loss = Callable[[str, Point, int], float]
-DESCRIPTION = WorldDescription("0", {"name": "made up"}, 0, ())
 
 
 @pytest.fixture(scope="module")
@@ -207,61 +200,6 @@ def test_a_log_with_moving_documents_is_refused() -> None:
 # tell.
 
 
-def made_up(name: str, loss: Loss, *, draws: int = 5, agreement: float = -0.9) -> StudyResult:
-    plan = Plan(STUDIES[name], "quick", Settings(draws=draws))
-    done = {}
-    for point in plan.points:
-        for method in plan.study.methods:
-            for draw in range(draws):
-                key = cell_of(method, point.settings, draw).key
-                value = loss(method, point, draw)
-                losses = dict.fromkeys(LOSSES, value) | {"sum-of-ranks": value}
-                share = 0.598 if point.x == 0.3 else 0.3
-                tau = agreement if method == "skip-above" else 1.0
-                done[key] = CellResult(key, losses, tau, 1.0, 0.0, 0.0, 9, 9, share, 0.0, 0.0)
-    return StudyResult(plan, LOSSES["sum-of-ranks"], done, DESCRIPTION)
-
-
-def papers_loss(method: str, point: Point, draw: int) -> float:
-    settings = point.settings
-    wiggle = 0.001 * (draw - 2)
-    if method == "production":
-        return 13.0
-    if method == "skyline":
-        return 10.0
-    if method == "skip-above":
-        return 40.0 + wiggle
-    naive = 10.0 + min(settings.eta, 1.5) * (0.9 + 2 * settings.eps_minus)
-    if method == "naive":
-        return naive
-    exaggeration = settings.assumed_eta - settings.eta
-    variance = 3000 / settings.clicks if method == "propensity" else 2000 / settings.clicks
-    if settings.eta == settings.assumed_eta == 0:
-        return naive
-    if settings.assumed_eta == 0:
-        return naive
-    hurt = 4 * exaggeration**2 if exaggeration > 0 else 0.9 * exaggeration**2
-    return 10.0 + variance + hurt + wiggle
-
-
-def opposite(method: str, point: Point, draw: int) -> float:
-    swap = {"naive": "propensity", "propensity": "naive", "clipped": "naive"}
-    value = papers_loss(swap.get(method, method), point, draw)
-    if method == "skip-above":
-        return 11.0
-    few = 0.4 if method == "propensity" and point.settings.clicks < 100_000 else 0.0
-    drift = 3.0 * point.x if method == "propensity" else 0.0
-    return value + drift - few + 0.002 * (draw - 2) + (0.5 if method == "clipped" else 0.0)
-
-
-def noise(method: str, point: Point, draw: int) -> float:
-    if method in ("production", "skyline"):
-        return papers_loss(method, point, draw)
-    place = (round(point.x * 100) * 31 + len(method) * 7 + draw * 3) % 1000
-    sign = 1.0 if method == "naive" else -1.0
-    return 11.0 + (draw - 2) * sign * (1.0 + point.x) + place / 1e6
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_claims_hold_in_the_papers_world(name: str) -> None:
     result = made_up(name, papers_loss)
@@ -289,53 +227,6 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
     nothing = StudyResult(whole.plan, whole.loss, {}, whole.world)
     assert "No point" in read_study(nothing)
     assert len(nothing.curve_table()) == 0
-
-
-VERDICTS = {
-    "learning-curve": ("the weighted ranker beats the naive one", "loses to the naive one"),
-    "bias": (
-        "More bias hurts the naive ranker more than the weighted one.",
-        "More bias hurts the weighted ranker more than the naive one.",
-    ),
-    "noise": (
-        "More click noise hurts the naive ranker more than the weighted one.",
-        "More click noise hurts the weighted ranker more than the naive one.",
-    ),
-    "misspecification": (
-        "assuming too much (1.5), it beats the naive one.",
-        "assuming too much (1.5), it loses to the naive one.",
-    ),
-    "map-noise": ("in 6 of 9 places of the map and loses in none; in the other 3", "loses in 6."),
-    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 3."),
-}
-
-
-@pytest.mark.parametrize("name", VERDICTS)
-def test_a_reading_begins_with_a_verdict_that_follows_the_numbers(name: str) -> None:
-    for loss, verdict in zip((papers_loss, opposite), VERDICTS[name], strict=True):
-        assert verdict in read_study(made_up(name, loss))
-    words = read_study(made_up(name, noise))
-    assert not any(verdict in words for verdict in VERDICTS[name])
-
-
-@pytest.mark.parametrize("name", VERDICTS)
-def test_one_click_log_is_said_to_have_no_interval_and_gives_no_half_of_one(name: str) -> None:
-    words = read_study(made_up(name, papers_loss, draws=1))
-    assert words.endswith(NO_INTERVAL)
-    assert "±" not in words
-    assert "beats" not in words and "holds 0" not in words
-    assert NO_INTERVAL not in read_study(made_up(name, papers_loss))
-
-
-def test_readings_say_which_way_is_better_and_never_that_an_interval_is_nothing() -> None:
-    for name in FIGURES:
-        for loss in LOSSES.values():
-            steady = made_up(name, lambda *place: round(papers_loss(*place[:2], 2), 2))
-            words = read_study(StudyResult(steady.plan, loss, steady.done, steady.world))
-            assert loss.direction in words
-            assert "±" not in words  # every draw gives the same
-            close = made_up(name, lambda *place: papers_loss(*place) + 1e-4 * place[2])
-            assert "± 0.00 " not in read_study(close).replace(",", " ").replace(")", " ")
 
 
 def test_claims_turn_round_for_a_gain() -> None:

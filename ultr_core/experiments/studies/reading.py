@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from ultr_core.experiments.studies.curves import StudyResult
 from ultr_core.experiments.studies.grids import Point
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
+from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
+_ONE_LOG = "on the one click log"
+_HOLDS_ZERO = "the interval of the difference holds 0"
 
 
 def read_study(result: StudyResult) -> str:
@@ -66,8 +71,8 @@ def _gain(result: StudyResult, point: Point) -> Estimate:
 
 
 def _sign(found: Estimate) -> int:
-    """Side of 0 on which the interval lies, 0 if it holds 0; of one draw, that of its value."""
-    return int(found.low > 0) - int(found.high < 0)
+    """Side of 0 on which the interval lies; 0 if it holds 0 or there is none."""
+    return 0 if found.n < 2 else int(found.low > 0) - int(found.high < 0)
 
 
 def _against_naive(result: StudyResult, point: Point) -> str:
@@ -76,32 +81,45 @@ def _against_naive(result: StudyResult, point: Point) -> str:
     if gain.low == gain.high == 0:
         return "is the same as the naive one"
     if gain.n < 2:
-        return f"is {'ahead of' if gain.value > 0 else 'behind'} the naive one"
+        return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
     verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
     return f"{verbs[_sign(gain)]} the naive one"
 
 
-def _share_of_gap(result: StudyResult, point: Point) -> float:
+def _share_of_gap(result: StudyResult, point: Point) -> str:
     gap = result.gap() or 1.0
     left = list(result.excess(("propensity", point), ("skyline", point)).values())
-    return 1 - interval_over_draws(left).value / gap
+    return with_minus(f"{1 - interval_over_draws(left).value / gap:.0%}")
 
 
 def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
     last = points[-1]
-    sentence = (
+    return (
         f"With {last.x:,.0f} clicks the weighted ranker {_against_naive(result, last)}: "
         f"{_value(result, 'propensity', last)} against {_value(result, 'naive', last)} "
-        f"({_measure(result)}). That is {_share_of_gap(result, last):.0%} of the way from "
+        f"({_measure(result)}). That is {_share_of_gap(result, last)} of the way from "
         f"production ({result.level('production'):.2f}) to full information "
-        f"({result.level('skyline'):.2f})."
+        f"({result.level('skyline'):.2f}).{_where_ahead(result, points)}"
     )
-    loses = [p.x for p in points if _gain(result, p).value <= 0]
-    if len(loses) == len(points):
-        return sentence + " The naive ranker is the better one at every number of clicks here."
-    if not loses:
-        return sentence + " Weighting is ahead from the fewest clicks on."
-    return sentence + f" Up to {max(loses):,.0f} clicks the naive ranker is ahead."
+
+
+def _where_ahead(result: StudyResult, points: list[Point]) -> str:
+    """At which numbers of clicks which ranker is ahead, and at which that cannot be told."""
+    gains = ((point, _gain(result, point)) for point in points)
+    sides = [(_sign(gain), point.x) for point, gain in gains if gain.n > 1]
+    runs = [(side, [x for _, x in run]) for side, run in groupby(sides, key=lambda pair: pair[0])]
+    open_ = "the two cannot be told apart"
+    words = {1: "weighting is ahead", -1: "the naive ranker is ahead", 0: open_}
+    parts: list[str] = []
+    for side, numbers in runs:
+        ends = dict.fromkeys(f"{number:,.0f}" for number in (numbers[0], numbers[-1]))
+        span = f"with {' to '.join(ends)}{'' if parts else ' clicks'}"
+        where = span if len(runs) > 1 else "at every number of clicks here"
+        parts.append(f"{where} {words[side]}")
+    if not parts:
+        return ""
+    sentence = ", ".join(parts).replace(open_, f"{open_} ({_HOLDS_ZERO})", 1)
+    return f" {sentence[0].upper()}{sentence[1:]}."
 
 
 def _read_severity(result: StudyResult, points: list[Point]) -> str:
@@ -132,7 +150,7 @@ def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> 
         return ""
     more = _sign(interval_over_draws(both))
     if more == 0:
-        return f"{cause} hurts both rankers alike, as far as can be told."
+        return f"Whether {cause.lower()} hurts one ranker more than the other cannot be told."
     worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
     harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
     if _sign(harm) > 0:
@@ -158,17 +176,21 @@ def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
 
 
 def _read_map(result: StudyResult) -> str:
-    done = [p for p in result.plan.points if _both(result, p)]
-    gains = [_gain(result, point) for point in done]
+    needed = min(2, result.plan.base.draws)
+    done = [_gain(result, point) for point in result.plan.points if _both(result, point)]
+    gains = [gain for gain in done if gain.n >= needed]
+    if not gains:
+        return f"No place of the map has {counted(needed, 'finished click log')} yet."
+    if needed < 2:
+        better, worse = (sum(side * gain.value > 0 for gain in gains) for side in (1, -1))
+        return (
+            f"{_ONE_LOG.capitalize()} weighting comes out better than the naive ranker in {better} "
+            f"of {len(gains)} places of the map and worse in {worse or 'none'}."
+        )
     wins, loses = (sum(_sign(gain) == side for gain in gains) for side in (1, -1))
-    places, left = len(gains), len(gains) - wins - loses
-    if result.plan.base.draws < 2:
-        ahead, behind, other = "is ahead of", "is behind", "both are level"
-    else:
-        ahead, behind = "beats", "loses"
-        other = "the two cannot be told apart (the interval over click logs holds 0)"
-    rest = f"; in the other {left} {other}" if left else ""
+    left = len(gains) - wins - loses
+    rest = f"; in the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
     return (
-        f"Weighting {ahead} the naive ranker in {wins} of {places} places of the map and {behind} "
+        f"Weighting beats the naive ranker in {wins} of {len(gains)} places of the map and loses "
         f"in {loses or 'none'}{rest}."
     )

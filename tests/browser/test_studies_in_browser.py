@@ -1,0 +1,38 @@
+"""The figures of studies as their reader meets them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+from playwright.sync_api import expect
+
+from tests.browser.pages import OpenPage, opened, settled
+
+
+@pytest.mark.parametrize(
+    ("study", "mark", "width", "height"),
+    [("misspecification", "symbol", 1280, 720), ("map-noise", "rect", 390, 844)],
+)
+def test_the_button_that_a_click_makes_appear_is_in_sight(
+    open_page: OpenPage, address: str, study: str, mark: str, width: int, height: int
+) -> None:
+    link = f"{address}/robustness?study={study}&draws=1"
+    page = opened(open_page, link, width=width, height=height)
+    page.get_by_role("button", name=re.compile("^Run: train")).click()
+    expect(page.get_by_text("then press the button that appears here")).to_be_visible()
+    settled(page)
+    marks = page.locator(f"svg.marks .mark-{mark} path")
+    button = page.get_by_role("button", name=re.compile("^Open .* in the lab$"))
+    for place in (marks.first, marks.last):
+        for edge in ("start", "end"):
+            place.evaluate("(mark, edge) => mark.scrollIntoView({block: edge})", edge)
+            if edge == "start":  # not below the page's bar
+                page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy(0, -130)")
+            place.click(force=True)  # another mark may lie on it
+            expect(button).to_be_in_viewport(ratio=1)
