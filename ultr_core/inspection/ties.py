@@ -50,7 +50,8 @@ def tied_groups(scores: FloatArray, query_offsets: IntArray) -> TiedGroups:
     query = query_of_document(query_offsets)
     order = np.lexsort((ranks, query))
     ordered = np.asarray(scores, dtype=np.float64)[order]
-    new = np.append(True, (np.diff(query[order]) != 0) | (np.diff(ordered) != 0))
+    # Compared, not subtracted: the difference of two large scores is no number.
+    new = np.append(True, (np.diff(query[order]) != 0) | (ordered[1:] != ordered[:-1]))
     number = np.cumsum(new) - 1
     size = np.bincount(number)
     first = ranks[order][np.flatnonzero(new)].astype(np.int64)

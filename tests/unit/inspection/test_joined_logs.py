@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from ultr_core.experiments.own_clicks import simulate_own_log
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.inspection import (
     VERDICTS,
+    expected_ranks,
     heaviest_share,
     inspect_corpus,
     inspect_curve,
@@ -174,6 +176,27 @@ def test_curves_of_the_wrong_kind() -> None:
     assert inspect_curve([1, 1e-4]).finding("largest_weight").verdict == "look"
     with pytest.raises(InputError, match="rank 2"):
         inspect_curve([1, float("nan")])
+
+
+def test_curves_at_the_ends_of_the_number_range_are_checked_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = inspect_curve([1e308, 1e308, 3e307])
+        assert found.finding("largest_weight").value == pytest.approx(10 / 3)
+        for values in ([1e308, 1e-308], [5e-324, 1.0], [1.0, 0.5, 1e-310]):
+            found = inspect_curve(values)
+            assert found.finding("largest_weight").verdict == "look"
+            assert "inf" not in found.finding("largest_weight").words
+            json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_scores_far_apart_are_compared_without_a_warning() -> None:
+    scores = np.array([1.7e308, -1.7e308, -1.7e308, 1.7e308])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(
+            expected_ranks(scores, np.array([0, 4])), [1.5, 3.5, 3.5, 1.5]
+        )
 
 
 def test_the_logs_own_curve() -> None:
