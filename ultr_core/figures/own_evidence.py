@@ -13,7 +13,8 @@ from ultr_core.figures.style import Theme
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.propensity.log_estimates import LogEstimate
 
-_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
+DRAWN = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
+"""Reports of an evaluation that the picture shows, and the methods whose ink they have."""
 
 
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
@@ -31,7 +32,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
             "high": estimate.high,
             "text": f"{estimate.value:.2f}",
         }
-        for key, method in _METHODS.items()
+        for key, method in DRAWN.items()
         if (estimate := found.reports[key].estimate) is not None
     ]
     if not rows:

@@ -154,7 +154,8 @@ def _weights_of_clicks(log: ClickLog, weight_of_click: FloatArray) -> Weights:
     """Sum the weight of every click by document."""
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {log.query_draws} query draws; learning needs at least one."
+            f"There is no click in {counted(log.query_draws, 'query draw')}; learning needs at "
+            "least one."
         )
     return Weights(log.sum_by_document(log.clicks * weight_of_click), log.total_clicks)
 
