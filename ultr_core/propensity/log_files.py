@@ -169,10 +169,11 @@ def _read(
             needed = _needed(places)
             require_columns(needed, header, source.name, "line 1")
             blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
-        table = LogTable(source.name, row_noun)
+        named = {meaning: header[place] for meaning, place in places.items()}
+        table = LogTable(source.name, row_noun, named)
         for block in blocks:
             table.add(block)
-        return table.log(form, {meaning: header[place] for meaning, place in places.items()})
+        return table.log(form)
 
 
 def _needed(places: Mapping[str, int]) -> dict[str, int]:
