@@ -18,7 +18,7 @@ from ultr_core.corpus import (
 )
 from ultr_core.corpus.letor_lines import Progress, Source
 from ultr_core.corpus.model import LARGEST_GRADE
-from ultr_core.corpus.score_files import write_scores
+from ultr_core.corpus.score_files import is_score_table, write_scores
 from ultr_core.corpus.splits import PAPER_THRESHOLD
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files import output_path
@@ -184,7 +184,7 @@ def _detect(path: str) -> str:
         return "weights"
     kind = kind_of(source)
     if kind == "scores":
-        return "score-table" if _first_line(source).count(",") else "scores"
+        return "score-table" if is_score_table(_first_line(source)) else "scores"
     if kind == "ranker":
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:

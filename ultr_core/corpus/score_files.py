@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import CandidateTable, candidate_rows, parse_number
 from ultr_core.errors import InputError, named
@@ -85,11 +86,13 @@ def parse_scores(
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
         raise InputError(f"{name} has no score in it; one for each document is needed.")
-    if any(letter.isalpha() for letter in first.lower().replace("e", "")) and any(
-        mark in first for mark in ",;\t"
-    ):
-        return _from_table(text, corpus, name)
-    return _from_lines(text, corpus, name)
+    return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+
+
+def is_score_table(first: str) -> bool:
+    """Whether a first line names columns, and so begins a table of scores and no list of them."""
+    letters = any(letter.isalpha() for letter in first.lower().replace("e", ""))
+    return letters and any(mark in first for mark in DELIMITERS)
 
 
 def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:

@@ -73,7 +73,9 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
                 f"features {_span(corpus.feature_ids)}; load both with the same feature columns."
             )
     products = FeatureProducts(corpus.features, np.float64)
-    return np.asarray(products.scores_of_many(np.stack([m.coefficients for m in models])))
+    # A score beyond float64 is infinite, and whoever needs a finite one looks for that.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(products.scores_of_many(np.stack([m.coefficients for m in models])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.files import GZIP
 from ultr_core.propensity.log_blocks import (
@@ -19,7 +20,6 @@ from ultr_core.propensity.log_blocks import (
     text_blocks,
 )
 from ultr_core.propensity.log_columns import (
-    DELIMITERS,
     REQUIRED,
     found_columns,
     require_columns,

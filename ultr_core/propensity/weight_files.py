@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from pathlib import Path
 
 import numpy as np
 
+from ultr_core.corpus.delimiters import split_line
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import (
@@ -75,7 +75,8 @@ def read_weights(path: str | Path, corpus: Corpus) -> Weights:
 def is_weights_table(source: Source) -> bool:
     """Whether a file begins with the column names of a weights table."""
     first = source.beginning().splitlines()[:1]
-    names = {cell.strip().lower() for line in first for cell in re.split("[,;\t]", line)}
+    known = (*QUERY_COLUMNS, *WEIGHT_COLUMNS)
+    names = {cell.strip().lower() for line in first for cell in split_line(line, known)[1]}
     return bool(names & set(WEIGHT_COLUMNS)) and bool(names & set(QUERY_COLUMNS))
 
 
