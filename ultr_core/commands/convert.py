@@ -277,7 +277,7 @@ def _from_proprank(job: _Job, target: str) -> str:
         return f"{_counted(corpus)}; the grades are 1 for documents with a training example"
     if target == "weights":
         write_weights(job.options.output, corpus, weights)
-        return f"{_counted(corpus)}, {int((weights.values > 0).sum()):,} weights"
+        return f"{_counted(corpus)}, {counted(int((weights.values > 0).sum()), 'weight')}"
     return f"{_counted(corpus)}; {_write_training(job, corpus, weights)}"
 
 
@@ -287,7 +287,7 @@ def _from_weights(job: _Job, target: str) -> str:
     if target == "proprank":
         return _write_training(job, corpus, weights)
     write_weights(job.options.output, corpus, weights)
-    return f"{int((weights.values > 0).sum()):,} weights"
+    return counted(int((weights.values > 0).sum()), "weight")
 
 
 def _from_ranker(job: _Job, target: str) -> str:
@@ -310,7 +310,7 @@ def _from_scores(job: _Job, target: str) -> str:
     corpus = job.own_corpus("Scores")
     scores = read_scores(job.options.input, corpus)
     write_scores(job.options.output, corpus, scores, table=target == "score-table")
-    return f"{len(scores):,} scores"
+    return counted(len(scores), "score")
 
 
 def _from_curve(job: _Job, target: str) -> str:

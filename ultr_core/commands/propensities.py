@@ -25,6 +25,7 @@ from ultr_core.propensity import (
     read_log,
     write_curve,
 )
+from ultr_core.words import counted
 
 NAME = "propensities"
 RANKS = (1, 10_000)  # the first and the last that can be asked for
@@ -105,8 +106,9 @@ def _ranks(text: str) -> tuple[int, ...]:
 def _print(result: LogEstimate) -> None:
     method, log = PROPENSITY_METHODS[result.estimate.method], result.log
     print(
-        f"{log['rows']:,} rows, {log['queries']:,} queries, {log['clicks']:,} clicks in "
-        f"{log['impressions']:,} impressions. {method.label}; assumes that {method.assumes}."
+        f"{counted(log['rows'], 'row')}, {counted(log['queries'], 'query', 'queries')}, "
+        f"{counted(log['clicks'], 'click')} in {counted(log['impressions'], 'impression')}. "
+        f"{method.label}; assumes that {method.assumes}."
     )
     print()
     print(

@@ -30,7 +30,7 @@ from ultr_core.risk import (
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 NDCG_CUTOFF = 10
 
@@ -87,10 +87,11 @@ class TrueQuality:
     @property
     def rule(self) -> str:
         """How queries without relevance count, in one sentence."""
+        without = self.queries_without_relevant
         return (
             f"Relevant is grade {self.relevant_grade} or more; "
-            f"{self.queries_without_relevant:,} of {self.queries:,} queries have no such document "
-            "and count 0 in the risk."
+            f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
+            f"{'counts' if without == 1 else 'count'} 0 in the risk."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -194,7 +195,10 @@ def evaluate_ranker(
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (corpus.n_documents,):
-        raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
+        raise InputError(
+            f"{counted(values.size, 'score was', 'scores were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; give one for each."
+        )
     if not 0 < clip <= 1:
         raise InputError(f"The clipping threshold is {clip:g}; it must be above 0 and at most 1.")
     require_covered(log, curve)

@@ -19,6 +19,7 @@ from ultr_core.propensity.known_ranks import (
     relative_errors,
 )
 from ultr_core.propensity.points import PropensityEstimate
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 Fit = Literal["none", "monotone", "power-law"]
@@ -54,7 +55,7 @@ class RelativeCurve:
     def describe(self) -> str:
         """Name the curve with its length and its most examined rank."""
         top = int(np.argmax(self.values)) + 1
-        return f"table of {len(self.values)} ranks, rank {top} examined most"
+        return f"table of {counted(len(self.values), 'rank')}, rank {top} examined most"
 
 
 MeasuredCurve = TableCurve | RelativeCurve | PowerLaw
@@ -138,7 +139,8 @@ class AssembledCurve:
             return self._known_sentence
         return (
             f"{self._known_sentence} The fit lies outside the 95% interval of "
-            f"{len(self.outside):,} of the {len(self.known) - 1:,} ranks beside the reference."
+            f"{len(self.outside):,} of the {counted(len(self.known) - 1, 'rank')} beside the "
+            "reference."
         )
 
     @property

@@ -25,6 +25,7 @@ from ultr_core.corpus.table_files import (
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files import read_text, text_of, writing
 from ultr_core.propensity.weights import Weights
+from ultr_core.words import counted
 
 WEIGHT_COLUMNS = ("weight",)
 EXAMPLE_COLUMNS = ("examples", "n")
@@ -39,8 +40,8 @@ def weights_text(corpus: Corpus, weights: Weights, *, all_documents: bool = Fals
     values = weights.values
     if len(values) != corpus.n_documents:
         raise InputError(
-            f"There are {len(values)} weights for {corpus.n_documents} documents; make them from "
-            "a click log of this corpus."
+            f"{counted(len(values), 'weight was', 'weights were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
         )
     shown = np.arange(len(values)) if all_documents else np.flatnonzero(values)
     out = io.StringIO()

@@ -132,7 +132,10 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     """
     q = np.asarray(propensities, dtype=np.float64)
     if q.shape != log.clicks.shape:
-        raise InputError(f"There are {q.size} propensities for {log.clicks.size} rows of the log.")
+        raise InputError(
+            f"{counted(q.size, 'propensity was', 'propensities were')} given for "
+            f"{counted(log.clicks.size, 'row')} of the log; give one for each."
+        )
     clicked = np.flatnonzero(log.clicks)
     of_clicked = q[clicked]
     right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)

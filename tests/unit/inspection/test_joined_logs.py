@@ -90,7 +90,7 @@ def test_documents_that_a_corpus_does_not_name_are_refused_with_the_repair() -> 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("C,x,1,1\n", "None of the 1 queries of the log, such as 'C', is in the corpus"),
+        ("C,x,1,1\n", "None of the 1 query of the log, such as 'C', is in the corpus"),
         ("A,z,1,1\n", "query 'A' of the log shows 'z', where the corpus has documents such as 'x'"),
     ],
 )
