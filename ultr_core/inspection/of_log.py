@@ -192,7 +192,8 @@ def _repeats(log: PresentationLog) -> Iterator[Finding]:
 
 def _rank_changes(log: PresentationLog) -> Finding:
     pairs, moved = int(log.pairs.size), log.moved_pairs
-    words = f"{moved:,} of {pairs:,} (query, document) pairs were seen at more than one position"
+    seen = part_of(moved, pairs, "(query, document) pair", does="was", do="were")
+    words = f"{seen} seen at more than one position"
     if log.clicks_only:
         return Finding(
             "rank_changes", "Rank changes", moved, "look",

@@ -19,7 +19,7 @@ from ultr_core.propensity.log_rows import (
     rows_of,
 )
 from ultr_core.propensity.presentations import PresentationLog, RowFault
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 MOST_ROWS = 400_000_000
 """Rows of one log, so that it fits into a large machine's memory."""
@@ -151,8 +151,9 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
         )
     if log.page is not None:
         yield from _repeats(log)
+    moved, pairs = log.moved_pairs, int(log.pairs.size)
     yield (
-        f"{log.moved_pairs:,} of {log.pairs.size:,} (query, document) pairs were shown at more "
+        f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
         "than one position; only documents that moved tell position and relevance apart."
     )
     if int(log.position.max()) == 1:

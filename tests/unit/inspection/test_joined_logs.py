@@ -29,6 +29,7 @@ from ultr_core.inspection import (
     join_log,
     own_curve,
 )
+from ultr_core.learners import LinearModel
 from ultr_core.propensity import parse_log, table_curve
 from ultr_core.settings import Settings
 
@@ -188,6 +189,13 @@ def test_curves_at_the_ends_of_the_number_range_are_checked_without_a_warning() 
             assert found.finding("largest_weight").verdict == "look"
             assert "inf" not in found.finding("largest_weight").words
             json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_a_ranker_whose_scores_overflow_is_checked_without_a_warning(corpus: Corpus) -> None:
+    ranker = LinearModel(np.array([1.7e308, 1.7e308]), np.array([1, 2]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(ranker.score(corpus)).any()
 
 
 def test_scores_far_apart_are_compared_without_a_warning() -> None:

@@ -52,7 +52,7 @@ def test_a_document_that_moved_is_one_document() -> None:
     log = parse_log("query_id,doc_id,position,click\nlamp,a,2,1\nlamp,a,5,0\nlamp,b,1,0\n")
     assert log.counts()["query_document_pairs"] == 2
     assert any(
-        "1 of 2 (query, document) pairs were shown at more than one" in n for n in log.notices
+        "1 of 2 (query, document) pairs was shown at more than one" in n for n in log.notices
     )
     views = log.displays().by_rank(5)
     assert views.impressions.tolist() == [1, 1, 0, 0, 1]
