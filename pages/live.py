@@ -22,6 +22,7 @@ from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.export.page_links import LIVE, SCHEME_TITLES
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
 from ultr_core.risk.sign_test import sign_test, traffic_words
+from ultr_core.words import counted
 
 RANKERS = {
     "production": "Production, weights by hand",
@@ -111,10 +112,11 @@ def _numbers(result: LiveResult) -> None:
     design, clicks = result.design, result.clicks
     with st.expander("The stages in numbers"):
         st.markdown(
-            f"- {design.days} days of clicks on the production ranking: {clicks['training']:,} in "
-            f"the first {design.training_days} for training, {clicks['validation']:,} in the last "
-            f"{design.validation_days} for choosing C; the paper had {PAPER_CLICKS:,} in all.\n"
-            f"- {design.swap_days} days of swaps: {clicks['swaps']:,} clicks.\n"
+            f"- {counted(design.days, 'day')} of clicks on the production ranking: "
+            f"{clicks['training']:,} in the first {design.training_days} for training, "
+            f"{clicks['validation']:,} in the last {design.validation_days} for choosing C; the "
+            f"paper had {PAPER_CLICKS:,} in all.\n"
+            f"- {counted(design.swap_days, 'day')} of swaps: {counted(clicks['swaps'], 'click')}.\n"
             "- Both rankers are retrained on all days with the chosen C, then interleaved on new "
             "queries."
         )

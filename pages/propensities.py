@@ -36,6 +36,7 @@ from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 DESIGN = (
     "swap_landmark", "swap_traffic", "swap_smoothing", "swap_fit", "swap_users", "swap_other",
@@ -204,9 +205,9 @@ def _ranker_section(
     with place.place().container():
         show_figure(partial(curve_risk_figure, risks))
     st.markdown(
-        f"One click log of {settings.clicks:,} expected clicks by position-model users with "
-        f"{users_have(settings)}; C chosen for each on validation clicks. One log has no interval: "
-        "differences of a tenth come and go with the seed."
+        f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
+        f"with {users_have(settings)}; C chosen for each on validation clicks. One log has no "
+        "interval: differences of a tenth come and go with the seed."
     )
 
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import warnings
 from contextlib import suppress
 from typing import NoReturn
 
@@ -24,6 +26,13 @@ def _end(number: int, _: object) -> None:
     os.kill(os.getpid(), number)
 
 
+def _silence_warnings() -> None:
+    """Let no warning of a library reach the reader, to whom it says nothing, unless asked for."""
+    if not sys.warnoptions:
+        sys.warnoptions.append("ignore")  # for processes started from here
+        warnings.simplefilter("ignore")
+
+
 def run() -> int:
     """Load the libraries, which takes a second, and run the command line.
 
@@ -34,6 +43,7 @@ def run() -> int:
     watched = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if watched:
         signal.signal(signal.SIGINT, _stop)
+    _silence_warnings()
     from ultr_core.cli import main
 
     for name in ("SIGTERM", "SIGHUP"):  # some systems have only the first

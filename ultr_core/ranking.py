@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.sorting import ranks_of
+from ultr_core.words import part_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -347,9 +348,10 @@ class NdcgSummary:
         total = self.per_query.size
         if self.empty == "skip":
             total += self.queries_without_relevant
+        without = self.queries_without_relevant
         return (
-            f"{self.queries_without_relevant} of {total} queries have no relevant document "
-            f"and are {treatment}."
+            f"{part_of(without, total, 'query', 'queries')} no relevant document and "
+            f"{'is' if without == 1 else 'are'} {treatment}."
         )
 
 

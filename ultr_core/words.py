@@ -18,6 +18,19 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def part_of(
+    part: int, whole: int, noun: str, plural: str = "", *, does: str = "has", do: str = "have"
+) -> str:
+    """Some of a number of things, and the verb for them: ``1 of 5 queries has``.
+
+    ``noun`` is one thing, see `counted`; ``does`` is the verb for one, ``do`` for others.
+
+    >>> part_of(1, 5, "query", "queries"), part_of(0, 1, "click", does="is", do="are")
+    ('1 of 5 queries has', '0 of 1 click are')
+    """
+    return f"{part:,} of {counted(whole, noun, plural)} {does if part == 1 else do}"
+
+
 def with_minus(text: str) -> str:
     """Text with a minus sign for the hyphen in front of a number.
 

@@ -26,7 +26,7 @@ from ultr_core.claims import (
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
 from ultr_core.settings import Settings
-from ultr_core.words import with_minus
+from ultr_core.words import part_of, with_minus
 
 SYMBOLS: dict[Verdict, str] = {
     "holds": ":green[:material/check_circle:]",
@@ -112,11 +112,12 @@ def _exceptions(lines: Sequence[LedgerLine]) -> str:
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
     counts = count_verdicts([line.verdict for line in lines])
     rows = [_row(line, checks=checks) for line in lines]
+    hold = part_of(counts["holds"], len(lines), "claim", does="holds", do="hold")
     with st.container(key=f"claims-table-{lines[0].entry.section.replace('.', '-')}"):
         st.table(
             rows,
             hide_index=True,
-            alt=f"{title}: {counts['holds']} of {len(lines)} claims hold.",
+            alt=f"{title}: {hold}.",
         )
 
 

@@ -14,6 +14,7 @@ from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 _LONGEST_LINE = 160
 
@@ -93,7 +94,8 @@ def _groups(page: PageContext, *, wanted: bool) -> None:
 def _preview(file: Brought, found: Inspection) -> None:
     counts = found.counts
     with st.expander(
-        f"Preview: {found.format}, {counts['documents']:,} rows, {counts['features']:,} features",
+        f"Preview: {found.format}, {counted(int(counts['documents']), 'row')}, "
+        f"{counted(int(counts['features']), 'feature')}",
         type="compact",
     ):
         lines = source_of(file).beginning().splitlines()[:4]

@@ -33,6 +33,7 @@ from ultr_core.propensity import (
     ratio_text,
 )
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 SOURCE, ETA, ESTIMATOR, CARRY_ON = (
     "data-curve-from", "data-eta", "data-estimator", "data-carry-on",
@@ -113,7 +114,7 @@ def _from_file(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
     return Propensities(
         curve_for_log(values, log, carry_on=carry_on),
         ("file", file.token, carry_on),
-        f"{file.name}, {len(values):,} ranks",
+        f"{file.name}, {counted(len(values), 'rank')}",
     )
 
 

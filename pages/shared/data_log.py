@@ -27,6 +27,7 @@ from ultr_core.propensity import (
     read_log,
 )
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 SIMULATED = "simulated_log.csv"
 SIMULATED_RANKERS = 2
@@ -89,7 +90,7 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
         _refuse_others(file)
     chosen = _chosen(file.token)
     missing = [name for name in preview.missing if name not in chosen]
-    label = f"Preview and columns: {preview.format}, {len(preview.header)} columns"
+    label = f"Preview and columns: {preview.format}, {counted(len(preview.header), 'column')}"
     with st.expander(label, type="compact", expanded=bool(missing)):
         rows = [
             {plain(name) or f"({place})": plain(cell or "") for place, (name, cell) in enumerate(
@@ -103,8 +104,8 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
     if missing:
         names = " and ".join(missing)
         raise InputError(
-            f"Say above which column is the {names}; none of {len(preview.header)} columns has a "
-            "name that is known for it."
+            f"Say above which column is the {names}; none of "
+            f"{counted(len(preview.header), 'column')} has a name that is known for it."
         )
     return chosen
 
@@ -157,8 +158,8 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
     with st.container(border=True):
         st.markdown(
             f"**No log?** Let simulated users click on your corpus: the users of the sidebar, "
-            f"about {settings.clicks:,} clicks on the lists of {SIMULATED_RANKERS} rankers that "
-            "learned from a few of your grades."
+            f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
+            "rankers that learned from a few of your grades."
         )
         st.button(
             "Simulate clicks on this corpus", key="data-simulate", icon=":material/ads_click:",

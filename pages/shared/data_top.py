@@ -108,7 +108,7 @@ def _of_corpus(corpus: Corpus) -> str:
 
 def _of_log(log: PresentationLog) -> str:
     counts = log.counts()
-    return f"{counts['clicks']:,} clicks in {counts['impressions']:,} impressions"
+    return f"{counted(counts['clicks'], 'click')} in {counted(counts['impressions'], 'impression')}"
 
 
 def _of_evidence(found: Evaluation) -> str:

@@ -181,7 +181,7 @@ def sample_sentence(picture: RiskPicture) -> str:
     """How many query draws gave how many clicks, and what they are worth when weighted."""
     weighted = picture.weighted
     drawn = (
-        f"N = {picture.query_draws:,} queries were drawn and gave n = "
+        f"N = {counted(picture.query_draws, 'query was', 'queries were')} drawn and gave n = "
         f"{counted(picture.clicks, 'click')}. "
     )
     if math.isclose(weighted.effective_sample_size, picture.clicks):

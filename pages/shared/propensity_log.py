@@ -24,6 +24,7 @@ from ultr_core.propensity import (
     ratio_text,
 )
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 _LARGEST_MB = 5
 _BY_ITSELF = "what the log allows"
@@ -65,7 +66,7 @@ def _log(settings: Settings) -> None:
         st.error(in_words(str(error)), icon=":material/error:")
         return
     st.markdown(
-        f"{result.log['rows']:,} rows, {result.log['clicks']:,} clicks. "
+        f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
         f"**{PROPENSITY_METHODS[result.estimate.method].label}** assumes that "
         f"{PROPENSITY_METHODS[result.estimate.method].assumes}."
     )

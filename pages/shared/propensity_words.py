@@ -18,7 +18,7 @@ from ultr_core.experiments.propensity_study import (
     table_rows,
 )
 from ultr_core.export.page_links import POSITION, TRUST
-from ultr_core.words import with_minus
+from ultr_core.words import part_of, with_minus
 
 COMPUTE = "Compute for this design"
 """Button of what takes longer, and so is not done for every design."""
@@ -70,12 +70,12 @@ def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:
     if not known or agreement.error is None:
         return "Too few clicks for an interval at any rank; give the experiment more traffic."
     last = known[-1]
+    covered = part_of(agreement.covered, agreement.intervals, "interval", does="holds", do="hold")
     assert last.value is not None and last.low is not None and last.high is not None
     return (
         f"Swaps put the examination of rank {last.rank} at {last.value:.3f} of rank "
         f"{found.estimate.reference} (95% interval {last.low:.3f} to {last.high:.3f}; the truth "
-        f"is {truth[last.rank - 1]:.3f}), and {agreement.covered} of {agreement.intervals} "
-        "intervals hold the true ratio."
+        f"is {truth[last.rank - 1]:.3f}), and {covered} the true ratio."
     )
 
 

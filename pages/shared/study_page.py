@@ -39,6 +39,7 @@ from ultr_core.export.page_links import LOSS, RESULT
 from ultr_core.propensity import curve_notices
 from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
+from ultr_core.words import counted, part_of
 
 SYMBOLS = {
     HOLDS: ":green[:material/check_circle:]",
@@ -123,9 +124,10 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     study, counts = result.plan.study, result.world.counts
     how = ""
     if not study.is_map:
+        queries = counts["test"]["queries"]
+        without = part_of(result.world.empty_queries, queries, "test query", "test queries")
         how = (
-            f"{result.loss.definition} {result.world.empty_queries:,} of "
-            f"{counts['test']['queries']:,} test queries have no relevant document. "
+            f"{result.loss.definition} {without} no relevant document. "
             f"{_bars(result.plan.base.draws)}"
         )
     if not shipped:
@@ -193,7 +195,9 @@ def _run_button(corpus: str | None, plan: Plan) -> None:
     left = len(cells) - len(study_run.finished(corpus, plan))
     if left:
         st.button(
-            f"Run: train {left} rankers" if left == len(cells) else f"Go on: {left} rankers left",
+            f"Run: train {counted(left, 'ranker')}"
+            if left == len(cells)
+            else f"Go on: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=study_run.start, args=(plan,),
             help="One ranker for each method, each place on the axis and each click log, with the "

@@ -27,6 +27,7 @@ from ultr_core.experiments.studies import (
     run_in_process,
 )
 from ultr_core.settings import Settings
+from ultr_core.words import part_of
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
@@ -127,7 +128,9 @@ def _run_cells(
         done[cell.key] = _cell(corpus, cell)
         ready += cell.weight
         if time.monotonic() - painted > _PICTURE_EVERY:
-            headline.place().markdown(f"{len(done)} of {len(plan.cells)} rankers are trained.")
+            headline.place().markdown(
+                f"{part_of(len(done), len(plan.cells), 'ranker', does='is', do='are')} trained."
+            )
             with chart.place().container():
                 show_partial(StudyResult(plan, loss, done, world))
             painted = time.monotonic()

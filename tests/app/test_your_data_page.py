@@ -177,6 +177,21 @@ def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
 
 
+def test_a_log_without_clicks_gives_no_estimate(page: AppTest) -> None:
+    header, *rows = sample_files()["log"].data.decode().splitlines()
+    clicks = header.split(",").index("clicks")
+    silent = [
+        ",".join([*row.split(",")[:clicks], "0", *row.split(",")[clicks + 1 :]]) for row in rows
+    ]
+    sampled(page, "corpus", "ranker")
+    upload(page, "log", "silent.csv", "\n".join([header, *silent]).encode())
+    told = words(page)
+    assert "These clicks cannot compare sample\\_ranker.json with what users saw" in told
+    assert "no estimate" in told
+    assert "0.00 to 0.00" not in told
+    assert "+0.00" not in told
+
+
 def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> None:
     sampled(page, "corpus", "log", "ranker")
     assert "clicks flatter it" not in words(page)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from ultr_core.corpus import parse_corpus
+from ultr_core.experiments.fitting import fit_from_log
+from ultr_core.feedback import PowerLaw
+from ultr_core.inspection import inspect_corpus, inspect_together, join_log, ndcg_over_ties
 from ultr_core.inspection.of_together import _share
+from ultr_core.propensity import parse_log
 from ultr_core.risk.sign_test import sign_test
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 
 @pytest.mark.parametrize(
@@ -14,6 +22,47 @@ from ultr_core.words import counted
 )
 def test_a_number_of_things_has_the_plural_that_it_needs(number: int, words: str) -> None:
     assert counted(number, "loss", "losses") == words
+
+
+def test_some_of_a_number_of_things_have_the_verb_that_they_need() -> None:
+    assert part_of(1, 5, "query", "queries") == "1 of 5 queries has"
+    assert part_of(1, 1, "query", "queries") == "1 of 1 query has"
+    assert part_of(2, 1_000, "row", does="is", do="are") == "2 of 1,000 rows are"
+
+
+def test_a_corpus_of_one_query_and_one_feature_is_told_in_the_singular() -> None:
+    corpus = parse_corpus(b"1 qid:1 1:0\n0 qid:2 1:0\n0 qid:2 1:0\n", "c.txt")
+    told = " ".join(finding.words for finding in inspect_corpus(corpus).findings)
+    assert "1 of 2 queries has one candidate only; there is nothing to rank in it." in told
+    assert "1 of 1 feature has the same value in every document" in told
+    assert "1 of 2 queries (50%) has no document of grade 1 or more." in told
+    rule = ndcg_over_ties(np.zeros(3), corpus.grades, corpus.query_offsets).rule
+    assert rule.startswith("1 of 2 queries has no document of a grade above 0 and is left out;")
+
+
+def test_a_log_of_one_click_is_told_in_the_singular() -> None:
+    corpus = parse_corpus(b"1 qid:1 1:1 # docid = a\n0 qid:1 1:0 # docid = b\n", "c.txt")
+    log = parse_log("query,document,position,click\n1,a,1,1\n1,b,2,0\n")
+    joined = join_log(log, corpus)
+    fit = fit_from_log(corpus, joined.clicks, PowerLaw(1.0), cost=0.1)
+    assert "ranker from 1 click, C = 0.1" in fit.sentence
+    told = " ".join(finding.words for finding in inspect_together(joined, corpus).findings)
+    assert "1 of 1 query of the log (100%) is among the 1 of the corpus." in told
+    assert "1 of 1 click (100%)" in told
+    log = parse_log("query,document,position,click\n1,a,1,1\n2,b,2,0\n")
+    assert "1 of 2 queries of the log, such as '2', is not in the corpus; its 0 clicks are" in (
+        " ".join(join_log(log, corpus).notices)
+    )
+
+
+def test_clicks_of_one_held_out_query_are_told_in_the_singular() -> None:
+    rows = "".join(f"1 qid:{q} 1:1 # docid = a\n0 qid:{q} 1:0 # docid = b\n" for q in range(4))
+    corpus = parse_corpus(rows.encode(), "c.txt")
+    text = "".join(f"{q},a,1,1\n{q},b,2,0\n" for q in range(4))
+    log = join_log(parse_log("query,document,position,click\n" + text), corpus).clicks
+    one = replace(log, clicks=np.eye(1, log.clicks.size, dtype=np.int64)[0])
+    fit = fit_from_log(corpus, log, PowerLaw(1.0), validation=(corpus, one))
+    assert "chosen on 1 click of 1 held-out query" in fit.sentence
 
 
 def test_the_sign_test_loses_once() -> None:

@@ -9,6 +9,7 @@ from ultr_core.claims import estimation, figures, foundations, live, noise, setu
 from ultr_core.claims.bench import Bench
 from ultr_core.claims.entry import NOT_MEASURED, VERDICTS, Entry, LedgerLine, Measured, Verdict
 from ultr_core.errors import InputError
+from ultr_core.words import counted
 
 SECTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -83,7 +84,8 @@ def headline(verdicts: Iterable[Verdict]) -> str:
     counts = count_verdicts(verdicts)
     total = sum(counts.values())
     return (
-        f"Of {total} claims {counts['holds']} hold here, {counts['does not hold']} "
+        f"Of {counted(total, 'claim')} {counted(counts['holds'], 'holds', 'hold')} here, "
+        f"{counts['does not hold']} "
         f"{'does' if counts['does not hold'] == 1 else 'do'} not, and "
         f"{counts['not checkable']} cannot be checked."
     )

@@ -18,7 +18,7 @@ from ultr_core.corpus import (
 )
 from ultr_core.corpus.letor_lines import Progress, Source
 from ultr_core.corpus.model import LARGEST_GRADE
-from ultr_core.corpus.score_files import write_scores
+from ultr_core.corpus.score_files import is_score_table, write_scores
 from ultr_core.corpus.splits import PAPER_THRESHOLD
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files import output_path
@@ -184,7 +184,7 @@ def _detect(path: str) -> str:
         return "weights"
     kind = kind_of(source)
     if kind == "scores":
-        return "score-table" if _first_line(source).count(",") else "scores"
+        return "score-table" if is_score_table(_first_line(source)) else "scores"
     if kind == "ranker":
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
@@ -277,7 +277,7 @@ def _from_proprank(job: _Job, target: str) -> str:
         return f"{_counted(corpus)}; the grades are 1 for documents with a training example"
     if target == "weights":
         write_weights(job.options.output, corpus, weights)
-        return f"{_counted(corpus)}, {int((weights.values > 0).sum()):,} weights"
+        return f"{_counted(corpus)}, {counted(int((weights.values > 0).sum()), 'weight')}"
     return f"{_counted(corpus)}; {_write_training(job, corpus, weights)}"
 
 
@@ -287,7 +287,7 @@ def _from_weights(job: _Job, target: str) -> str:
     if target == "proprank":
         return _write_training(job, corpus, weights)
     write_weights(job.options.output, corpus, weights)
-    return f"{int((weights.values > 0).sum()):,} weights"
+    return counted(int((weights.values > 0).sum()), "weight")
 
 
 def _from_ranker(job: _Job, target: str) -> str:
@@ -310,7 +310,7 @@ def _from_scores(job: _Job, target: str) -> str:
     corpus = job.own_corpus("Scores")
     scores = read_scores(job.options.input, corpus)
     write_scores(job.options.output, corpus, scores, table=target == "score-table")
-    return f"{len(scores):,} scores"
+    return counted(len(scores), "score")
 
 
 def _from_curve(job: _Job, target: str) -> str:

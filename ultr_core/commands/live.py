@@ -23,6 +23,7 @@ from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
 
 NAME = "live"
 SUMMARY = "Run the live experiment of section 7.6 on a simulated engine and interleave the rankers."
@@ -107,10 +108,10 @@ def _whole(text: str, option: str) -> int:
 def _print(result: LiveResult) -> None:
     design, clicks = result.design, result.clicks
     print(
-        f"{design.training_days} days of training clicks ({clicks['training']:,}), "
+        f"{counted(design.training_days, 'day')} of training clicks ({clicks['training']:,}), "
         f"{design.validation_days} of validation ({clicks['validation']:,}), {design.swap_days} of "
-        f"swaps with landmark {design.landmark} ({clicks['swaps']:,} clicks). The paper had "
-        f"{PAPER_CLICKS:,} clicks in 21 days."
+        f"swaps with landmark {design.landmark} ({counted(clicks['swaps'], 'click')}). The paper "
+        f"had {PAPER_CLICKS:,} clicks in 21 days."
     )
     print()
     print(f"{'rank':>4} {'swaps':>7} {'95% interval':>16} {'curve used':>11} {'true':>7}")

@@ -26,6 +26,7 @@ from ultr_core.propensity import (
     write_curve,
 )
 from ultr_core.propensity.points import MOST_RANKS
+from ultr_core.words import counted
 
 NAME = "propensities"
 RANKS = (1, MOST_RANKS)  # the first and the last that can be asked for
@@ -106,8 +107,9 @@ def _ranks(text: str) -> tuple[int, ...]:
 def _print(result: LogEstimate) -> None:
     method, log = PROPENSITY_METHODS[result.estimate.method], result.log
     print(
-        f"{log['rows']:,} rows, {log['queries']:,} queries, {log['clicks']:,} clicks in "
-        f"{log['impressions']:,} impressions. {method.label}; assumes that {method.assumes}."
+        f"{counted(log['rows'], 'row')}, {counted(log['queries'], 'query', 'queries')}, "
+        f"{counted(log['clicks'], 'click')} in {counted(log['impressions'], 'impression')}. "
+        f"{method.label}; assumes that {method.assumes}."
     )
     print()
     print(

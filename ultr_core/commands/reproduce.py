@@ -49,6 +49,7 @@ from ultr_core.experiments.studies import (
 from ultr_core.files import write_whole
 from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.words import part_of
 
 NAME = "reproduce"
 MOST_JOBS = 256
@@ -183,7 +184,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
     whole, finished = sum(weights.values()), 0.0
     number = total - len(missing)
     say, started = _speaker(), time.monotonic()
-    say(f"{number} of {total} rankers are trained already.")
+    say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained already.")
     for result in runner.run(missing):
         journal.append(result)
         finished += weights[result.key]
@@ -192,7 +193,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
         if finished >= _KNOWN_AFTER * whole:
             rest = (time.monotonic() - started) * (whole - finished) / finished
             left = f"; about {_clock(rest)} left"
-        say(f"{number} of {total} rankers are trained{left}.")
+        say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained{left}.")
     say("")
 
 

@@ -18,6 +18,7 @@ from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of
+from ultr_core.words import counted
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
 # to gather.
@@ -227,8 +228,8 @@ def _group_sizes(
             sizes.append(int(size))
     if sum(sizes) != rows:
         raise InputError(
-            f"{sides.name} adds up to {sum(sizes)} documents and {source.name} has "
-            f"{rows} rows; the two must be equal."
+            f"{sides.name} adds up to {counted(sum(sizes), 'document')} and {source.name} has "
+            f"{counted(rows, 'row')}; the two must be equal."
         )
     return np.array(sizes, np.int64)
 

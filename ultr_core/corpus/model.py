@@ -16,6 +16,7 @@ from ultr_core.corpus.feature_matrix import (
 )
 from ultr_core.errors import InputError
 from ultr_core.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
+from ultr_core.words import counted
 
 LARGEST_GRADE = int(np.iinfo(np.int16).max)
 
@@ -64,11 +65,11 @@ class Corpus:
         offsets = _as_offsets(self.query_offsets, documents)
         queries = len(offsets) - 1
         query_ids = _as_names("query_ids", self.query_ids) or tuple(str(q) for q in range(queries))
-        _require_length("query_ids", len(query_ids), queries, "queries")
+        _require_length("query_ids", len(query_ids), queries, "query", "queries")
         document_ids = self.document_ids
         if document_ids is not None:
             document_ids = _as_names("document_ids", document_ids)
-            _require_length("document_ids", len(document_ids), documents, "documents")
+            _require_length("document_ids", len(document_ids), documents, "document")
         feature_ids = _as_feature_ids(self.feature_ids, columns)
         grades = _as_grades(self.grades, documents)
         require_finite_features(features, feature_ids)
@@ -204,9 +205,12 @@ def _freeze(values: Any) -> Any:
     return values
 
 
-def _require_length(name: str, found: int, expected: int, what: str) -> None:
+def _require_length(name: str, found: int, expected: int, noun: str, plural: str = "") -> None:
     if found != expected:
-        raise InputError(f"{name} has {found} entries for {expected} {what}; give one for each.")
+        raise InputError(
+            f"{name} has {counted(found, 'entry', 'entries')} for "
+            f"{counted(expected, noun, plural)}; give one for each."
+        )
 
 
 def _as_names(name: str, values: Any) -> tuple[str, ...]:
@@ -244,7 +248,7 @@ def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
     given = real_numbers(values, "Grades")
     if given.ndim != 1:
         raise InputError(f"Grades have {given.ndim} dimensions; a list, one a document, is needed.")
-    _require_length("grades", given.size, documents, "documents")
+    _require_length("grades", given.size, documents, "document")
     if given.dtype == np.int16 and not (given < 0).any():
         return np.ascontiguousarray(given)
     as_float = given.astype(np.float64)
@@ -263,7 +267,7 @@ def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
     ids = np.ascontiguousarray(whole_numbers(values, "Feature ids", np.int64))
     if ids.size == 0:
         ids = np.arange(1, columns + 1, dtype=np.int64)
-    _require_length("feature_ids", ids.size, columns, "feature columns")
+    _require_length("feature_ids", ids.size, columns, "feature column")
     if columns and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
         raise InputError("Feature ids must be rising whole numbers, 0 or more, each used once.")
     return ids
@@ -274,7 +278,7 @@ def _as_source_rows(values: Any, documents: int) -> NDArray[np.int64] | None:
     if values is None:
         return None
     rows = np.ascontiguousarray(whole_numbers(values, "Source rows", np.int64))
-    _require_length("source_rows", rows.size, documents, "documents")
+    _require_length("source_rows", rows.size, documents, "document")
     if not np.array_equal(np.sort(rows), np.arange(documents)):
         raise InputError("Source rows must be each of 0, 1, ..., documents - 1 once.")
     frozen: NDArray[np.int64] = _freeze(rows)

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import CandidateTable, candidate_rows, parse_number
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_text, text_of, writing
 from ultr_core.ranking import real_numbers
+from ultr_core.words import counted
 
 SCORE_COLUMNS = ("score", "prediction")
 _WHAT = "The score file"
@@ -28,7 +30,10 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = Fa
     """
     values = real_numbers(scores, "Scores").astype(np.float64)
     if values.shape != (corpus.n_documents,):
-        raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
+        raise InputError(
+            f"{counted(values.size, 'score was', 'scores were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; give one for each."
+        )
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(
@@ -86,11 +91,13 @@ def parse_scores(
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
         raise InputError(f"{name} has no score in it; one for each document is needed.")
-    if any(letter.isalpha() for letter in first.lower().replace("e", "")) and any(
-        mark in first for mark in ",;\t"
-    ):
-        return _from_table(text, corpus, name)
-    return _from_lines(text, corpus, name)
+    return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+
+
+def is_score_table(first: str) -> bool:
+    """Whether a first line names columns, and so begins a table of scores and no list of them."""
+    letters = any(letter.isalpha() for letter in first.lower().replace("e", ""))
+    return letters and any(mark in first for mark in DELIMITERS)
 
 
 def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
@@ -101,8 +108,9 @@ def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
             values.append(parse_number(cell, f"{name}, line {number}"))
     if len(values) != corpus.n_documents:
         raise InputError(
-            f"{name} has {len(values)} scores and the corpus {corpus.n_documents} documents; one "
-            "score for each row of the corpus' file is needed, in the same order."
+            f"{name} has {counted(len(values), 'score')} and the corpus "
+            f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus' "
+            "file is needed, in the same order."
         )
     scores = np.array(values)
     return scores if corpus.source_rows is None else scores[corpus.source_rows]
@@ -119,7 +127,8 @@ def _from_table(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
     if missing.size:
         query, candidate, *_ = next(candidate_rows(corpus, missing[:1]))
         raise InputError(
-            f"{name} has no score for {missing.size} of {corpus.n_documents} documents, the first "
-            f"of them candidate {candidate} of query {query}; each needs one."
+            f"{name} has no score for {missing.size:,} of "
+            f"{counted(corpus.n_documents, 'document')}, the first of them candidate {candidate} "
+            f"of query {query}; each needs one."
         )
     return scores

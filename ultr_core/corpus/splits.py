@@ -10,6 +10,7 @@ import numpy as np
 
 from ultr_core.corpus.model import Corpus, require_threshold
 from ultr_core.errors import InputError
+from ultr_core.words import counted
 
 PAPER_THRESHOLD = 3
 
@@ -43,7 +44,8 @@ class CorpusSplits:
         for part, corpus in (("validation", self.validation), ("test", self.test)):
             if not np.array_equal(corpus.feature_ids, self.train.feature_ids):
                 raise InputError(
-                    f"The {part} part of {self.name} has {corpus.n_features} features and the "
+                    f"The {part} part of {self.name} has "
+                    f"{counted(corpus.n_features, 'feature')} and the "
                     f"training part {self.train.n_features}, or their ids differ; "
                     "all parts need the same feature columns."
                 )

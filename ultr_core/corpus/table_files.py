@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.delimiters import delimiter_of
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.words import counted
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
 CANDIDATE_COLUMNS = ("candidate",)
@@ -32,15 +34,15 @@ def candidate_rows(corpus: Corpus, documents: NDArray[np.int64]) -> Iterator[lis
         yield [corpus.query_ids[q], str(c), *([] if ids is None else [ids[number]])]
 
 
-def read_header(text: str, name: str) -> tuple[list[str], Iterator[list[str]]]:
+def read_header(
+    text: str, name: str, known: Collection[str]
+) -> tuple[list[str], Iterator[list[str]]]:
     """Lower-case column names of a CSV text and the rows after them, each with its line number.
 
-    The separator is the comma, or what the first line has instead: semicolon or tab. A row's
-    last cell is its line number. Raises InputError for CSV that cannot be taken apart.
+    ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
+    Raises InputError for CSV that cannot be taken apart.
     """
-    first = text.partition("\n")[0]
-    separator = next((mark for mark in ",;\t" if mark in first), ",")
-    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text, known))
 
     def numbered() -> Iterator[list[str]]:
         try:
@@ -77,7 +79,8 @@ class CandidateTable:
         self, text: str, name: str, corpus: Corpus, value_names: Sequence[str], value_name: str
     ) -> None:
         self.name, self.corpus = name, corpus
-        self.header, self._lines = read_header(text, name)
+        known = (*QUERY_COLUMNS, *CANDIDATE_COLUMNS, *DOCUMENT_COLUMNS, *value_names)
+        self.header, self._lines = read_header(text, name, known)
         self._query = self._needed(QUERY_COLUMNS, f"query,candidate,{value_name}")
         self._candidate = self.column(CANDIDATE_COLUMNS)
         self._document = self.column(DOCUMENT_COLUMNS)
@@ -123,8 +126,8 @@ class CandidateTable:
             place = f"{self.name}, line {number}"
             if len(cells) < len(self.header):
                 raise InputError(
-                    f"{place} has {len(cells)} cells; {len(self.header)} are needed, one for each "
-                    "column."
+                    f"{place} has {counted(len(cells), 'cell')}; {len(self.header)} are needed, "
+                    "one for each column."
                 )
             query = query_of.get(cells[self._query], query_of.get(cells[self._query].strip()))
             if query is None:

@@ -68,7 +68,8 @@ class Contest:
             f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
             f"{counted(n, 'was', 'were')} decided. If both were equally good, about half of these "
             f"would be won: {half:,.0f}. In 95 of 100 such experiments there would be "
-            f"{max(0, math.floor(half - reach)):,} to {min(n, math.ceil(half + reach)):,} wins, "
+            f"{max(0, math.floor(half - reach)):,} to "
+            f"{counted(min(n, math.ceil(half + reach)), 'win')}, "
             f"and p would be above 0.05. This one had {counted(self.test.wins, 'win')}."
         )
 

@@ -33,6 +33,7 @@ from ultr_core.risk import (
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted, part_of
 
 NDCG_CUTOFF = 10
 
@@ -89,10 +90,11 @@ class TrueQuality:
     @property
     def rule(self) -> str:
         """How queries without relevance count, in one sentence."""
+        without = self.queries_without_relevant
         return (
             f"Relevant is grade {self.relevant_grade} or more; "
-            f"{self.queries_without_relevant:,} of {self.queries:,} queries have no such document "
-            "and count 0 in the risk."
+            f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
+            f"{'counts' if without == 1 else 'count'} 0 in the risk."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -192,13 +194,17 @@ def evaluate_ranker(
     candidate was shown; what the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
-    that the curve has no number for, or a log with fewer than two query draws.
+    that the curve has no number for, or a log with clicks in fewer than two query draws. A log
+    without a click gives no estimate.
     """
     require_log(log)
     require_curve(curve)
     values = real_numbers(scores, "Scores")
     if values.shape != (corpus.n_documents,):
-        raise InputError(f"There are {values.size} scores for {corpus.n_documents} documents.")
+        raise InputError(
+            f"{counted(values.size, 'score was', 'scores were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; give one for each."
+        )
     require_clip(clip)
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
@@ -220,22 +226,22 @@ def _reports(
     log: ClickLog, ranks: NDArray[np.float64], propensity: NDArray[np.float64], clip: float
 ) -> dict[str, RiskReport]:
     clipped = clipped_propensities(propensity, clip)
-    reports = [
-        RiskReport(
-            "naive", "Naive", _RISK, estimate_risk(log, ranks, np.ones(propensity.size)),
-            "Every click counts 1, as if all ranks were examined alike; too low for documents that "
-            "were shown far down.",
-        ),
-        _weighted("ips", "IPS", log, ranks, propensity, _IPS_WORDS),
-        RiskReport(
-            "clipped", f"Clipped, τ = {clip:g}", _RISK, estimate_risk(log, ranks, clipped),
+    reports = (
+        _report("naive", "Naive", log, ranks, np.ones(propensity.size), _NAIVE_WORDS),
+        _report("ips", "IPS", log, ranks, propensity, _IPS_WORDS),
+        _report(
+            "clipped", f"Clipped, τ = {clip:g}", log, ranks, clipped,
             f"As IPS, with no propensity below {clip:g}: less spread, some bias downwards.",
         ),
-        _weighted("snips", "SNIPS", log, ranks, propensity, _SNIPS_WORDS),
-    ]  # fmt: skip
+        _report("snips", "SNIPS", log, ranks, propensity, _SNIPS_WORDS),
+    )  # fmt: skip
     return {report.key: report for report in reports}
 
 
+_NAIVE_WORDS = (
+    "Every click counts 1, as if all ranks were examined alike; too low for documents that were "
+    "shown far down."
+)
 _IPS_WORDS = (
     "Every click counts 1 / propensity of the position where it happened; right on average if the "
     "propensities are and every candidate was shown, but for noise: clicks on irrelevant documents "
@@ -247,7 +253,7 @@ _SNIPS_WORDS = (
 )
 
 
-def _weighted(
+def _report(
     key: str,
     label: str,
     log: ClickLog,
@@ -255,11 +261,23 @@ def _weighted(
     propensity: NDArray[np.float64],
     words: str,
 ) -> RiskReport:
-    scale, estimator = (_RISK, estimate_risk) if key == "ips" else (_RANK, estimate_mean_rank)
+    scale, estimator = (_RANK, estimate_mean_rank) if key == "snips" else (_RISK, estimate_risk)
+    # Without clicks every sum is 0 with an interval of 0, which is no finding.
+    if log.total_clicks == 0:
+        return RiskReport(key, label, scale, None, no_click(log))
     try:
         return RiskReport(key, label, scale, estimator(log, ranks, propensity), words)
     except InputError as error:
+        # Propensities too small for a finite estimate leave the naive one, which needs none.
+        if key == "naive":
+            raise
         return RiskReport(key, label, scale, None, str(error))
+
+
+def no_click(log: ClickLog) -> str:
+    """Why a log without clicks gives no estimate, in one sentence."""
+    draws = counted(log.query_draws, "query draw")
+    return f"There is no click in {draws}, so nothing can be estimated."
 
 
 def _true_quality(

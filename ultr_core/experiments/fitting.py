@@ -38,6 +38,7 @@ from ultr_core.propensity import (
 )
 from ultr_core.propensity.weights import LEAST_PROPENSITY, require_clip
 from ultr_core.ranking import query_of_document
+from ultr_core.words import counted, part_of
 
 FIT_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
 """Ways to weight the clicks, as they are asked for, and their keys in ``METHODS``."""
@@ -75,8 +76,8 @@ class OwnFit:
         if self.method == "clipped":
             clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
         return (
-            f"{self.label} ranker from {self.weights.clicks:,.0f} clicks{clipped}, C = "
-            f"{self.cost:g} ({self.chosen_by}), relative duality gap "
+            f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
+            f"C = {self.cost:g} ({self.chosen_by}), relative duality gap "
             f"{self.ranker.certificate.gap:.2g}."
         )
 
@@ -151,9 +152,10 @@ def fit_from_log(
                 train, candidates, other, other_log, divisor, costs=costs, callback=callback
             )
             initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
+            held_out = int(np.count_nonzero(other_log.clicks_per_query))
             chosen_by = (
-                f"chosen on {other_log.total_clicks:,} clicks of "
-                f"{np.count_nonzero(other_log.clicks_per_query):,} held-out queries"
+                f"chosen on {counted(other_log.total_clicks, 'click')} of "
+                f"{counted(held_out, 'held-out query', 'held-out queries')}"
             )
     tell("training on all clicks")
     weights = _weights(log, curve, method, chosen)
@@ -239,8 +241,8 @@ def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
         )
     if alone.any():
         return (
-            f"{alone.sum():,} of {clicked.sum():,} clicked queries have one candidate only and "
-            "gave no preference pair.",
+            f"{part_of(int(alone.sum()), int(clicked.sum()), 'clicked query', 'clicked queries')} "
+            "one candidate only and gave no preference pair.",
         )
     return ()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.experiments.evaluation import Evaluation
+from ultr_core.experiments.evaluation import Evaluation, no_click
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.feedback.click_log import require_log
 from ultr_core.feedback.examination import require_curve
@@ -22,31 +22,33 @@ SHOWN = "what users saw"
 class RankerDifference:
     """How much lower or higher the risk of the first ranker is, from the same clicks.
 
-    estimate: of risk(first) - risk(second), by IPS; negative is better for the first. unshown:
-    what the log leaves out of the candidate sets; where that is much, there is no verdict.
+    estimate: of risk(first) - risk(second), by IPS; negative is better for the first; None for a
+    log without clicks, and then reason says so. unshown: what the log leaves out of the candidate
+    sets; where that is much, there is no verdict.
     """
 
     first: str
     second: str
-    estimate: Estimate
+    estimate: Estimate | None
     unshown: Unshown | None = None
+    reason: str = ""
 
     @property
     def sentence(self) -> str:
         """The verdict in one sentence, and in a second one what the log leaves out."""
-        unshown = self.unshown
+        unshown, found = self.unshown, self.estimate
+        if found is None:
+            return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"
         if unshown is None or not unshown.what:
-            return self._verdict
+            return self._verdict(found)
         because = f"{unshown.what}, and {unshown.consequence}."
         if not unshown.withheld:
-            return f"{self._verdict} But {because}"
+            return f"{self._verdict(found)} But {because}"
         return (
             f"These clicks cannot say whether {self.first} is better than {self.second}: {because}"
         )
 
-    @property
-    def _verdict(self) -> str:
-        found = self.estimate
+    def _verdict(self, found: Estimate) -> str:
         size = abs(found.value)
         if found.low <= 0 <= found.high:
             return (
@@ -69,9 +71,9 @@ class RankerDifference:
         return {
             "first": self.first,
             "second": self.second,
-            "difference": found.value,
-            "low": found.low,
-            "high": found.high,
+            "difference": None if found is None else found.value,
+            "low": None if found is None else found.low,
+            "high": None if found is None else found.high,
             "withheld": self.unshown is not None and self.unshown.withheld,
             "sentence": self.sentence,
         }
@@ -83,8 +85,8 @@ def compare_with_shown(
     """The ranker against the rankings in the log, by IPS on the same clicks.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
-    rank at which each document was shown. scores [documents]. Raises InputError as
-    `evaluate_ranker` does.
+    rank at which each document was shown. scores [documents]. A log without a click gives no
+    estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
     ranks = expected_ranks(scores, log.query_offsets)
@@ -121,6 +123,11 @@ def _difference(
 ) -> RankerDifference:
     require_curve(curve)
     require_covered(log, curve)
+    if log.total_clicks == 0:
+        reason = no_click(log)
+        return RankerDifference(
+            *names, None, unshown_candidates(log), f"{reason[:1].lower()}{reason[1:]}"
+        )
     estimate = estimate_difference(log, ranks - others, curve.at(log.rank))
     return RankerDifference(*names, estimate, unshown_candidates(log))
 
@@ -131,7 +138,7 @@ def _listed(names: list[str]) -> str:
 
 
 def truth_sentence(found: Evaluation) -> str:
-    """Which intervals hold the true risk of the logged queries; "" where there are no grades."""
+    """Which intervals hold the true risk of the logged queries; "" without grades or intervals."""
     if found.true is None:
         return ""
     truth = found.true.risk_of_log
@@ -142,6 +149,8 @@ def truth_sentence(found: Evaluation) -> str:
         if report.estimate is not None:
             inside = report.estimate.low <= truth <= report.estimate.high
             (holds if inside else misses).append(report.label)
+    if not holds and not misses:
+        return ""
     parts = []
     if holds:
         parts.append(f"inside the interval of {_listed(holds)}")

@@ -11,6 +11,7 @@ from ultr_core.experiments.samples import file_bytes
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.inspection import own_curve
 from ultr_core.propensity import PresentationLog, Weights, table_curve, write_proprank
+from ultr_core.words import counted
 
 FURTHEST_CARRIED_ON = 1_000_000
 """Ranks by which a curve may be carried on."""
@@ -33,7 +34,7 @@ def curve_for_log(
     if missing > FURTHEST_CARRIED_ON:
         raise InputError(
             f"The log goes down to position {int(log.position.max()):,}, too far to carry a "
-            f"curve of {len(values):,} ranks on."
+            f"curve of {counted(len(values), 'rank')} on."
         )
     return table_curve([*values, *[values[-1]] * missing])
 

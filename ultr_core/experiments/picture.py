@@ -19,6 +19,7 @@ from ultr_core.risk import (
     order_agreement,
 )
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -70,7 +71,8 @@ class RiskPicture:
         """What the picture shows, in words."""
         weighted, naive = self.weighted.kendall, self.naive.kendall
         return (
-            f"{self.clicks:,} clicks order the {len(self.kinds)} rankers with Kendall's τ = "
+            f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
+            "with Kendall's τ = "
             f"{weighted:.2f} when each is weighted by 1/p, and with τ = {naive:.2f} when they are "
             "counted as they come; 1 is the true order."
         )

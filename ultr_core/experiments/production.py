@@ -18,6 +18,7 @@ from ultr_core.learners import LinearRanker, fit_ranker
 from ultr_core.learners.selection import converged
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import query_sums
+from ultr_core.words import counted
 
 QUERIES_PER_PRODUCTION_QUERY = 100
 """One training query in so many trains the production ranker: 1% of them."""
@@ -88,10 +89,11 @@ def _notices(n_queries: int, wanted: int, taken: int) -> tuple[str, ...]:
     if not few and taken == wanted:
         return ()
     share = f"1% of the {n_queries} training queries is "
-    share += "less than one query" if few else f"{wanted} queries"
+    share += "less than one query" if few else counted(wanted, "query", "queries")
     if taken == wanted:
         return (f"{share}; the production ranker learned from one query instead.",)
     return (
-        f"{share}; the production ranker learned from {taken} queries instead, as few of a random "
-        "order as hold both a relevant and an irrelevant document of one query.",
+        f"{share}; the production ranker learned from {counted(taken, 'query', 'queries')} "
+        "instead, as few of a random order as hold both a relevant and an irrelevant document of "
+        "one query.",
     )

@@ -20,6 +20,7 @@ from ultr_core.experiments.studies import (
 from ultr_core.export.study_files import study_svg, versions
 from ultr_core.figures.study import study_figure
 from ultr_core.figures.study_curves import cut_words
+from ultr_core.words import counted, part_of
 
 _MARKS: Mapping[str, str] = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
 _CLASSES: Mapping[str, str] = {HOLDS: "holds", FAILS: "fails", OPEN: "open"}
@@ -76,14 +77,15 @@ def report_html(results: Sequence[StudyResult], facts: RunFacts) -> str:
 def _corpus_sentence(result: StudyResult) -> str:
     counts = result.world.counts
     sizes = ", ".join(
-        f"{counts[part]['queries']:,} {name} queries with {counts[part]['documents']:,} documents"
+        f"{counted(counts[part]['queries'], f'{name} query', f'{name} queries')} with "
+        f"{counted(counts[part]['documents'], 'document')}"
         for part, name in (("train", "training"), ("validation", "validation"), ("test", "test"))
     )
     return (
-        f"Corpus: {counts['name']}, {sizes}, {counts['features']} features, relevant from grade "
-        f"{counts['relevant_grade']}; production ranker from {counts['production_queries']} "
-        "queries. The paper's corpus (Yahoo) may not be passed on, so shapes can be compared "
-        "with the paper but levels cannot."
+        f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant "
+        f"from grade {counts['relevant_grade']}; production ranker from "
+        f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
+        "may not be passed on, so shapes can be compared with the paper but levels cannot."
     )
 
 
@@ -98,8 +100,8 @@ def _study_section(result: StudyResult) -> str:
             f"<p><strong>{escape(read_study(result))}</strong></p>",
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
-            f"{result.plan.base.draws} click logs a point, bars are 95% intervals over them. "
-            f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
+            f"{counted(result.plan.base.draws, 'click log')} a point, bars are 95% intervals over "
+            f"them. {escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
     )
@@ -108,8 +110,9 @@ def _study_section(result: StudyResult) -> str:
 def _loss_sentence(result: StudyResult) -> str:
     counts = result.world.counts["test"]
     return (
-        f"{result.loss.label}: {result.loss.definition} {result.world.empty_queries:,} of "
-        f"{counts['queries']:,} test queries have no relevant document."
+        f"{result.loss.label}: {result.loss.definition} "
+        f"{part_of(result.world.empty_queries, counts['queries'], 'test query', 'test queries')} "
+        "no relevant document."
     )
 
 
@@ -146,14 +149,14 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
 def _run_section(result: StudyResult, facts: RunFacts) -> str:
     base = result.plan.base
     settings = (
-        f"{base.draws} click logs a point, seed {base.seed}, ε₊ = {base.eps_plus:g}, relevant from "
-        f"grade {base.relevant_grade}, corpus seed {base.corpus_seed}"
+        f"{counted(base.draws, 'click log')} a point, seed {base.seed}, ε₊ = {base.eps_plus:g}, "
+        f"relevant from grade {base.relevant_grade}, corpus seed {base.corpus_seed}"
     )
     packages = ", ".join(f"{name} {number}" for name, number in versions().items())
     return (
         "<h2>This run</h2>"
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
-        f"{facts.new_cells:,} of {facts.all_cells:,} rankers trained in "
+        f"{facts.new_cells:,} of {counted(facts.all_cells, 'ranker')} trained in "
         f"{_duration(facts.wall_seconds)}; all rankers together took "
         f"{_duration(facts.cell_seconds)} of one core. Largest memory of "
         f"a process: {facts.peak_mib:,.0f} MiB.</p>"

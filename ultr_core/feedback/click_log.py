@@ -18,6 +18,7 @@ from ultr_core.ranking import (
     whole_numbers,
     whole_or_none,
 )
+from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
 
@@ -100,7 +101,8 @@ class ClickLog:
         require_countable(self.impressions)
         if int(self.draws_per_query.sum()) > self.query_draws:
             raise InputError(
-                f"The impressions need at least {int(self.draws_per_query.sum())} query draws, "
+                f"The impressions need at least "
+                f"{counted(int(self.draws_per_query.sum()), 'query draw')}, "
                 f"but the log says {self.query_draws}."
             )
 
@@ -129,8 +131,8 @@ class ClickLog:
                 row = int(np.argmin(holds))
                 raise InputError(
                     f"Row {row} of the click log (document {self.document[row]}, rank "
-                    f"{self.rank[row]}, {self.impressions[row]} impressions, {self.clicks[row]} "
-                    f"clicks) is wrong: it needs {wanted}."
+                    f"{self.rank[row]}, {counted(self.impressions[row], 'impression')}, "
+                    f"{counted(self.clicks[row], 'click')}) is wrong: it needs {wanted}."
                 )
         sizes = np.diff(self.query_offsets)
         longest = np.repeat(sizes, sizes)[self.document]
@@ -139,7 +141,8 @@ class ClickLog:
             row = int(np.argmax(beyond))
             raise InputError(
                 f"Row {row} of the click log has document {self.document[row]} at rank "
-                f"{self.rank[row]}, but its query has only {longest[row]} documents to be ranked."
+                f"{self.rank[row]}, but its query has only "
+                f"{counted(longest[row], 'document')} to be ranked."
             )
         if not np.all(np.diff(self.document) > 0):
             order = np.lexsort((self.rank, self.document))

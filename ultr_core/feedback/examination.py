@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers, whole_numbers, whole_or_none
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -130,7 +131,8 @@ class TableCurve:
 
     def describe(self) -> str:
         """Name the curve with its length and its last value."""
-        return f"table of {len(self.values)} ranks, {self.values[-1]:.3g} from the last on"
+        ranks = counted(len(self.values), "rank")
+        return f"table of {ranks}, {self.values[-1]:.3g} from the last on"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.figures.style import Theme
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.propensity.log_estimates import LogEstimate
+from ultr_core.words import part_of
 
-_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
+DRAWN = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
+"""Reports of an evaluation that the picture shows, and the methods whose ink they have."""
 
 
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
@@ -31,7 +33,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
             "high": estimate.high,
             "text": f"{estimate.value:.2f}",
         }
-        for key, method in _METHODS.items()
+        for key, method in DRAWN.items()
         if (estimate := found.reports[key].estimate) is not None
     ]
     if not rows:
@@ -62,7 +64,7 @@ def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
         found.estimate,
         curve=found.curve,
         alt_text=(
-            f"{label}: {len(observed)} of {len(found.curve.values)} ranks have an estimate. "
+            f"{label}: {part_of(len(observed), len(found.curve.values), 'rank')} an estimate. "
             f"{found.curve.sentence} The curve at rank {last} is "
             f"{found.curve.values[last - 1] / scale:.3g} times rank {found.estimate.reference}."
         ),

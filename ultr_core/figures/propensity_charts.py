@@ -20,6 +20,7 @@ from ultr_core.propensity import (
     RankEstimate,
 )
 from ultr_core.risk.sign_test import sign_test
+from ultr_core.words import part_of
 
 PAPER_RESULTS: Mapping[str, tuple[int, int, int]] = {
     "against production ranker": (87, 48, 83),
@@ -53,9 +54,9 @@ def curve_figure(
         other=None if other is None else other.estimate,
         other_label="" if other is None else PROPENSITY_METHODS[other.key].label,
         alt_text=(
-            f"{label}: {len(observed)} of {len(truth)} ranks have an estimate; rank {last.rank} is "
-            f"examined {last.value:.3g} times as often as rank {found.estimate.reference}, truly "
-            f"{truth[last.rank - 1]:.3g} times."
+            f"{label}: {part_of(len(observed), len(truth), 'rank')} an estimate; rank {last.rank} "
+            f"is examined {last.value:.3g} times as often as rank {found.estimate.reference}, "
+            f"truly {truth[last.rank - 1]:.3g} times."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,

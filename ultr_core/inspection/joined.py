@@ -75,7 +75,7 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
     query_of = _corpus_queries(log, corpus)
     if not (query_of >= 0).any():
         raise InputError(
-            f"None of the {len(log.query_names):,} queries of the log, such as "
+            f"None of the {counted(len(log.query_names), 'query', 'queries')} of the log, such as "
             f"{quoted(log.query_names[0])}, is in {name}, whose queries are such as "
             f"{quoted(corpus.query_ids[0])}; both must use the same query ids."
         )
@@ -227,10 +227,11 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
             "numbers 1, 2, ... of each query's candidates in the order of the corpus; if "
             "each row of the corpus ends in # docid = ID, that is matched."
         )
-    if overlap.queries_joined < overlap.queries:
+    if missing := overlap.queries - overlap.queries_joined:
         yield (
-            f"{overlap.queries - overlap.queries_joined:,} of {overlap.queries:,} queries of the "
-            f"log, such as {quoted(overlap.unknown_query)}, are not in {name}; their "
+            f"{missing:,} of {counted(overlap.queries, 'query', 'queries')} of the log, such as "
+            f"{quoted(overlap.unknown_query)}, {'is' if missing == 1 else 'are'} not in {name}; "
+            f"{'its' if missing == 1 else 'their'} "
             f"{counted(overlap.clicks_of_unknown_queries, 'click is', 'clicks are')} left out."
         )
     if overlap.impressions_outside:

@@ -12,7 +12,7 @@ from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_releva
 from ultr_core.errors import InputError, quoted
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.ranking import query_of_document, query_sums
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 LARGE_VALUE = 1e6
 """Feature values beyond it make training slow or impossible to certify."""
@@ -89,8 +89,8 @@ def _single(corpus: Corpus) -> Finding:
         "Queries with one candidate",
         single,
         verdict,
-        f"{single:,} of {corpus.n_queries:,} queries have one candidate only"
-        + ("; there is nothing to rank in them." if single else "."),
+        f"{part_of(single, corpus.n_queries, 'query', 'queries')} one candidate only"
+        + (f"; there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."),
     )
 
 
@@ -118,15 +118,16 @@ def _without_relevant(corpus: Corpus, threshold: int) -> Finding:
     relevant = query_sums(corpus.relevance(threshold), corpus.query_offsets)
     without = int(np.count_nonzero(relevant == 0))
     share = without / corpus.n_queries
+    of_all = f"{without:,} of {counted(corpus.n_queries, 'query', 'queries')}"
     verdict: Verdict = "stop" if share == 1 else "look" if share > _MANY else "good"
     return Finding(
         "queries_without_relevant",
         "Queries without a relevant document",
         without,
         verdict,
-        f"{without:,} of {corpus.n_queries:,} queries ({share:.0%}) have no document of grade "
-        f"{threshold} or more. They count 0 in the risk; NDCG leaves out those with no grade "
-        "above 0.",
+        f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document of grade "
+        f"{threshold} or more. Such queries count 0 in the risk; NDCG leaves out those with no "
+        "grade above 0.",
     )
 
 
@@ -145,8 +146,8 @@ def _no_pairs(corpus: Corpus) -> Finding:
         "Queries without a preference pair",
         without,
         "look" if without > _MANY * corpus.n_queries else "good",
-        f"{without:,} of {corpus.n_queries:,} queries have documents of one grade only and give no "
-        "preference pair; the others are used.",
+        f"{part_of(without, corpus.n_queries, 'query', 'queries')} documents of one grade only and "
+        f"{'gives' if without == 1 else 'give'} no preference pair; the others are used.",
     )
 
 
@@ -169,8 +170,8 @@ def _features(corpus: Corpus) -> list[Finding]:
             "Constant features",
             found,
             verdict,
-            f"{found:,} of {n:,} features have the same value in every document{which}"
-            + (" and say nothing." if found else "."),
+            f"{part_of(found, n, 'feature')} the same value in every document{which}"
+            + (f" and {'says' if found == 1 else 'say'} nothing." if found else "."),
         ),
         Finding(
             "largest_value",
@@ -232,7 +233,7 @@ def _repeats(corpus: Corpus) -> list[Finding]:
             "Documents without a feature",
             empty,
             "stop" if empty == corpus.n_documents else "look" if empty else "good",
-            f"{empty:,} of {corpus.n_documents:,} documents have the value 0 in every feature.",
+            f"{part_of(empty, corpus.n_documents, 'document')} the value 0 in every feature.",
         ),
     ]
 

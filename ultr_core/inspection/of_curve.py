@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,7 +81,8 @@ def _shape(numbers: NDArray[np.float64]) -> Finding:
             "position bias, and weighting changes nothing; the chance that an item was chosen "
             "is not its examination.",
         )  # fmt: skip
-    if numbers.size > 2 and abs(numbers.sum() - 1) < 1e-6:
+    # Shares are 1 at most; the sum of larger numbers may be none.
+    if numbers.size > 2 and numbers.max() <= 1 and abs(numbers.sum() - 1) < 1e-6:
         return Finding(
             key, label, 1.0, "look",
             "The numbers add up to 1, as shares of clicks or of impressions do; examination of "
@@ -96,7 +99,15 @@ def _shape(numbers: NDArray[np.float64]) -> Finding:
 
 def _largest_weight(numbers: NDArray[np.float64]) -> Finding:
     least = int(np.argmin(np.where(numbers > 0, numbers, np.inf)))
-    weight = float(numbers.max() / numbers[least])
+    # Python's numbers, which tell of a quotient beyond float64 by no warning.
+    top, lowest = float(numbers.max()), float(numbers[least])
+    weight = top / lowest
+    if math.isinf(weight):
+        return Finding(
+            "largest_weight", "Largest weight", None, "look",
+            f"A click at rank {least + 1} weighs more than {sys.float_info.max:.0e} times as much "
+            "as one at the most examined rank; clip, or give a larger propensity there.",
+        )  # fmt: skip
     return Finding(
         "largest_weight", "Largest weight", weight, "look" if weight > LARGE_WEIGHT else "good",
         f"A click at rank {least + 1} weighs {weight:.3g} times as much as one at the most "

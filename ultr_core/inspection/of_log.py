@@ -11,7 +11,7 @@ from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.propensity import PresentationLog
 from ultr_core.propensity.log_rows import CLICK_WITHOUT_POSITION
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 FEW_CLICKS = 100
 """Clicks below which every estimate needs its interval to be read first."""
@@ -82,9 +82,11 @@ def _left_out(log: PresentationLog) -> Finding:
         "Rows that cannot be used",
         rows,
         verdict,
-        f"{rows:,} of {rows + log.query.size:,} rows are left out: {told}."
+        f"{part_of(rows, rows + log.query.size, 'row', does='is', do='are')} left out: {told}."
         if rows
-        else f"All {log.query.size:,} rows with a position can be used.",
+        else f"All {log.query.size:,} rows with a position can be used."
+        if log.query.size > 1
+        else "The one row with a position can be used.",
     )
 
 
@@ -190,7 +192,8 @@ def _repeats(log: PresentationLog) -> Iterator[Finding]:
 
 def _rank_changes(log: PresentationLog) -> Finding:
     pairs, moved = int(log.pairs.size), log.moved_pairs
-    words = f"{moved:,} of {pairs:,} (query, document) pairs were seen at more than one position"
+    seen = part_of(moved, pairs, "(query, document) pair", does="was", do="were")
+    words = f"{seen} seen at more than one position"
     if log.clicks_only:
         return Finding(
             "rank_changes", "Rank changes", moved, "look",

@@ -11,7 +11,7 @@ from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.model_files import on_columns_of
 from ultr_core.learners.ranker import LinearModel, LinearRanker
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 LOOSE_GAP = 1e-2
 """Relative duality gap beyond which a ranker is not what its objective asks for."""
@@ -50,7 +50,7 @@ def inspect_scores(
 
 def _weights(ranker: LinearModel) -> Finding:
     used = int(np.count_nonzero(ranker.coefficients))
-    words = f"{used:,} of {ranker.feature_ids.size:,} features have a weight other than 0"
+    words = f"{part_of(used, ranker.feature_ids.size, 'feature')} a weight other than 0"
     if used:
         return Finding("weights", "Weights", used, "good", f"{words}.")
     return Finding("weights", "Weights", 0, "stop", f"{words}: every document gets the same score.")
@@ -96,9 +96,9 @@ def _ties(scores: NDArray[np.float64], corpus: Corpus) -> list[Finding]:
     constant = several > 0 and bool(flat.all())
     verdict: Verdict = "stop" if constant else "look" if share > _MANY_TIES else "good"
     words = (
-        f"{tied:,} of {corpus.n_documents:,} documents ({share:.0%}) share their score with "
-        "another of their query. Risks and NDCG are the mean over all orders of ties; labels and "
-        "the order of the file play no part."
+        f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
+        "with another of their query. Risks and NDCG are the mean over all orders of ties; "
+        "labels and the order of the file play no part."
     )
     if constant:
         words = f"All candidates of every query have one score, so nothing is ranked. {words}"

@@ -112,15 +112,16 @@ def _overlap(overlap: Overlap) -> list[Finding]:
             "Queries of the log that the corpus has",
             queries,
             _verdict(queries),
-            f"{overlap.queries_joined:,} of {overlap.queries:,} queries of the log ({queries:.0%}) "
-            f"are among the {overlap.corpus_queries:,} of the corpus.",
+            f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} of the "
+            f"log ({queries:.0%}) {'is' if overlap.queries_joined == 1 else 'are'} among the "
+            f"{overlap.corpus_queries:,} of the corpus.",
         ),
         Finding(
             "clicks_in_corpus",
             "Clicks that can be used",
             clicks,
             _verdict(clicks) if overlap.clicks_joined else "stop",
-            f"{overlap.clicks_joined:,} of {overlap.clicks:,} clicks ({clicks:.0%}) and "
+            f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({clicks:.0%}) and "
             f"{shown:.0%} of the impressions are on candidates of the corpus.",
         ),
         Finding(
@@ -209,7 +210,8 @@ def _weights(log: ClickLog, curve: ExaminationCurve, clip: float) -> list[Findin
 def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Finding:
     effect = clipping_effect(log, propensity, clip)
     words = (
-        f"Clipped at τ = {clip:g}: {effect.clicks_changed:,} of {effect.clicks:,} clicks changed, "
+        f"Clipped at τ = {clip:g}: {effect.clicks_changed:,} of "
+        f"{counted(effect.clicks, 'click')} changed, "
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
         f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all."
     )

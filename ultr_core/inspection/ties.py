@@ -18,6 +18,7 @@ from ultr_core.ranking import (
     rank_documents,
     real_numbers,
 )
+from ultr_core.words import part_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -87,10 +88,11 @@ class NdcgOverTies:
     @property
     def rule(self) -> str:
         """The rule in one sentence, with its counts."""
-        total = self.counted + self.left_out
+        left_out = part_of(self.left_out, self.counted + self.left_out, "query", "queries")
         return (
-            f"{self.left_out:,} of {total:,} queries have no document of a grade above 0 and are "
-            "left out; equal scores count with the mean over all their orders."
+            f"{left_out} no document of a grade above 0 and "
+            f"{'is' if self.left_out == 1 else 'are'} left out; equal scores count with the mean "
+            "over all their orders."
         )
 
 

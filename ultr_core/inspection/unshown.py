@@ -8,6 +8,7 @@ import numpy as np
 
 from ultr_core.feedback import ClickLog
 from ultr_core.inspection.findings import Finding, Verdict
+from ultr_core.words import counted
 
 MANY_UNSHOWN = 0.05
 """Share of candidates never shown from which rankers are not compared: they lie where the log's
@@ -59,9 +60,8 @@ class Unshown:
             share = self.never / self.candidates
             percent = f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
             noun = "was" if self.never == 1 else "were"
-            return (
-                f"{self.never:,} of {self.candidates:,} candidates ({percent}) {noun} never shown"
-            )
+            candidates = counted(self.candidates, "candidate")
+            return f"{self.never:,} of {candidates} ({percent}) {noun} never shown"
         if self.below:
             return (
                 f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the places of "
@@ -92,6 +92,8 @@ class Unshown:
             )  # fmt: skip
         if not told:
             words = f"All {self.candidates:,} candidates of the queries in the log were shown."
+            if self.candidates == 1:
+                words = "The one candidate of the query in the log was shown."
             return Finding(key, label, 0, "good", words)
         words += (
             ". No click can come from there, so estimated risks leave out relevant documents, and "

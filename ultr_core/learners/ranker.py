@@ -32,6 +32,7 @@ from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.solver import Data, Options, prepare, solve
 from ultr_core.propensity.weights import Weights
+from ultr_core.words import counted
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -73,7 +74,9 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
                 f"features {_span(corpus.feature_ids)}; load both with the same feature columns."
             )
     products = FeatureProducts(corpus.features, np.float64)
-    return np.asarray(products.scores_of_many(np.stack([m.coefficients for m in models])))
+    # A score beyond float64 is infinite, and whoever needs a finite one looks for that.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(products.scores_of_many(np.stack([m.coefficients for m in models])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +229,7 @@ def objective_value(
 def _data(corpus: Corpus, weights: Weights) -> Data:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
-            f"The weights are for {len(weights.values)} documents but the corpus has "
+            f"The weights are for {counted(len(weights.values), 'document')} but the corpus has "
             f"{corpus.n_documents}; make them from a click log of this corpus."
         )
     check_weights(weights.values, weights.clicks)

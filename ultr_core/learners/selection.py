@@ -16,6 +16,7 @@ from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, score_
 from ultr_core.propensity import Weights
 from ultr_core.ranking import rank_many
 from ultr_core.risk import estimate_risks, true_risks
+from ultr_core.words import counted
 
 COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Values of C that validation chooses from; the paper does not print its own."""
@@ -78,9 +79,9 @@ def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
     if found.converged or found.stopped_early:
         return ranker
     raise InputError(
-        f"Training with C = {ranker.cost:g} ended after {found.iterations} iterations with a "
-        f"relative duality gap of {found.gap:.2g}, above the {tolerance:g} that was asked for; "
-        "scale the features to about the same range, such as 0 to 1, or choose a smaller C."
+        f"Training with C = {ranker.cost:g} ended after {counted(found.iterations, 'iteration')} "
+        f"with a relative duality gap of {found.gap:.2g}, above the {tolerance:g} that was asked "
+        "for; scale the features to about the same range, such as 0 to 1, or choose a smaller C."
     )
 
 

@@ -19,6 +19,7 @@ from ultr_core.risk import (
     variance_of_risk,
 )
 from ultr_core.risk.estimate import NORMAL_QUANTILE
+from ultr_core.words import counted, part_of
 
 ROUNDING = 1e-10
 """Relative difference that float64 sums over a whole corpus may show."""
@@ -79,7 +80,8 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     count, pairs = int(swapped.sum()), int(ordered.sum())
     tau = order_agreement(expected, risk)
     sentence = (
-        f"{count:,} of {pairs:,} pairs of rankers are in the wrong order; Kendall's τ of the "
+        f"{part_of(count, pairs, 'pair of rankers', 'pairs of rankers', does='is', do='are')} in "
+        "the wrong order; Kendall's τ of the "
         f"expectation with the true risk is {tau:.3f}. The estimate from a single log is noisier."
     )
     details = (("Kendall's τ", f"{tau:.4f}"), ("pairs of rankers", f"{pairs:,}"))
@@ -153,7 +155,8 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     _, value, mean, deviation, radius = _reach(evidence)
     z = (value - mean) / deviation
     sentence = (
-        f"{evidence.log.total_clicks:,} clicks of {evidence.log.query_draws:,} query draws give "
+        f"{counted(evidence.log.total_clicks, 'click')} of "
+        f"{counted(evidence.log.query_draws, 'query draw')} give "
         f"{value:.4f}; the expectation is {mean:.4f}, a distance of {z:+.2f} standard errors."
     )
     return Finding(

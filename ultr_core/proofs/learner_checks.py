@@ -16,6 +16,7 @@ from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.small_world import default_world
 from ultr_core.propensity import Weights, ips_weights, naive_weights
 from ultr_core.ranking import rank_documents
+from ultr_core.words import counted
 
 SMALL_QUERIES = 8
 SMALL_COST = 10.0
@@ -102,8 +103,9 @@ def naive_special_case(evidence: Evidence) -> Finding:
         0.0,
         0.0,
         True,
-        f"The two weight vectors are equal; without clipping {changed:,} clicks weigh more than "
-        f"1 and the largest weight of a document is {unclipped.values.max():,.4g}.",
+        f"The two weight vectors are equal; without clipping "
+        f"{counted(changed, 'click weighs', 'clicks weigh')} more than 1 and the largest weight "
+        f"of a document is {unclipped.values.max():,.4g}.",
     )
 
 

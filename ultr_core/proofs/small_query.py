@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ultr_core.errors import InputError
+from ultr_core.words import counted
 
 MOST_CANDIDATES = 16
 """Candidates that a small query may have; up to 12 are enumerated with click noise."""
@@ -37,7 +38,7 @@ class SmallQuery:
         size = len(self.relevance)
         if not 2 <= size <= MOST_CANDIDATES:
             raise InputError(
-                f"The query has {size} candidates; it must have 2 to {MOST_CANDIDATES}."
+                f"The query has {counted(size, 'candidate')}; it must have 2 to {MOST_CANDIDATES}."
             )
         if any(relevant not in (0, 1) for relevant in self.relevance):
             raise InputError("Each candidate's relevance must be 0 or 1.")

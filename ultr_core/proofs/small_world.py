@@ -24,6 +24,7 @@ from ultr_core.proofs.small_query import (
 )
 from ultr_core.proofs.users import Users
 from ultr_core.settings import Settings
+from ultr_core.words import counted
 
 DEFAULTS: Mapping[str, str] = {
     "list": "ABCDEF",
@@ -283,7 +284,8 @@ def curve_from_text(text: str, name: str, size: int) -> tuple[Fraction, ...]:
         raise InputError(f"The {name} curve has {no_number(parts)}")
     if not 1 <= len(parts) <= MOST_CANDIDATES:
         raise InputError(
-            f"The {name} curve has {len(parts)} numbers; give one for each rank, from the top."
+            f"The {name} curve has {counted(len(parts), 'number')}; give one for each rank, from "
+            "the top."
         )
     numbers = [number_from_text(part, f"{name} curve's number") for part in parts]
     return tuple(numbers[min(rank, len(numbers) - 1)] for rank in range(size))
@@ -292,7 +294,10 @@ def curve_from_text(text: str, name: str, size: int) -> tuple[Fraction, ...]:
 def _normalised(curve: Sequence[Fraction], name: str, size: int) -> tuple[Fraction, ...]:
     numbers = tuple(Fraction(number) for number in curve)
     if len(numbers) != size:
-        raise InputError(f"The {name} curve has {len(numbers)} numbers for {size} candidates.")
+        raise InputError(
+            f"The {name} curve has {counted(len(numbers), 'number')} for "
+            f"{counted(size, 'candidate')}; give one for each."
+        )
     if numbers[0] <= 0:
         raise InputError(f"The {name} curve is {numbers[0]} at rank 1; it must be above 0.")
     for rank, number in enumerate(numbers, start=1):

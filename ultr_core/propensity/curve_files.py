@@ -8,10 +8,12 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ultr_core.corpus.delimiters import DELIMITERS, delimiter_of
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.feedback.examination import TableCurve
 from ultr_core.files import read_text, writing
 from ultr_core.propensity.curves import RelativeCurve, table_curve
+from ultr_core.words import counted
 
 RANK_NAMES = ("rank", "position", "pos")
 LAST_RANK = 1_000_000
@@ -60,8 +62,8 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     """Numbers for ranks 1, 2, ..., K, as they stand in CSV text, [K].
 
-    Ranks may come in any order, each once. Raises InputError that names the line of the first
-    fault, or the rank that has no propensity.
+    Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
+    InputError that names the line of the first fault, or the rank that has no propensity.
     """
     found = _found(_lines(text, name), name)
     if not found:
@@ -77,7 +79,8 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each line that is not blank."""
-    rows = csv.reader(io.StringIO(text))
+    delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES))
+    rows = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
         for cells in rows:
             if any(cell.strip() for cell in cells):
@@ -95,7 +98,9 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
     for number, cells in lines:
         where = f"Line {number} of {name}"
         if len(cells) <= max(rank_column, value_column):
-            raise InputError(f"{where} has {len(cells)} columns; it needs {len(header)}.")
+            raise InputError(
+                f"{where} has {counted(len(cells), 'column')}; it needs {len(header)}."
+            )
         rank = _number(cells[rank_column], f"{where}, column {header[rank_column]}")
         value = _number(cells[value_column], f"{where}, column {header[value_column]}")
         if rank != int(rank) or not 1 <= rank <= LAST_RANK:
@@ -118,12 +123,13 @@ def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
             return header.index(wanted)
     raise InputError(
         f"{name} has no column {names[0]}: its first line must name the columns, such as "
-        "rank,propensity."
+        f"rank,propensity ({', '.join(DELIMITERS.values())} between them)."
     )
 
 
 def _number(text: str, where: str) -> float:
     value = number_in_text(text)
     if not math.isfinite(value):
-        raise InputError(f"{where}: {quoted(text.strip())} is no number.")
+        point = "; write decimals with a point" if "," in text else ""
+        raise InputError(f"{where}: {quoted(text.strip())} is no number{point}.")
     return value

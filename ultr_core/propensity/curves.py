@@ -20,6 +20,7 @@ from ultr_core.propensity.known_ranks import (
 )
 from ultr_core.propensity.points import PropensityEstimate
 from ultr_core.ranking import in_brief, number_or_nan, real_numbers
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 Fit = Literal["none", "monotone", "power-law"]
@@ -49,13 +50,12 @@ class RelativeCurve:
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination of each rank relative to the most examined one, float64."""
         table = np.asarray(self.values)
-        found: FloatArray = table[np.minimum(checked_ranks(ranks), table.size) - 1]
-        return found
+        return np.asarray(table[np.minimum(checked_ranks(ranks), table.size) - 1])
 
     def describe(self) -> str:
         """Name the curve with its length and its most examined rank."""
         top = int(np.argmax(self.values)) + 1
-        return f"table of {len(self.values)} ranks, rank {top} examined most"
+        return f"table of {counted(len(self.values), 'rank')}, rank {top} examined most"
 
 
 MeasuredCurve = TableCurve | RelativeCurve | PowerLaw
@@ -67,7 +67,7 @@ def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
     Normalised to p_1 = 1; where a later rank exceeds rank 1, to a largest value of 1 instead, so
     that no examination exceeds 1. Raises InputError for values that make no curve, rank named.
     """
-    for rank, value in enumerate(values, start=1):
+    for rank, value in enumerate(values, 1):
         if not 0 <= number_or_nan(value) < math.inf:
             raise InputError(
                 f"The propensity of rank {rank} is {in_brief(value)}; give a number of 0 or more."
@@ -139,7 +139,8 @@ class AssembledCurve:
             return self._known_sentence
         return (
             f"{self._known_sentence} The fit lies outside the 95% interval of "
-            f"{len(self.outside):,} of the {len(self.known) - 1:,} ranks beside the reference."
+            f"{len(self.outside):,} of the {counted(len(self.known) - 1, 'rank')} beside the "
+            "reference."
         )
 
     @property

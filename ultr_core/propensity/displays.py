@@ -21,6 +21,7 @@ from ultr_core.propensity.points import (
     ratio_point,
 )
 from ultr_core.ranking import query_of_document, whole_numbers
+from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
 
@@ -96,8 +97,9 @@ def display_counts(
     if np.any(clicked > shown) or np.any(clicked < 0):
         row = int(np.argmax((clicked > shown) | (clicked < 0)))
         raise InputError(
-            f"A document at rank {ranks[row]} has {clicked[row]} clicks in {shown[row]} "
-            "impressions; there can be at most one click for each impression."
+            f"A document at rank {ranks[row]} has {counted(clicked[row], 'click')} in "
+            f"{counted(shown[row], 'impression')}; there can be at most one click for each "
+            "impression."
         )
     require_countable(shown)
     order = np.lexsort((ranks, documents))

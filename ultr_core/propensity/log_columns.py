@@ -1,11 +1,11 @@
-"""Which column of a click log means what: known names, the reader's own mapping, delimiters."""
+"""Which column of a click log means what: known names, the reader's own mapping."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from ultr_core.corpus.delimiters import split_line
 from ultr_core.errors import InputError, quoted
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -27,11 +27,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Meaning of a column and the names it may have, letters of any case."""
 
 REQUIRED = ("document", "position", "click")
-
-DELIMITERS: Mapping[str, str] = MappingProxyType(
-    {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-)
-"""Characters that may stand between columns, and what they are called."""
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -120,23 +115,7 @@ def in_words(header: Sequence[str]) -> str:
 
 
 def split_header(line: str, mapping: Mapping[str, str] | None) -> tuple[str, list[str]]:
-    """Delimiter of a header line, and its cells.
-
-    The delimiter is the one under which most columns have a known or mapped name; among equals
-    the one that gives most columns, then the order of ``DELIMITERS``.
-    """
+    """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
     known = {alias for aliases in COLUMNS.values() for alias in aliases}
     known |= {column.strip().lower() for column in (mapping or {}).values()}
-
-    def split(delimiter: str) -> list[str]:
-        try:
-            return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
-        except csv.Error:
-            return []
-
-    def worth(delimiter: str) -> tuple[int, int]:
-        cells = split(delimiter)
-        return sum(cell.strip().lower() in known for cell in cells), len(cells)
-
-    best = max(DELIMITERS, key=worth)
-    return best, split(best)
+    return split_line(line, known)

@@ -26,7 +26,7 @@ from ultr_core.propensity.points import (
 )
 from ultr_core.propensity.presentations import PresentationLog
 from ultr_core.propensity.swaps import estimate_swaps
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,8 @@ class LogEstimate:
         if first is None:
             return self.curve.sentence
         clicks, total = int(self.rates.clicks[first - 1 :].sum()), int(self.rates.clicks.sum())
-        return f"{self.curve.sentence} {clicks:,} of {total:,} clicks were made there."
+        made = part_of(clicks, total, "click", does="was", do="were")
+        return f"{self.curve.sentence} {made} made there."
 
     def _rate(self, rank: int) -> dict[str, float] | None:
         shown, clicked = int(self.rates.impressions[rank - 1]), int(self.rates.clicks[rank - 1])
@@ -123,8 +124,8 @@ def estimate_from_log(
         last_rank = checked_last_rank(last_rank)
     if not log.clicks.any():
         raise InputError(
-            f"None of the {int(log.impressions.sum()):,} impressions of the log was clicked, so "
-            "nothing can be estimated from it."
+            f"None of the {counted(int(log.impressions.sum()), 'impression')} of the log was "
+            "clicked, so nothing can be estimated from it."
         )
     longest = int(log.position.max())
     # What was never shown cannot be estimated, and pairs of ranks grow with the square.

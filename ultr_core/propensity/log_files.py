@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.files import GZIP
 from ultr_core.propensity.log_blocks import (
@@ -19,7 +20,6 @@ from ultr_core.propensity.log_blocks import (
     text_blocks,
 )
 from ultr_core.propensity.log_columns import (
-    DELIMITERS,
     REQUIRED,
     found_columns,
     require_columns,
@@ -169,10 +169,11 @@ def _read(
             needed = _needed(places)
             require_columns(needed, header, source.name, "line 1")
             blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
-        table = LogTable(source.name, row_noun)
+        named = {meaning: header[place] for meaning, place in places.items()}
+        table = LogTable(source.name, row_noun, named)
         for block in blocks:
             table.add(block)
-        return table.log(form, {meaning: header[place] for meaning, place in places.items()})
+        return table.log(form)
 
 
 def _needed(places: Mapping[str, int]) -> dict[str, int]:

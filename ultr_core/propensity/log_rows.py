@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError, number_in_text
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.propensity.log_blocks import TextBlock
+from ultr_core.propensity.log_columns import COLUMNS
 
 IntArray = NDArray[np.int64]
 
@@ -37,8 +38,8 @@ _VALUES = {
 }
 CLICK_WITHOUT_POSITION = "a click without a position"
 _MOST_DIGITS = 9  # so that a number fits int32
-_NO_NUMBER, _NOT_WHOLE = "that is no number", "that is no whole number of 0 or more"
-_TOO_LARGE = "that is too large (2^53 or more)"
+_LIMITS = {"position": 10**_MOST_DIGITS, "swap": 10**_MOST_DIGITS}
+_LIMIT = 2**53  # of the others, which are added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +227,11 @@ class Fault:
     first: int = 0
 
 
-def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
-    """Numbers of the usable rows of a block; the others are counted in ``faults``, by kind."""
+def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, str]) -> RowBlock:
+    """Numbers of the usable rows of a block; the others are counted in ``faults``, by kind.
+
+    columns: meaning to column name, for the words of a fault.
+    """
     size = block.lines.size
     kind = np.zeros(size, dtype=np.int8)
     kinds = [""]
@@ -238,21 +242,25 @@ def rows_of(block: CellBlock, faults: dict[str, Fault]) -> RowBlock:
             kinds.append(what)
             kind[new] = len(kinds) - 1
 
+    def mark_values(meaning: str, fault: NDArray[np.int8]) -> None:
+        for rows, what in _value_faults(meaning, fault):
+            mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
+
     mark(block.short, "too few columns")
     clicks, faulty = _whole(block, "click", _number_or_truth)
-    _mark_values(mark, "click", faulty)
+    mark_values("click", faulty)
     shown, faulty = _whole(block, "impressions", _number)
     if shown is not None:
-        _mark_values(mark, "impressions", faulty)
+        mark_values("impressions", faulty)
     position, faulty = _whole(block, "position", _number)
     mark((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
     mark(faulty == _EMPTY, "no position")
-    _mark_values(mark, "position", faulty)
+    mark_values("position", faulty)
     mark(clicks > (1 if shown is None else shown), "more clicks than impressions")
     swap, faulty = _whole(block, "swap", _number)
     if swap is not None:
         swap = np.where(faulty == _EMPTY, -1, swap)
-        _mark_values(mark, "swap", np.where(faulty == _EMPTY, 0, faulty))
+        mark_values("swap", np.where(faulty == _EMPTY, 0, faulty))
     mark(_empty(block.cells["document"]), "no document")
 
     usable = kind == 0
@@ -292,8 +300,12 @@ def _whole(
     block: CellBlock, meaning: str, read: Callable[[str], float | None]
 ) -> tuple[Any, NDArray[np.int8]]:
     """Whole numbers of a column, int64 [rows], 0 for a fault, and which fault; None without it."""
+    limit = _LIMITS.get(meaning, _LIMIT)
     if meaning not in block.cells:
-        return block.whole.get(meaning), np.zeros(block.lines.size, dtype=np.int8)
+        whole, good = block.whole.get(meaning), np.zeros(block.lines.size, dtype=np.int8)
+        if whole is None or whole.max(initial=0) < limit:
+            return whole, good
+        return np.where(whole < limit, whole, 0), np.where(whole < limit, good, _HUGE)
     column = block.cells[meaning]
     texts = column.dictionary.to_pylist()
     values = np.zeros(len(texts), dtype=np.int64)
@@ -302,9 +314,9 @@ def _whole(
         number = read(text)
         if number is None:
             fault[place] = _TEXT if text else _EMPTY
-        elif number >= 2**53 and any(map(str.isdigit, text)):  # not the words for infinity
+        elif number >= limit and any(map(str.isdigit, text)):  # not the words for infinity
             fault[place] = _HUGE
-        elif not 0 <= number < 2**53 or number != int(number):
+        elif not 0 <= number < limit or number != int(number):
             fault[place] = _BROKEN
         else:
             values[place] = int(number)
@@ -322,12 +334,19 @@ def _number_or_truth(text: str) -> float | None:
     return float(lowered == "true") if lowered in ("true", "false") else _number(text)
 
 
-def _mark_values(
-    mark: Callable[[NDArray[np.bool_], str], None], meaning: str, fault: NDArray[np.int8]
-) -> None:
-    mark((fault == _TEXT) | (fault == _EMPTY), f"{_VALUES[meaning]} {_NO_NUMBER}")
-    mark(fault == _BROKEN, f"{_VALUES[meaning]} {_NOT_WHOLE}")
-    mark(fault == _HUGE, f"{_VALUES[meaning]} {_TOO_LARGE}")
+def _value_faults(meaning: str, fault: NDArray[np.int8]) -> Iterator[tuple[NDArray[np.bool_], str]]:
+    """Rows of each fault of a column, and what is wrong there."""
+    yield (fault == _TEXT) | (fault == _EMPTY), "that is no number"
+    yield fault == _BROKEN, "that is no whole number of 0 or more"
+    limit = f"{_LIMITS[meaning]:,}" if meaning in _LIMITS else "2^53"
+    yield fault == _HUGE, f"that is too large ({limit} or more)"
+
+
+def _in_column(meaning: str, columns: Mapping[str, str]) -> str:
+    """Where the value stands, if the column does not have a name of that meaning."""
+    column = columns[meaning]
+    known = column.strip().lower() in COLUMNS[meaning]
+    return "" if known else f" in the column {quoted(column)}"
 
 
 def _propensity(block: CellBlock) -> NDArray[np.float64] | None:

@@ -19,7 +19,7 @@ from ultr_core.propensity.log_rows import (
     rows_of,
 )
 from ultr_core.propensity.presentations import PresentationLog, RowFault
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 MOST_ROWS = 400_000_000
 """Rows of one log, so that it fits into a large machine's memory."""
@@ -28,8 +28,8 @@ MOST_ROWS = 400_000_000
 class LogTable:
     """Usable rows as they are read, and what was wrong with the others."""
 
-    def __init__(self, name: str, row_noun: str) -> None:
-        self.name, self.row_noun = name, row_noun
+    def __init__(self, name: str, row_noun: str, columns: Mapping[str, str]) -> None:
+        self.name, self.row_noun, self.columns = name, row_noun, columns
         self.blocks: list[RowBlock] = []
         self.faults: dict[str, Fault] = {}
         self.long = Fault("more columns than the first line names")
@@ -43,7 +43,7 @@ class LogTable:
         if cells.long is not None and cells.long.any():
             self.long.rows += int(cells.long.sum())
             self.long.first = self.long.first or int(cells.lines[np.argmax(cells.long)])
-        block = rows_of(cells, self.faults)
+        block = rows_of(cells, self.faults, self.columns)
         self.rows += block.size
         if self.rows > MOST_ROWS:
             raise InputError(
@@ -60,7 +60,7 @@ class LogTable:
         if block.size:
             self.blocks.append(block)
 
-    def log(self, form: str, columns: Mapping[str, str]) -> PresentationLog:
+    def log(self, form: str) -> PresentationLog:
         """The usable rows; raises InputError if there is none."""
         faults = tuple(
             RowFault(f.kind, f.rows, f.clicks, f.first)
@@ -85,16 +85,16 @@ class LogTable:
             position=position,
             impressions=self._numbers("impressions", absent=1),
             clicks=self._numbers("click"),
-            swap=np.maximum(swap, 0) if "swap" in columns else swap + 1,
+            swap=np.maximum(swap, 0) if "swap" in self.columns else swap + 1,
             ranker=ranker,
             propensity=self._propensity(),
             page=page if len(pages) else None,
             query_names=query_names,
             document_names=document_names,
-            has_swaps="swap" in columns,
+            has_swaps="swap" in self.columns,
             first_position=first,
             format=form,
-            columns=dict(columns),
+            columns=dict(self.columns),
             faults=faults,
             notices=(),
         )
@@ -151,8 +151,9 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
         )
     if log.page is not None:
         yield from _repeats(log)
+    moved, pairs = log.moved_pairs, int(log.pairs.size)
     yield (
-        f"{log.moved_pairs:,} of {log.pairs.size:,} (query, document) pairs were shown at more "
+        f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
         "than one position; only documents that moved tell position and relevance apart."
     )
     if int(log.position.max()) == 1:

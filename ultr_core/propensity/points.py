@@ -220,7 +220,9 @@ def _having(ranks: list[int]) -> str:
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
     """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
     if impressions < 1 or not 0 <= clicks <= impressions:
-        raise InputError(f"A click rate needs impressions, not {clicks} clicks in {impressions}.")
+        raise InputError(
+            f"A click rate needs impressions, not {counted(clicks, 'click')} in {impressions}."
+        )
     rate, z2 = clicks / impressions, _Z**2
     middle = rate + z2 / (2 * impressions)
     reach = _Z * math.sqrt(rate * (1 - rate) / impressions + z2 / (4 * impressions**2))

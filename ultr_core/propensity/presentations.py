@@ -14,6 +14,7 @@ from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts, display_counts
 from ultr_core.propensity.points import Counts, checked_last_rank, checked_reference
 from ultr_core.propensity.swaps import SwapCounts
+from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
 Numbers = NDArray[Any]
@@ -113,9 +114,9 @@ class PresentationLog:
         """Raise InputError for a log of clicks only, in which every position looks alike."""
         if self.clicks_only:
             raise InputError(
-                f"Each of the {int(self.impressions.sum()):,} impressions of the log was clicked, "
-                "so it holds clicks and not what was shown, and examination cannot be estimated; "
-                "add the rows that were shown and not clicked."
+                f"Each of the {counted(int(self.impressions.sum()), 'impression')} of the log was "
+                "clicked, so it holds clicks and not what was shown, and examination cannot be "
+                "estimated; add the rows that were shown and not clicked."
             )
 
     @cached_property

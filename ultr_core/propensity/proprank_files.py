@@ -31,6 +31,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files import writing
 from ultr_core.propensity.weights import Weights
+from ultr_core.words import counted
 
 _EXAMPLES = re.compile(rb"(?m)^#[ \t]*n[ \t]*=[ \t]*(\S+)")
 _ORIGIN = re.compile(r"query = (\S+) candidate = ([0-9]{1,9})(?!\S)")
@@ -46,8 +47,8 @@ def write_proprank(
     """
     if len(weights.values) != corpus.n_documents:
         raise InputError(
-            f"There are {len(weights.values)} weights for {corpus.n_documents} documents; make "
-            "them from a click log of this corpus."
+            f"{counted(len(weights.values), 'weight was', 'weights were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
         )
     chosen = np.flatnonzero(weights.values)
     if not chosen.size:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from pathlib import Path
 
 import numpy as np
 
+from ultr_core.corpus.delimiters import split_line
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import (
@@ -25,6 +25,7 @@ from ultr_core.corpus.table_files import (
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files import read_text, text_of, writing
 from ultr_core.propensity.weights import Weights
+from ultr_core.words import counted
 
 WEIGHT_COLUMNS = ("weight",)
 EXAMPLE_COLUMNS = ("examples", "n")
@@ -39,8 +40,8 @@ def weights_text(corpus: Corpus, weights: Weights, *, all_documents: bool = Fals
     values = weights.values
     if len(values) != corpus.n_documents:
         raise InputError(
-            f"There are {len(values)} weights for {corpus.n_documents} documents; make them from "
-            "a click log of this corpus."
+            f"{counted(len(values), 'weight was', 'weights were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
         )
     shown = np.arange(len(values)) if all_documents else np.flatnonzero(values)
     out = io.StringIO()
@@ -75,7 +76,8 @@ def read_weights(path: str | Path, corpus: Corpus) -> Weights:
 def is_weights_table(source: Source) -> bool:
     """Whether a file begins with the column names of a weights table."""
     first = source.beginning().splitlines()[:1]
-    names = {cell.strip().lower() for line in first for cell in re.split("[,;\t]", line)}
+    known = (*QUERY_COLUMNS, *WEIGHT_COLUMNS)
+    names = {cell.strip().lower() for line in first for cell in split_line(line, known)[1]}
     return bool(names & set(WEIGHT_COLUMNS)) and bool(names & set(QUERY_COLUMNS))
 
 

@@ -153,7 +153,10 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     require_log(log)
     q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     if q.shape != log.clicks.shape:
-        raise InputError(f"There are {q.size} propensities for {log.clicks.size} rows of the log.")
+        raise InputError(
+            f"{counted(q.size, 'propensity was', 'propensities were')} given for "
+            f"{counted(log.clicks.size, 'row')} of the log; give one for each."
+        )
     clicked = np.flatnonzero(log.clicks)
     of_clicked = q[clicked]
     right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)
@@ -175,7 +178,8 @@ def _weights_of_clicks(log: ClickLog, weight_of_click: FloatArray) -> Weights:
     """Sum the weight of every click by document."""
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {log.query_draws} query draws; learning needs at least one."
+            f"There is no click in {counted(log.query_draws, 'query draw')}; learning needs at "
+            "least one."
         )
     return Weights(log.sum_by_document(log.clicks * weight_of_click), log.total_clicks)
 

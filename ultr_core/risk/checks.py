@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import real_numbers, require_finite
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -22,8 +23,8 @@ def checked_places(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDA
     places = real_numbers(ranks, "Ranks")
     if places.shape[-1:] != (documents,):
         raise InputError(
-            f"The ranks have shape {places.shape} for {documents} documents; the last axis must "
-            f"agree."
+            f"The ranks have shape {places.shape} for {counted(documents, 'document')}; the last "
+            f"axis must agree."
         )
     require_finite(places, "rank")
     if places.size and places.min() < least:
@@ -46,7 +47,10 @@ def checked_propensities(propensities: ArrayLike, documents: int) -> FloatArray:
     """Propensities q [documents] as float64; raises InputError for NaN, inf or negative ones."""
     q = _list_of_documents(propensities, "Propensities")
     if q.size != documents:
-        raise InputError(f"There are {q.size} propensities for {documents} documents.")
+        raise InputError(
+            f"{counted(q.size, 'propensity was', 'propensities were')} given for "
+            f"{counted(documents, 'document')}; give one for each."
+        )
     _require((q >= 0) & (q < np.inf), q, "propensity", "be a finite number of 0 or more")
     return q
 

@@ -21,6 +21,7 @@ from ultr_core.ranking import query_of_document, real_numbers
 from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.checks import checked_places
 from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -149,8 +150,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
     summed = float(weight.sum())
     if summed == 0:
         raise InputError(
-            f"There is no click in {log.query_draws} query draws; a self-normalised estimate needs "
-            "at least one."
+            f"There is no click in {counted(log.query_draws, 'query draw')}; a self-normalised "
+            "estimate needs at least one."
         )
     value = float(places.astype(np.float64) @ weight) / summed
     for queries, documents, block in rank_blocks(places[None] - value, log.query_offsets):

@@ -200,7 +200,7 @@ def test_counts_and_headline() -> None:
         "holds": 2, "does not hold": 1, "not checkable": 0,
     }  # fmt: skip
     assert headline(["holds", "does not hold"]) == (
-        "Of 2 claims 1 hold here, 1 does not, and 0 cannot be checked."
+        "Of 2 claims 1 holds here, 1 does not, and 0 cannot be checked."
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.inputs import assert_equal_corpora
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus, load_corpus, read_scores, write_letor, write_scores
+from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.learners import LinearModel, read_ranker, write_ranker
 from ultr_core.learners.model_files import read_training_record
 from ultr_core.propensity import Weights, read_proprank, read_weights, write_weights
@@ -100,6 +101,17 @@ def test_scores(folder: Path) -> None:
     lines = convert(folder, "s.csv", "s2.txt", "--corpus", "c.txt")
     assert lines.read_text() == (folder / "s.txt").read_text()
     assert read_scores(table, CORPUS).tolist() == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("mark", DELIMITERS)
+def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) -> None:
+    weights = (folder / "w.csv").read_bytes()
+    scores = convert(folder, "s.txt", "s.csv", "--corpus", "c.txt").read_text()
+    for name, text in (("w.csv", weights.decode()), ("s.csv", scores)):
+        (folder / name).write_text(text.replace(",", mark))
+    back = convert(folder, "s.csv", "s2.txt", "--corpus", "c.txt")
+    assert back.read_text() == (folder / "s.txt").read_text()
+    assert convert(folder, "w.csv", "w2.csv", "--corpus", "c.txt").read_bytes() == weights
 
 
 @pytest.mark.parametrize(

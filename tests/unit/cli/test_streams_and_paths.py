@@ -71,6 +71,19 @@ def test_an_error_never_lands_in_the_output(closed: str) -> None:
     assert shell(f"LAB sign-test 3 5 >/dev/full {closed}").returncode == 2
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_warning_of_a_library_reaches_only_those_who_ask(asked: bool) -> None:
+    program = (
+        "import warnings, ultr_core.cli as cli\nfrom ultr_core.__main__ import run\n"
+        "cli.main = lambda: warnings.warn('overflow', RuntimeWarning) or 0\n"
+        "raise SystemExit(run())"
+    )
+    option = "-Wdefault" if asked else ""
+    done = shell(f'{sys.executable} {option} -c "$PROGRAM"', PROGRAM=program)
+    assert done.returncode == 0
+    assert ("overflow" in done.stderr) == asked
+
+
 def test_a_reader_that_leaves_is_no_error() -> None:
     done = shell("LAB sign-test 3 5 | true")
     assert (done.returncode, done.stderr) == (0, "")

@@ -22,6 +22,7 @@ from ultr_core.experiments.own_data import curve_for_log, training_file
 from ultr_core.experiments.own_folds import FOLDS, fold_scores
 from ultr_core.experiments.samples import sample_corpus, sample_files
 from ultr_core.feedback import ClickLog, PowerLaw, simulate_counts
+from ultr_core.figures.own_evidence import evidence_figure
 from ultr_core.inspection import join_log
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Progress
@@ -59,6 +60,7 @@ def test_what_users_saw_is_no_better_than_itself(corpus: Corpus) -> None:
     seen = np.bincount(log.document, log.impressions, corpus.n_documents) > 0
     np.testing.assert_array_equal(shown_ranks(log)[seen], ranks[seen])
     found = compare_with_shown(log, scores, CURVE, name="it")
+    assert found.estimate is not None
     assert found.estimate.value == 0
     assert "cannot tell" in found.sentence
 
@@ -175,6 +177,29 @@ def test_the_truth_is_inside_or_outside_of_each_interval(corpus: Corpus, clicks:
     assert truth_sentence(missed).endswith(
         "lies outside the interval of Naive, IPS and Clipped, τ = 0.1."
     )
+
+
+def test_a_log_without_clicks_is_no_finding(corpus: Corpus, clicks: ClickLog) -> None:
+    silent = replace(clicks, clicks=np.zeros_like(clicks.clicks))
+    scores = np.random.default_rng(1).normal(size=corpus.n_documents)
+    found = evaluate_ranker(corpus, silent, scores, CURVE)
+    for report in found.reports.values():
+        assert report.estimate is None
+        assert report.words.startswith("There is no click in ")
+        numbers = report.as_dict()
+        assert [numbers[part] for part in ("value", "low", "high")] == [None] * 3
+    assert found.sentence == found.reports["ips"].words
+    assert truth_sentence(found) == ""
+    with pytest.raises(InputError, match="no estimate"):
+        evidence_figure(found)
+    for against in (
+        compare_with_shown(silent, scores, CURVE, name="it"),
+        compare_rankers(silent, scores, -scores, CURVE, names=("it", "that")),
+    ):
+        assert against.estimate is None
+        assert "nothing can be estimated" in against.sentence
+        assert "+0.00" not in against.sentence
+        assert [against.as_dict()[part] for part in ("difference", "low", "high")] == [None] * 3
 
 
 def test_a_curve_is_carried_on_only_when_asked() -> None:

@@ -104,7 +104,7 @@ def test_query_draws_are_a_whole_number(draws):
 
 
 def test_no_document_is_shown_below_the_end_of_its_list():
-    with pytest.raises(InputError, match=r"Row 4 .* document 2 at rank 2, .* only 1 documents"):
+    with pytest.raises(InputError, match=r"Row 4 .* document 2 at rank 2, .* only 1 document "):
         make(rank=[1, 2, 1, 2, 2])
     with pytest.raises(InputError, match=r"Row 1 .* rank 99, .* only 2 documents"):
         make(rank=[1, 99, 1, 2, 1])

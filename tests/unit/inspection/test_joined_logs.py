@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from ultr_core.experiments.own_clicks import simulate_own_log
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.inspection import (
     VERDICTS,
+    expected_ranks,
     heaviest_share,
     inspect_corpus,
     inspect_curve,
@@ -27,6 +29,7 @@ from ultr_core.inspection import (
     join_log,
     own_curve,
 )
+from ultr_core.learners import LinearModel
 from ultr_core.propensity import parse_log, table_curve
 from ultr_core.settings import Settings
 
@@ -88,7 +91,7 @@ def test_documents_that_a_corpus_does_not_name_are_refused_with_the_repair() -> 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("C,x,1,1\n", "None of the 1 queries of the log, such as 'C', is in the corpus"),
+        ("C,x,1,1\n", "None of the 1 query of the log, such as 'C', is in the corpus"),
         ("A,z,1,1\n", "query 'A' of the log shows 'z', where the corpus has documents such as 'x'"),
     ],
 )
@@ -174,6 +177,34 @@ def test_curves_of_the_wrong_kind() -> None:
     assert inspect_curve([1, 1e-4]).finding("largest_weight").verdict == "look"
     with pytest.raises(InputError, match="rank 2"):
         inspect_curve([1, float("nan")])
+
+
+def test_curves_at_the_ends_of_the_number_range_are_checked_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = inspect_curve([1e308, 1e308, 3e307])
+        assert found.finding("largest_weight").value == pytest.approx(10 / 3)
+        for values in ([1e308, 1e-308], [5e-324, 1.0], [1.0, 0.5, 1e-310]):
+            found = inspect_curve(values)
+            assert found.finding("largest_weight").verdict == "look"
+            assert "inf" not in found.finding("largest_weight").words
+            json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_a_ranker_whose_scores_overflow_is_checked_without_a_warning(corpus: Corpus) -> None:
+    ranker = LinearModel(np.array([1.7e308, 1.7e308]), np.array([1, 2]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(ranker.score(corpus)).any()
+
+
+def test_scores_far_apart_are_compared_without_a_warning() -> None:
+    scores = np.array([1.7e308, -1.7e308, -1.7e308, 1.7e308])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(
+            expected_ranks(scores, np.array([0, 4])), [1.5, 3.5, 3.5, 1.5]
+        )
 
 
 def test_the_logs_own_curve() -> None:

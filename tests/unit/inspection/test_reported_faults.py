@@ -81,7 +81,7 @@ def test_clicks_without_a_pair_are_refused_and_some_are_told() -> None:
     both = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,1", "q2,b,2,0")), corpus)
     fit = fit_from_log(corpus, both.clicks, PowerLaw(1.0), cost=1.0)
     assert fit.notices == (
-        "1 of 2 clicked queries have one candidate only and gave no preference pair.",
+        "1 of 2 clicked queries has one candidate only and gave no preference pair.",
     )
     assert np.isfinite(fit.ranker.coefficients).all()
 
@@ -94,7 +94,7 @@ def test_one_rule_for_queries_without_relevance_with_its_count() -> None:
     found = ndcg_over_ties(grades.astype(float), grades, np.array([0, 3, 6]))
     assert found.value == 1.0
     assert (found.counted, found.left_out) == (1, 1)
-    assert found.rule.startswith("1 of 2 queries have no document of a grade above 0 and are left")
+    assert found.rule.startswith("1 of 2 queries has no document of a grade above 0 and is left")
     with pytest.raises(InputError, match="no NDCG"):
         ndcg_over_ties(np.zeros(2), np.zeros(2, np.int16), np.array([0, 2]))
 
@@ -111,7 +111,7 @@ def test_risk_and_ndcg_say_how_such_queries_count() -> None:
     ).true
     assert true is not None
     assert true.risk == (1 + 2) / 2
-    assert "1 of 2 queries have no such document and count 0" in true.rule
+    assert "1 of 2 queries has no such document and counts 0" in true.rule
 
 
 # H8: ties are broken in the model's favour.
@@ -183,7 +183,7 @@ def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts()
     stopped = inspect_together(joined, corpus, curve)
     assert stopped.finding("zero_propensities").words.startswith("Position 3 has 1 click but")
     clipped = inspect_together(joined, corpus, curve, clip=0.1).finding("clipping")
-    assert "τ = 0.1: 1 of 1 clicks changed, 1 of them with propensity 0" in clipped.words
+    assert "τ = 0.1: 1 of 1 click changed, 1 of them with propensity 0" in clipped.words
 
 
 def test_a_zero_propensity_never_reaches_a_number() -> None:

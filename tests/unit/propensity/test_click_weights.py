@@ -185,7 +185,7 @@ def test_a_clip_is_a_probability(log, clip):
 def test_impossible_propensities_are_refused(moved, q):
     with pytest.raises(InputError, match="Rank 2 has 3 clicks"):
         inverse_propensities(moved, [1, q, 0.5, 0.5])
-    with pytest.raises(InputError, match="3 propensities for 4 rows"):
+    with pytest.raises(InputError, match="3 propensities were given for 4 rows"):
         inverse_propensities(moved, [1, 0.5, 0.5])
 
 

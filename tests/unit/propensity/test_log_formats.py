@@ -273,3 +273,12 @@ def test_mutated_logs_are_read_or_refused_in_one_sentence() -> None:
         else:
             assert np.all(log.clicks <= log.impressions)
             assert log.position.min() >= 1
+
+
+def test_positions_of_parquet_files_that_no_list_has_are_left_out() -> None:
+    table = pa.table({"document": ["a", "b"], "position": [1, 99_999_999_999], "click": [1, 1]})
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    log = parse_log(stream.getvalue(), "log.parquet")
+    assert log.position.tolist() == [1]
+    assert [(fault.first, fault.clicks) for fault in log.faults] == [(2, 1)]

@@ -52,7 +52,7 @@ def test_a_document_that_moved_is_one_document() -> None:
     log = parse_log("query_id,doc_id,position,click\nlamp,a,2,1\nlamp,a,5,0\nlamp,b,1,0\n")
     assert log.counts()["query_document_pairs"] == 2
     assert any(
-        "1 of 2 (query, document) pairs were shown at more than one" in n for n in log.notices
+        "1 of 2 (query, document) pairs was shown at more than one" in n for n in log.notices
     )
     views = log.displays().by_rank(5)
     assert views.impressions.tolist() == [1, 1, 0, 0, 1]
@@ -179,7 +179,11 @@ def test_counts_whose_sum_is_no_exact_number_are_refused() -> None:
         ("q,a,x,1", "1 row with a position that is no number (line 3) left out"),
         ("q,a,-1,1", "a position that is no whole number of 0 or more"),
         ("q,a,inf,1", "a position that is no whole number of 0 or more"),
-        (f"q,a,{10**19},1", "a position that is too large (2^53 or more)"),
+        (f"q,a,{10**19},1", "a position that is too large (1,000,000,000 or more)"),
+        (
+            "q,a,99999999999,1",
+            "1 row with a position that is too large (1,000,000,000 or more) (line 3) left out",
+        ),
         ("q,a,1,1e999", "a click that is too large (2^53 or more)"),
         ("q,a,1,2", "more clicks than impressions"),
         ("q,,1,1", "no document"),
@@ -194,6 +198,16 @@ def test_unusable_rows_are_told_and_the_others_used(row: str, told: str) -> None
     assert log.clicks.tolist() == [1, 0]
     assert (log.query_names, log.document_names) == (("q",), ("b", "c"))
     assert any(told in notice for notice in log.notices)
+
+
+def test_a_fault_names_the_readers_own_column() -> None:
+    text = "query,document,Place,hit,old\nq,a,1,1,2\nq,b,99999999999,1,2\nq,c,2,x,77777777777\n"
+    columns = {"position": "place", "click": "hit", "swap": "old"}
+    told = " ".join(parse_log(text, columns=columns).notices)
+    assert "a position that is too large (1,000,000,000 or more) in the column 'Place'" in told
+    assert "a click that is no number in the column 'hit' (line 4)" in told
+    swaps = parse_log(text.replace(",x,", ",1,"), columns=columns)
+    assert "a swapped rank that is too large" in " ".join(swaps.notices)
 
 
 def test_a_separator_at_the_end_of_a_row_is_no_column() -> None:

@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ultr_core.corpus.delimiters import DELIMITERS
+from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
 from ultr_core.feedback import TableCurve
+from ultr_core.inspection.files import kind_of
 from ultr_core.propensity import (
     CurveOptions,
     PropensityEstimate,
@@ -23,6 +26,7 @@ from ultr_core.propensity import (
     assemble_curve,
     curve_text,
     parse_curve,
+    parse_curve_values,
     read_curve,
     table_curve,
     write_curve,
@@ -249,10 +253,18 @@ def test_files_of_any_scale_and_order_are_normalised() -> None:
     assert isinstance(parse_curve(curve_text([1.0, 2.0])), RelativeCurve)
 
 
+@pytest.mark.parametrize("mark", DELIMITERS)
+def test_a_file_may_have_the_separators_that_logs_have(mark: str) -> None:
+    text = f"propensity{mark}rank\n10{mark}1\n5{mark}2\n"
+    assert parse_curve_values(text) == [10.0, 5.0]
+    assert kind_of(Source.upload(text.encode(), "c.csv")) == "curve"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "no column rank"),
+        ("a b\n", r"rank,propensity \(comma, semicolon, tab, vertical bar between them\)"),
         ("rank,weight\n1,1\n", "no column propensity"),
         ("rank,propensity\n", "no line"),
         ("rank,propensity\n1,1\n3,0.2\n", "no propensity for rank 2"),
@@ -262,7 +274,8 @@ def test_files_of_any_scale_and_order_are_normalised() -> None:
         ("rank,propensity\n0,1\n", "rank 0; ranks are whole numbers from 1"),
         ("rank,propensity\n1,1\n2,-1\n", "Line 3 .* propensity -1"),
         ("rank,propensity\n1,0\n2,1\n", "rank 1 is 0"),
-        ("rank,propensity\n1\n", "Line 2 .* 1 columns"),
+        ("rank,propensity\n1\n", "Line 2 .* 1 column; it needs 2"),
+        ("rank;propensity\n1;0,5\n", "'0,5' is no number; write decimals with a point"),
     ],
 )
 def test_faulty_files_are_refused_in_one_sentence(text: str, message: str) -> None:

@@ -24,7 +24,7 @@ def test_the_rule_for_empty_queries_is_a_choice_and_is_told(rule, mean):
     summary = ndcg(rank_documents(labels, offsets), labels, offsets, empty=rule)
     assert summary.value == mean
     assert summary.queries_without_relevant == 1
-    assert summary.describe().startswith("1 of 2 queries have no relevant document")
+    assert summary.describe().startswith("1 of 2 queries has no relevant document")
 
 
 def test_ndcg_is_at_most_one_and_reached_by_the_ideal_order():

@@ -234,7 +234,7 @@ def test_a_log_without_clicks_has_risk_zero():
     [
         ([2, 1], [1, 0.0], 6, "Rank 2 has 4 clicks but propensity 0"),
         ([2, 1, 3], [1, 0.5], 6, "for 2 documents"),
-        ([2, 1], [1, 0.5, 0.3], 6, "3 propensities for 2 rows"),
+        ([2, 1], [1, 0.5, 0.3], 6, "3 propensities were given for 2 rows"),
         ([2, 1], [1, 0.5], 1, "at least two query draws"),
         ([2, np.nan], [1, 0.5], 6, "rank of document 1 .* finite"),
         ([1, 0], [1, 0.5], 6, "Document 1 .* has the rank 0; ranks are counted from 1"),

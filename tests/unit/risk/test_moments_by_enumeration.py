@@ -234,7 +234,7 @@ def test_unclickable_documents_need_no_propensity_and_others_do():
     for moment in (expected_delta, variance_of_delta):
         with pytest.raises(InputError, match=r"Document 1 .* propensity 0"):
             moment(np.array([0.5, 0.1]), q, np.array([2, 1]), [0, 2])
-        with pytest.raises(InputError, match="3 propensities for 2 documents"):
+        with pytest.raises(InputError, match="3 propensities were given for 2 documents"):
             moment(pi, np.ones(3), np.array([2, 1]), [0, 2])
 
 
@@ -277,7 +277,7 @@ UNUSABLE = [
     ("pi", [0.1, 2], r"click probability of document 1 .* \[0, 1\]"),
     ("pi", [-0.1, 0.2], r"click probability of document 0 .* \[0, 1\]"),
     ("pi", ["a", "b"], "not text"),
-    ("pi", [0.5], "for 1 documents"),
+    ("pi", [0.5], "for 1 document"),
     ("q", [1, np.nan], "propensity of document 1 .* nan"),
     ("q", [np.inf, 1], "propensity of document 0 .* inf"),
     ("q", [-1, 1], "propensity of document 0 .* 0 or more"),

@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import BufferedRandom
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.experiments.studies.cells import CellResult
 
 FORMAT = "unbiased LTR lab, finished cells, 1"
@@ -19,13 +19,13 @@ FORMAT = "unbiased LTR lab, finished cells, 1"
 class Journal:
     """Results so far, in the order in which they came; ``done`` has them by key."""
 
-    def __init__(self, file: BufferedRandom, done: dict[str, CellResult]) -> None:
-        self._file = file
+    def __init__(self, file: FileIO, path: Path, done: dict[str, CellResult]) -> None:
+        self._file, self._path = file, path
         self.done = done
 
     def append(self, result: CellResult) -> None:
-        """Write one result through to the disk."""
-        _write_line(self._file, result.as_dict())
+        """Write one result through to the disk; raises InputError if that cannot be done."""
+        _write_line(self._file, self._path, result.as_dict())
         self.done[result.key] = result
 
 
@@ -41,23 +41,33 @@ def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
 
     Raises:
         InputError: the file belongs to other settings (it says which), is no journal, is damaged
-            before its last line, or is in use.
+            before its last line, is in use, or cannot be read or written.
     """
     wanted = {"format": FORMAT, **header}
-    try:
+    with _told(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise InputError(
-            f"The results file {path} cannot be written: {error.strerror}; choose another --out."
-        ) from None
-    with os.fdopen(descriptor, "r+b") as file:
+    # Without a buffer: closing one on a full disk fails again and hides what was said before.
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
         _lock(file, path)
         found, done = _read(file, path)
         if found is None:
-            _write_line(file, wanted)
+            _write_line(file, path, wanted)
         else:
             _require_same(found, wanted, path)
-        yield Journal(file, done)
+        yield Journal(file, path, done)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system refuses to do with the file, as a sentence for the reader."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
+            "it has is kept: give the same command again when there is room, or choose another "
+            "--out."
+        ) from None
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
@@ -76,7 +86,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
     return header, done
 
 
-def _lock(file: BufferedRandom, path: Path) -> None:
+def _lock(file: FileIO, path: Path) -> None:
     try:
         import fcntl
     except ImportError:  # not on every system
@@ -89,12 +99,13 @@ def _lock(file: BufferedRandom, path: Path) -> None:
         ) from None
 
 
-def _read(file: BufferedRandom, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
+def _read(file: FileIO, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
     """Header and results; leaves the file cut and positioned after its last whole line."""
-    content = file.read()
-    whole = content.rfind(b"\n") + 1
-    file.seek(whole)
-    file.truncate()
+    with _told(path):
+        content = file.readall()
+        whole = content.rfind(b"\n") + 1
+        file.seek(whole)
+        file.truncate()
     return _parsed(content[:whole], path)
 
 
@@ -142,7 +153,9 @@ def _shown(value: Any) -> str:
     return "without it" if value is None else str(value)
 
 
-def _write_line(file: BufferedRandom, values: Mapping[str, Any]) -> None:
-    file.write(json.dumps(values, ensure_ascii=False, allow_nan=False).encode() + b"\n")
-    file.flush()
-    os.fsync(file.fileno())
+def _write_line(file: FileIO, path: Path, values: Mapping[str, Any]) -> None:
+    rest = json.dumps(values, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    with _told(path):
+        while rest:  # a disk that fills takes a part, and refuses what is left
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())

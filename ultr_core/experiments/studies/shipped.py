@@ -28,6 +28,7 @@ from ultr_core.experiments.studies.source import (
     describe,
     world_of,
 )
+from ultr_core.files import write_whole, writing
 from ultr_core.settings import Settings
 
 FOLDER = Path(__file__).parents[1] / "paper_scale"
@@ -35,6 +36,7 @@ _NUMBERS = (
     "agreement", "cost", "clip", "gap", "clicks", "query_draws", "noise_share",
 )  # fmt: skip
 _WHOLE = ("clicks", "query_draws")
+_WHAT = "The table of finished cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
         folder: where to write.
 
     Raises:
-        InputError: the run was made on another corpus.
+        InputError: the run was made on another corpus, or a file cannot be written.
     """
     header, done = read_journal(results / "cells.jsonl")
     options = {
@@ -103,14 +105,13 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
         "settings": base.as_dict(),
         "world": asdict(world),
     }
-    (folder / f"{part}.json").write_text(
-        json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    write_whole(folder / f"{part}.json", text.encode(), _WHAT)
     _write_rows(folder / f"{part}.csv", (done[key] for key in sorted(done)))
 
 
 def _write_rows(path: Path, results: Iterable[CellResult]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with writing(path, _WHAT) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["key", *LOSSES, *_NUMBERS])
         for result in results:
