@@ -12,7 +12,7 @@ from ultr_core.settings import PARAMETERS, Parameter, Settings
 
 _READ = "link_was_read"
 _SET_NEXT = "link_is_set_next"
-_CORRECTED = "link_was_corrected"
+_CORRECTED = "corrected_link_of_"
 _NOTICES = "link_notices"
 _MORE = "more_link_notices"
 
@@ -51,14 +51,10 @@ def tidy() -> None:
         st.query_params.from_dict({k: v for k, v in {**several, **texts}.items() if v})
         st.rerun()
     unusable = {name: text for name, text in foreign.items() if not _is_read(name, text, settings)}
-    # What has no control here stays as it is in the address; it is corrected once.
-    if unusable and unusable != st.session_state.get(_CORRECTED):
+    if is_to_be_corrected("settings", unusable):
         st.session_state[_NOTICES] = sentences
         st.session_state[_SET_NEXT] = settings
-        st.session_state[_CORRECTED] = unusable
         st.rerun()
-    if not unusable:
-        st.session_state.pop(_CORRECTED, None)
 
 
 def _texts(settings: Settings, query: Mapping[str, str]) -> dict[str, str]:
@@ -79,6 +75,16 @@ def _is_read(name: str, text: str, settings: Settings) -> bool:
     if name not in PARAMETERS:
         return True  # a field of text shows and judges what it is given
     return not PARAMETERS[name].stops and number_in_text(text) == settings.numbers[name]
+
+
+def is_to_be_corrected(whose: str, unusable: Mapping[str, object]) -> bool:
+    """Whether what an address holds of somebody's values is to be corrected now.
+
+    That is done once for each address: what has no control here stays as it is in it.
+    """
+    before = st.session_state.get(_CORRECTED + whose, {})
+    st.session_state[_CORRECTED + whose] = unusable
+    return bool(unusable) and unusable != before
 
 
 def write(settings: Settings) -> None:

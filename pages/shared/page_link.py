@@ -31,7 +31,6 @@ from ultr_core.settings import Settings
 _READ = "page_link_was_read"
 _PAGE = "page_shown"
 _SET_NEXT = "page_link_is_set_next"
-_CORRECTED = "page_link_was_corrected"
 _ARRIVED = "page_arrived"
 _SEEN = "address_of_"
 _KEPT = "choice_of_"
@@ -81,13 +80,10 @@ def _again(
         for value in bound
         if not isinstance(value, Choice | Letters) and not _is_read(value, asked[value.key], found)
     }
-    if unusable and unusable != st.session_state.get(_CORRECTED):
+    if link.is_to_be_corrected("page", unusable):
         link.add_notices(notices)
         st.session_state[_SET_NEXT] = {key: found[key] for key in unusable}
-        st.session_state[_CORRECTED] = unusable
         st.rerun()
-    if not unusable:
-        st.session_state.pop(_CORRECTED, None)
 
 
 def _is_read(value: PageValue, asked: Sequence[str], found: Mapping[str, Any]) -> bool:

@@ -58,7 +58,8 @@ def _require_matrix(features: Any) -> None:
 
 def _checked_csr(features: Any) -> sparse.csr_array:
     """A sparse matrix of any format as CSR, its arrays checked before SciPy walks along them."""
-    if features.format in ("csr", "csc"):
+    is_checked = features.format in ("csr", "csc")
+    if is_checked:
         _require_within(features)
     try:
         if features.format == "bsr":
@@ -70,7 +71,8 @@ def _checked_csr(features: Any) -> sparse.csr_array:
         raise InputError(
             f"The sparse matrix of features is broken ({error}); build it anew."
         ) from None
-    _require_within(matrix)
+    if not is_checked:
+        _require_within(matrix)
     matrix.prune()
     return matrix
 
@@ -120,6 +122,8 @@ def _lost_in_dense(given: NDArray[Any], kept: NDArray[np.float32]) -> TooSmall:
 
 
 def _lost_in_sparse(given: sparse.csr_array, kept: sparse.csr_array) -> TooSmall:
+    if given.dtype == kept.dtype:
+        return TooSmall()
     lost = np.flatnonzero((kept.data == 0) & (given.data != 0))
     if not lost.size:
         return TooSmall()

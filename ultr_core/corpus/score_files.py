@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.model import Corpus
@@ -21,6 +22,17 @@ SCORE_COLUMNS = ("score", "prediction")
 _WHAT = "The score file"
 
 
+def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
+    """The scores [documents] as an array; raises InputError unless there is one a document."""
+    values = real_numbers(scores, "Scores")
+    if values.shape != (corpus.n_documents,):
+        raise InputError(
+            f"{counted(values.size, 'score was', 'scores were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; give one for each."
+        )
+    return values
+
+
 def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = False) -> str:
     """Scores [documents] as text with all digits.
 
@@ -28,12 +40,7 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = Fa
     columns query, candidate, document (where the corpus has ids) and score. Raises InputError for
     scores that are not finite or not as many as documents.
     """
-    values = real_numbers(scores, "Scores").astype(np.float64)
-    if values.shape != (corpus.n_documents,):
-        raise InputError(
-            f"{counted(values.size, 'score was', 'scores were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; give one for each."
-        )
+    values = scores_for(corpus, scores).astype(np.float64)
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
+from ultr_core.corpus.score_files import scores_for
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.feedback.click_log import require_log
@@ -24,7 +25,7 @@ from ultr_core.inspection import (
 )
 from ultr_core.propensity import clipped_propensities
 from ultr_core.propensity.weights import require_clip
-from ultr_core.ranking import query_sums, real_numbers
+from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     Estimate,
     empty_queries,
@@ -199,12 +200,7 @@ def evaluate_ranker(
     """
     require_log(log)
     require_curve(curve)
-    values = real_numbers(scores, "Scores")
-    if values.shape != (corpus.n_documents,):
-        raise InputError(
-            f"{counted(values.size, 'score was', 'scores were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; give one for each."
-        )
+    values = scores_for(corpus, scores)
     require_clip(clip)
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
