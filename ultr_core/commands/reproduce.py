@@ -46,7 +46,7 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
-from ultr_core.files import write_whole
+from ultr_core.files import write_whole, written_together
 from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import part_of
@@ -123,10 +123,12 @@ def run(options: argparse.Namespace) -> int:
         new_cells=len(missing),
         all_cells=len(cells),
     )
+    with written_together():
+        for result in results:
+            write_study(result, folder)
+        write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     for result in results:
-        write_study(result, folder)
         _print_result(result)
-    write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     print(f"Report: {folder / REPORT}")
     return OK
 
