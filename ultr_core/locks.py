@@ -20,6 +20,7 @@ UNFOLLOWED = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
 )
 """Flags to open what stands at a path itself, not what a link leads to; a pipe does not block."""
 
