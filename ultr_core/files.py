@@ -67,6 +67,11 @@ def fault_of(path: Path) -> str | None:
     return None if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
 
 
+def lies_within(path: Path, folder: str | Path) -> bool:
+    """Whether a path leads, links followed, to a place below a directory; never fails."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def directory_fault(path: Path) -> str | None:
     """Why a path is no readable directory, as the end of a sentence; None if it is one."""
     mode = _mode(path)
