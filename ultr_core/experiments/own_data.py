@@ -18,6 +18,9 @@ from ultr_core.propensity import (
 )
 from ultr_core.words import counted
 
+LOG_ITSELF = "log"
+"""What is given in place of a file of propensities for the log's own column."""
+
 FURTHEST_CARRIED_ON = 1_000_000
 """Ranks by which a curve may be carried on."""
 
