@@ -59,6 +59,12 @@ def test_the_core_names_all_its_rooms_in_their_order() -> None:
         assert places == sorted(places), where
 
 
+def test_the_core_follows_links_in_the_way_that_never_fails() -> None:
+    """`Path.resolve` raises RuntimeError on a link that leads back to itself."""
+    for path in MODULES:
+        assert ".resolve(" not in path.read_text(encoding="utf-8"), path.name
+
+
 def test_pages_leave_mathematics_to_the_core() -> None:
     for path in (ROOT / "pages").rglob("*.py"):
         assert not {name.split(".")[0] for name in imported(path)} & {"scipy", "sklearn"}
