@@ -87,6 +87,24 @@ def test_a_kill_while_several_files_are_written_leaves_all_the_old_ones(tmp_path
     assert names(tmp_path) == ["a", "b"]
 
 
+@posix
+def test_a_kill_between_two_moves_leaves_whole_files_and_running_again_repairs_it(
+    tmp_path: Path,
+) -> None:
+    """What is promised: the first ones new, the rest old, none half, and no draft for long."""
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("old")
+    write = "with written_together():\n  for name in 'abc':\n    write_whole(name, b'new', 'It')"
+    killed_while(
+        "from pathlib import Path\nmove = Path.replace\n"
+        f"Path.replace = lambda path, to: {KILL} if to.name == 'b' else move(path, to)\n{write}",
+        tmp_path,
+    )
+    assert [(tmp_path / name).read_text() for name in "abc"] == ["new", "old", "old"]
+    write_whole(tmp_path / "a", b"new", "It")
+    assert names(tmp_path) == ["a", "b", "c"]
+
+
 def test_a_fault_leaves_all_old_files_whatever_was_written_before(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(InputError, match="no such luck"), written_together():

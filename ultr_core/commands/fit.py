@@ -47,7 +47,8 @@ SUMMARY = "Train a ranker on a click log of one's own."
 _NOTES = (
     "--json prints method, label, cost, clip, chosen_by, clicks, query_draws, clicked_documents, "
     "features, certificate, sentence, notices, overlap (of log and corpus) and checks (as the "
-    "command check prints them). Files are written whole, all of them or none, never over an input."
+    "command check prints them). Files are written whole and take their places together, never "
+    "over an input."
 )
 
 VALIDATION = "validation"

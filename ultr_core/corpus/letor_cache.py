@@ -307,9 +307,8 @@ def _array_in(path: Path) -> NDArray[Any]:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ValueError("another version")
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
-        order = "F" if by_column else "C"
         return np.asarray(
-            np.memmap(stream, dtype, "r", offset=stream.tell(), shape=shape, order=order)
+            np.memmap(stream, dtype, "r", stream.tell(), shape, order="F" if by_column else "C")
         )
 
 
