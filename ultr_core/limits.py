@@ -35,3 +35,16 @@ class Limit:
                 f"{subject} has {amount:,} {self.unit}; at most {self.most:,} are accepted, "
                 f"because {self.reason}; {self.remedy}."
             )
+
+
+# Files that are made for a visitor of a page.
+LARGEST_TRAINING_FILE = Limit(
+    128_000_000,
+    "bytes",
+    "a page makes it in the memory of the server",
+    "write it with the command fit and its option --proprank-out, which has no bound",
+)
+"""Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
+
+All else that is made for a visitor is at most a few times as large as what it is made from.
+"""

@@ -28,7 +28,9 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
     own = bench()
     groups = own.files.get("groups")
     try:
-        corpus = own.make("corpus", (file.token, own.token("groups")), lambda: _read(file, groups))
+        corpus = own.make(
+            "corpus", (file.token, own.token("groups")), lambda: _read(page, file, groups)
+        )
         found = own.make(
             "corpus-checks",
             (file.token, own.token("groups"), settings.relevant_grade),
@@ -61,11 +63,11 @@ def require_kind(file: Brought, *wanted: str) -> str:
     return kind
 
 
-def _read(file: Brought, groups: Brought | None) -> Corpus:
+def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
     with reading(), st.spinner("Reading the corpus …"):
         sides = None if groups is None else source_of(groups)
         if file.path is not None:
-            return load_corpus(file.path, groups=None if groups is None else groups.path)
+            return load_corpus(file.path, groups=sides, within=page.launch.paths)
         if sides is None:
             _refuse_others(file)
         return parse_corpus(file.data, file.name, groups=sides)

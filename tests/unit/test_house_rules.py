@@ -13,7 +13,7 @@ from pages.shared.registry import MAIN_CONTROLS, PAGES
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
-    "errors", "limits", "words", "files", "curve_values", "settings", "sorting", "ranking",
+    "errors", "limits", "words", "locks", "files", "curve_values", "settings", "sorting", "ranking",
     "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs", "experiments",
     "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip
@@ -57,6 +57,12 @@ def test_the_core_names_all_its_rooms_in_their_order() -> None:
     ):
         assert min(places) >= 0, where
         assert places == sorted(places), where
+
+
+def test_the_core_follows_links_in_the_way_that_never_fails() -> None:
+    """`Path.resolve` raises RuntimeError on a link that leads back to itself."""
+    for path in MODULES:
+        assert ".resolve(" not in path.read_text(encoding="utf-8"), path.name
 
 
 def test_pages_leave_mathematics_to_the_core() -> None:

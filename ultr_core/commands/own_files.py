@@ -12,7 +12,7 @@ from pathlib import Path
 from ultr_core.commands.shared import print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
 from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
-from ultr_core.experiments.own_data import curve_for_log
+from ultr_core.experiments.own_data import LOG_ITSELF, curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.files import output_path
 from ultr_core.inspection import (
@@ -32,7 +32,6 @@ from ultr_core.propensity import (
 from ultr_core.settings import PARAMETERS
 
 PARTS = ("train", "validation", "test")
-LOG_ITSELF = "log"
 _TOLD_BY_READER = (
     "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
     "rank_changes",

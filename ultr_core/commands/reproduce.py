@@ -46,10 +46,10 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
-from ultr_core.files import write_whole
+from ultr_core.files import write_whole, written_together
 from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
-from ultr_core.words import part_of
+from ultr_core.words import as_argument, part_of
 
 NAME = "reproduce"
 MOST_JOBS = 256
@@ -123,10 +123,12 @@ def run(options: argparse.Namespace) -> int:
         new_cells=len(missing),
         all_cells=len(cells),
     )
+    with written_together():
+        for result in results:
+            write_study(result, folder)
+        write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     for result in results:
-        write_study(result, folder)
         _print_result(result)
-    write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     print(f"Report: {folder / REPORT}")
     return OK
 
@@ -224,10 +226,11 @@ def _arguments(options: argparse.Namespace) -> list[str]:
     for name in ("corpus", "size", "dask", *_BASE_SETTINGS, *CURVES):
         value = getattr(options, name, None)
         if value is not None:
-            words += ["--" + name.replace("_", "-"), str(value)]
+            text = as_argument(value) if name in ("corpus", *CURVES) else str(value)
+            words += ["--" + name.replace("_", "-"), text]
     if options.loss != DEFAULT_LOSS:
         words += ["--loss", options.loss]
-    return [*words, "--jobs", str(options.jobs), "--out", options.out]
+    return [*words, "--jobs", str(options.jobs), "--out", as_argument(options.out)]
 
 
 def _print_result(result: StudyResult) -> None:

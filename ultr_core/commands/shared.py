@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.propensity import read_curve_values
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.words import as_argument
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
@@ -97,7 +99,8 @@ def _belief_note(
     right = f"{PARAMETERS['assumed_eta'].option} {settings.eta:g}"
     if "curve" in files:
         users = "follow the given curve"
-        right = f"{CURVES['assumed_curve'].option} {files['curve']}"
+        curve = shlex.quote(as_argument(files["curve"]))
+        right = f"{CURVES['assumed_curve'].option} {curve}"
     return (
         f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
         f"propensities add {right}.",

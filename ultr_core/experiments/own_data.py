@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.samples import file_bytes
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.inspection import own_curve
-from ultr_core.propensity import PresentationLog, Weights, table_curve, write_proprank
+from ultr_core.limits import LARGEST_TRAINING_FILE
+from ultr_core.propensity import (
+    PresentationLog,
+    Weights,
+    packed_proprank,
+    proprank_bytes,
+    table_curve,
+)
 from ultr_core.words import counted
+
+LOG_ITSELF = "log"
+"""What is given in place of a file of propensities for the log's own column."""
 
 FURTHEST_CARRIED_ON = 1_000_000
 """Ranks by which a curve may be carried on."""
@@ -45,5 +53,24 @@ def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> Examination
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:
-    """A training file of svm_proprank, gzip; raises InputError as `write_proprank` does."""
-    return gzip.compress(file_bytes(lambda path: write_proprank(path, corpus, weights)), 6)
+    """A training file of svm_proprank, gzip.
+
+    Raises InputError as `write_proprank` and `training_file_bytes` do.
+    """
+    training_file_bytes(corpus, weights)
+    return packed_proprank(corpus, weights)
+
+
+def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
+    """The most bytes that a training file can take unpacked; see `proprank_bytes`.
+
+    Raises InputError for more than are made for a visitor.
+    """
+    size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
+    if size > limit.most:
+        raise InputError(
+            f"The training file for svm_proprank would repeat a query's documents for each that "
+            f"was clicked, up to {size / 1e6:,.0f} MB; at most {limit.most / 1e6:,.0f} MB are "
+            f"made here, because {limit.reason}; {limit.remedy}."
+        )
+    return size
