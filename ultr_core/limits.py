@@ -48,3 +48,38 @@ LARGEST_TRAINING_FILE = Limit(
 
 All else that is made for a visitor is at most a few times as large as what it is made from.
 """
+MB = 1 << 20
+"""Bytes; uploads are counted in these."""
+
+
+def in_mb(size: int) -> int:
+    """A number of bytes in MB (2^20 bytes), rounded up."""
+    return -(-size // MB)
+
+
+# Uploads, whatever their content.
+_MEMORY = "all visitors share the memory of this server"
+_FEWER = "remove some files, or run the lab on your own computer"
+
+UPLOADS_KEPT_BY_SESSION = Limit(128, "MB of files", _MEMORY, _FEWER)
+"""What one visitor may have brought to the pages at a time."""
+
+UPLOADS_KEPT_BY_SERVER = Limit(512, "MB of files from all visitors", _MEMORY, _FEWER)
+
+UPLOADS_UNDERWAY_OF_SESSION = Limit(64, "MB of uploads underway", _MEMORY, "send them in turn")
+"""Sent, or announced by the head of a request, and not yet taken by a page."""
+
+UPLOADS_UNDERWAY_OF_SERVER = Limit(256, "MB of uploads underway", _MEMORY, "try again in a minute")
+
+UPLOAD_ADDRESSES = Limit(
+    24, "addresses for uploads", "each is an upload that may follow", "ask again for the next ones"
+)
+"""Addresses that one visitor has been given and has not used; older ones expire."""
+
+UPLOAD_SECONDS = Limit(120, "seconds", "an upload underway keeps others out", "send a smaller file")
+"""From the head of an upload to its end."""
+
+SMALL_UPLOAD = Limit(
+    5, "MB", "this page is for small files", "use the page Your data or the command line"
+)
+"""A file on any page but Your data; there, ``server.maxUploadSize`` is the bound."""

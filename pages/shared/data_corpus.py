@@ -36,6 +36,7 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
             (file.token, own.token("groups"), settings.relevant_grade),
             lambda: _checked(corpus, file, settings),
         )
+        lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
         st.error(in_words(str(error)), icon=":material/error:")
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
@@ -43,14 +44,19 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
     show_inspection(
         found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
     )
-    _preview(file, found)
+    _preview(lines, found)
     _groups(page, wanted=groups is not None)
     return corpus
 
 
 def source_of(file: Brought) -> Source:
-    """Where the core reads a brought file."""
-    return Source.upload(file.data, file.name) if file.path is None else Source.file(file.path)
+    """Where the core reads a brought file; raises InputError if there is none any more."""
+    if file.path is None:
+        return Source.upload(file.data, file.name)
+    try:
+        return Source.file(file.path)
+    except OSError as error:
+        raise InputError(f"{file.name} cannot be read ({error.strerror or error}).") from None
 
 
 def require_kind(file: Brought, *wanted: str) -> str:
@@ -93,15 +99,16 @@ def _groups(page: PageContext, *, wanted: bool) -> None:
         bring(page, "groups", "Group sizes", LOOKS_LIKE["groups"], HELP["groups"])
 
 
-def _preview(file: Brought, found: Inspection) -> None:
+def _first_lines(file: Brought) -> list[str]:
+    lines = source_of(file).beginning().splitlines()[:4]
+    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines]
+
+
+def _preview(lines: list[str], found: Inspection) -> None:
     counts = found.counts
     with st.expander(
         f"Preview: {found.format}, {counted(int(counts['documents']), 'row')}, "
         f"{counted(int(counts['features']), 'feature')}",
         type="compact",
     ):
-        lines = source_of(file).beginning().splitlines()[:4]
-        shown = [
-            line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines
-        ]
-        st.code("\n".join(shown), language=None)
+        st.code("\n".join(lines), language=None)

@@ -142,7 +142,9 @@ def test_the_curve_of_an_own_log_is_taken_into_the_lab(open_app: OpenApp) -> Non
     app = open_app(**FAST)
     app.switch_page("pages/propensities.py").run()
     log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\n"
-    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    app.file_uploader(key="data-upload-own-log-0").set_value(
+        ("log.csv", log.encode(), "text/csv")
+    ).run()
     app.button(key="use-log-both").click().run()
     assert not app.exception
     assert app.session_state["p"] == "1,0.5"
