@@ -38,6 +38,10 @@ from ultr_core.limits import (
 )
 
 LOOK_EVERY = 2.0  # seconds
+_TOO_LONG = (
+    f"An upload may take at most {UPLOAD_SECONDS.most} seconds, because {UPLOAD_SECONDS.reason}; "
+    f"{UPLOAD_SECONDS.remedy}."
+)
 _ADDRESS = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
 
 
@@ -135,7 +139,7 @@ class UploadGate:
                 await self._app(scope, receive, answer)
         except TimeoutError:
             if not answer.begun:
-                return PlainTextResponse("The upload took too long.", 408)
+                return PlainTextResponse(_TOO_LONG, 408)
         finally:
             underway.ended(session, size)
         return None

@@ -102,7 +102,7 @@ async def attacked(running: Running) -> AsyncIterator[tuple[Hostile, Watched]]:
     assert other.errors == attacker.errors == []
     assert watched.waited
     assert max(watched.waited) < MOST_WAITING
-    assert watched.more < MOST_MEMORY
+    assert not watched.more > MOST_MEMORY  # where the system does not tell, it is NaN
 
 
 def stored(running: Running) -> int:
