@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.curve_words import learner_believes
 from pages.shared.formulas import set_formulas
+from pages.shared.plain_words import plain
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.files import other_format
@@ -76,7 +77,7 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None)
     with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
         st.markdown(
             f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
-            f"curve, so {symbols} {verb} not used. {' '.join(more)}",
+            f"curve, so {symbols} {verb} not used. {plain(' '.join(more))}",
             width="content",
         )
         st.button(
@@ -113,7 +114,7 @@ def _field(name: str, field: CurveField, *, upload: bool) -> None:
         )  # fmt: skip
     fault = st.session_state.get(_fault(field))
     if fault:
-        st.error(fault, icon=":material/error:")
+        st.error(plain(fault), icon=":material/error:")
 
 
 def _take(field: CurveField, turn: int) -> None:

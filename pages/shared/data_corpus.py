@@ -9,6 +9,7 @@ from pages.shared.data_bench import Brought, bench, reading
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring
 from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE, in_words
+from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus, load_corpus, parse_corpus
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
@@ -94,7 +95,7 @@ def _groups(page: PageContext, *, wanted: bool) -> None:
 def _preview(file: Brought, found: Inspection) -> None:
     counts = found.counts
     with st.expander(
-        f"Preview: {found.format}, {counted(int(counts['documents']), 'row')}, "
+        f"Preview: {plain(found.format)}, {counted(int(counts['documents']), 'row')}, "
         f"{counted(int(counts['features']), 'feature')}",
         type="compact",
     ):

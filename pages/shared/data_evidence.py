@@ -13,7 +13,7 @@ from pages.shared.data_findings import SYMBOLS, show_rows
 from pages.shared.data_ranker import Ranker
 from pages.shared.data_words import in_words
 from pages.shared.frame import show_figure
-from pages.shared.plain_words import plain
+from pages.shared.plain_words import plain, shown
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.evaluation import (
@@ -140,7 +140,7 @@ def _chosen(rankers: list[Ranker]) -> Ranker:
     with st.container(horizontal=True):
         place = st.selectbox(
             "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
-            format_func=lambda number: names[number] if number < len(names) else "",
+            format_func=lambda number: shown(names[number]) if number < len(names) else "",
         )  # fmt: skip
         st.number_input(
             "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,
@@ -169,7 +169,7 @@ def _tables(found: Evaluation) -> None:
         key="by-grades", alt="Quality by the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")
-    st.markdown(f"{true.rule} {true.ndcg.rule} {tied} the same score as another.")
+    st.markdown(f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another.")
 
 
 def _row(report: RiskReport) -> dict[str, str]:

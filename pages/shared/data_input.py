@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.context import PageContext
 from pages.shared.data_bench import GROWTH, Bench, Brought, bench, largest_upload_mb
-from pages.shared.plain_words import plain
+from pages.shared.plain_words import plain, shown
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.experiments.samples import sample_files
 from ultr_core.files import GZIP, readable_file, unpacked
@@ -47,7 +47,8 @@ def _shown(kind: str, file: Brought) -> None:
         st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
-            on_click=bench().drop, args=(kind,), help=f"Forget {file.name} and its results",
+            on_click=bench().drop, args=(kind,),
+            help=f"Forget {plain(named(file.name))} and its results",
         )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_
         path_key = f"data-path-{kind}-{turn}"
         st.text_input(
             f"{label}: or its path on this server", key=path_key,
-            placeholder=page.launch.paths, on_change=_take_path,
+            placeholder=shown(page.launch.paths), on_change=_take_path,
             args=(kind, path_key, page.launch.paths),
         )  # fmt: skip
     if kind in SAMPLE_NAMES:

@@ -13,7 +13,7 @@ from pages.shared.data_corpus import require_kind, source_of
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring, download
 from pages.shared.data_words import HELP, LOOKS_LIKE, in_words
-from pages.shared.plain_words import plain
+from pages.shared.plain_words import plain, shown
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log
@@ -90,15 +90,17 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
         _refuse_others(file)
     chosen = _chosen(file.token)
     missing = [name for name in preview.missing if name not in chosen]
-    label = f"Preview and columns: {preview.format}, {counted(len(preview.header), 'column')}"
+    label = (
+        f"Preview and columns: {plain(preview.format)}, {counted(len(preview.header), 'column')}"
+    )
     with st.expander(label, type="compact", expanded=bool(missing)):
         rows = [
-            {plain(name) or f"({place})": plain(cell or "") for place, (name, cell) in enumerate(
+            {plain(name) or f"({place:d})": plain(cell or "") for place, (name, cell) in enumerate(
                 zip(preview.header, row, strict=True), 1)}
             for row in preview.rows
         ]  # fmt: skip
         if rows:
-            st.table(rows, hide_index=True, alt=f"First rows of {file.name}")
+            st.table(rows, hide_index=True, alt=f"First rows of {shown(file.name)}")
         st.markdown("What each column means. Names that are known are found by themselves.")
         _mapping(preview, file.token)
     if missing:
@@ -126,7 +128,7 @@ def _mapping(preview: LogPreview, token: str) -> None:
 
 
 def _option(automatic: str, name: str) -> str:
-    return name or automatic
+    return shown(name or automatic)
 
 
 def _chosen(token: str) -> dict[str, str]:

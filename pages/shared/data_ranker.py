@@ -161,7 +161,7 @@ def _train(
         return None
     assert fit is not None
     certificate = fit.ranker.certificate
-    st.markdown(f":green[:material/check_circle:] **Trained.** {fit.sentence}")
+    st.markdown(f":green[:material/check_circle:] **Trained.** {in_words(fit.sentence)}")
     st.markdown(certificate_words(certificate.gap, certificate.primal))
     for notice in fit.notices:
         st.markdown(f"- :material/info: {in_words(notice)}")

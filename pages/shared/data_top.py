@@ -11,6 +11,7 @@ from pages.shared.data_input import use_samples
 from pages.shared.data_ranker import BY_VALIDATION, METHOD, WALK, Ranker
 from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
+from ultr_core.errors import named
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -96,7 +97,7 @@ def _line(name: str, told: str | None, wanted: str = "") -> str:
 
 
 def _listed(rankers: list[Ranker]) -> str | None:
-    return " and ".join(plain(ranker.name) for ranker in rankers) or None
+    return " and ".join(plain(named(ranker.name)) for ranker in rankers) or None
 
 
 def _of_corpus(corpus: Corpus) -> str:

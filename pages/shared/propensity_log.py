@@ -11,6 +11,7 @@ from pages.shared.curve_use import curve_buttons
 from pages.shared.data_curve import show_trust
 from pages.shared.data_input import require_small
 from pages.shared.data_words import in_words
+from pages.shared.plain_words import plain
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -121,7 +122,7 @@ def _curve(page: PageContext, settings: Settings) -> None:
         st.error(in_words(str(error)), icon=":material/error:")
         return
     st.markdown(
-        f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
-        "on this world's first click log (lower is better)."
+        f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "
+        f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
     )
     curve_buttons(curve.values, settings, key="file")

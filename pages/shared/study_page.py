@@ -132,7 +132,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
         )
     if not shipped:
         notices = curve_notices(result.plan.base) if result.plan.curves else ()
-        return " ".join([how, *notices]).strip()
+        return " ".join([how, *map(told, notices)]).strip()
     command = load_shipped("maps" if study.name in MAPS else "figures").command
     return f"{how} Made by `{command}`.".strip()
 
