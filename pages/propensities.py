@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.shared import lecture, propensity_cached, propensity_log, shell
 from pages.shared.context import PageContext
-from pages.shared.controls import told
 from pages.shared.curve_use import curve_buttons
 from pages.shared.curve_words import learner_believes, users_have
 from pages.shared.frame import show_figure
@@ -24,6 +23,7 @@ from pages.shared.propensity_words import (
     price_sentence,
     trust_warning,
 )
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError

@@ -128,10 +128,18 @@ def _take(field: CurveField, turn: int) -> None:
 
     try:
         values = parse_curve_values(text_of(upload.getvalue(), upload.name), upload.name)
-        field.checked(values)
+        _checked(field, values, upload.name)
         st.session_state[field.key] = curve_text(values)
     except InputError as error:
-        st.session_state[_fault(field)] = str(error).replace(field.option, upload.name)
+        st.session_state[_fault(field)] = str(error)
+
+
+def _checked(field: CurveField, values: list[float], name: str) -> None:
+    """Raise InputError that names the file for numbers that make no curve."""
+    try:
+        field.checked(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.about) from None
 
 
 def text_of(data: bytes, name: str) -> str:

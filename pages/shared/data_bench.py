@@ -122,7 +122,7 @@ class Bench:
                 found = error
             self.keep(stage, token, found)
         if isinstance(found, InputError):
-            raise InputError(str(found))
+            raise InputError(str(found), found.about)
         result: T = found
         return result
 

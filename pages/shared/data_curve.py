@@ -13,9 +13,10 @@ from pages.shared.data_bench import Bench, Brought, bench
 from pages.shared.data_corpus import require_kind
 from pages.shared.data_findings import show_inspection, show_rows
 from pages.shared.data_input import bring, download
-from pages.shared.data_words import HELP, LOOKS_LIKE, SOURCES, in_words
+from pages.shared.data_words import HELP, LOOKS_LIKE, SOURCES
 from pages.shared.frame import show_figure
 from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_data import curve_for_log, curve_in_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
@@ -70,7 +71,7 @@ def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
             return None
         return _estimated(own, log) if source == "estimated" else _in_log(own, log)
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
 
 
@@ -157,7 +158,7 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
             key="estimate", alt="Estimated examination by rank", saved=found.as_dict()["ranks"],
         )  # fmt: skip
         for notice in found.notices:
-            st.markdown(f"- {in_words(notice)}")
+            st.markdown(f"- {told(notice)}")
     download(
         "Save curve",
         lambda: curve_text(found.curve.values).encode(),

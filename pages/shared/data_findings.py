@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.shared.data_input import download
-from pages.shared.data_words import in_words
 from pages.shared.plain_words import plain, shown
+from pages.shared.remedies import told
 from ultr_core.export.tables import table_text
 from ultr_core.inspection import Finding, Inspection
 
@@ -29,7 +29,7 @@ def show_inspection(found: Inspection, *, key: str, following: str = "") -> None
     st.markdown(f"{SYMBOLS[found.verdict]} **{plain(found.sentence)}**{after}")
     looks = [finding for finding in found.findings if finding.verdict != "good"]
     if looks:
-        st.markdown("\n".join(f"- {SYMBOLS[f.verdict]} {in_words(f.words)}" for f in looks))
+        st.markdown("\n".join(f"- {SYMBOLS[f.verdict]} {told(f.words)}" for f in looks))
     with st.expander(f"All {len(found.findings)} checks, with their numbers", type="compact"):
         st.table(
             [_row(finding) for finding in found.findings], hide_index=True,
@@ -58,7 +58,7 @@ def _row(finding: Finding) -> dict[str, str]:
         "Verdict": f"{SYMBOLS[finding.verdict]} {finding.verdict}",
         "Looked at": plain(finding.label),
         "Number": plain(number_words(finding.value)),
-        "What it means": in_words(finding.words),
+        "What it means": told(finding.words),
     }
 
 

@@ -12,8 +12,9 @@ from pages.shared.data_bench import Bench, Brought, bench, reading
 from pages.shared.data_corpus import require_kind, source_of
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring, download
-from pages.shared.data_words import HELP, LOOKS_LIKE, in_words
+from pages.shared.data_words import HELP, LOOKS_LIKE
 from pages.shared.plain_words import plain, shown
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log
@@ -55,7 +56,7 @@ def step(page: PageContext, settings: Settings, corpus: Corpus | None) -> Presen
             lambda: inspect_log(log, name=file.name),
         )  # fmt: skip
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
     show_inspection(
         found, key="log",
@@ -175,4 +176,4 @@ def _simulate(own: Bench, corpus: Corpus, settings: Settings) -> None:
             clicks = simulate_own_log(corpus, settings, rankers=SIMULATED_RANKERS)
             own.bring("log", Brought(SIMULATED, "".join(clicks.csv_pieces()).encode()))
     except InputError as error:
-        own.faults["log"] = in_words(str(error))
+        own.faults["log"] = str(error)

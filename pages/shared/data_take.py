@@ -14,8 +14,8 @@ from pages.shared.data_evidence import Judged, judging_clip
 from pages.shared.data_input import download
 from pages.shared.data_log import mapped_columns
 from pages.shared.data_ranker import Ranker, plan_chosen
-from pages.shared.data_words import in_words
 from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.score_files import scores_text
 from ultr_core.errors import InputError, named
@@ -94,7 +94,7 @@ def _for_svm_light(corpus: Corpus, fit: OwnFit) -> None:
     try:
         text = svm_light_text(fit.ranker)
     except InputError as error:
-        st.markdown(f":material/info: {in_words(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
     download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
     download(

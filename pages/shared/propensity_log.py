@@ -10,8 +10,8 @@ from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
 from pages.shared.data_curve import show_trust
 from pages.shared.data_input import require_small
-from pages.shared.data_words import in_words
 from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -64,7 +64,7 @@ def _log(settings: Settings) -> None:
             upload.getvalue(), upload.name, None if method == _BY_ITSELF else method
         )
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
         f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
@@ -82,7 +82,7 @@ def _log(settings: Settings) -> None:
     )  # fmt: skip
     curve_buttons(result.curve.values, settings, key="log")
     for notice in result.notices:
-        st.markdown(f"- {in_words(notice)}")
+        st.markdown(f"- {told(notice)}")
 
 
 def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
@@ -119,7 +119,7 @@ def _curve(page: PageContext, settings: Settings) -> None:
         curve = parse_curve(text_of(upload.getvalue(), upload.name), upload.name)
         risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
         f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages.shared.controls import told
+from pages.shared.remedies import told
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,

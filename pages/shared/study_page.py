@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.shared import lecture, shell, study_run, study_words
 from pages.shared.context import PageContext
-from pages.shared.controls import told
 from pages.shared.page_link import choose
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
 from pages.shared.study_link import lab_button
