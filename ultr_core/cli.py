@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ultr_core import __version__
 from ultr_core.commands import COMMANDS
+from ultr_core.commands.remedies import with_option
 from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
 from ultr_core.commands.streams import (
     OutputError,
@@ -59,7 +60,7 @@ def _run(arguments: Sequence[str]) -> int:
             code: int = options.run(options)
             return code
     except InputError as error:
-        text = one_line(str(error))
+        text = one_line(with_option(error))
         _complain("error: " + (text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."))
         return BAD_INPUT
 

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.curve_words import learner_believes
 from pages.shared.formulas import set_formulas
+from pages.shared.plain_words import plain
 from pages.shared.upload_taking import take
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
@@ -78,7 +79,7 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None)
     with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
         st.markdown(
             f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
-            f"curve, so {symbols} {verb} not used. {' '.join(more)}",
+            f"curve, so {symbols} {verb} not used. {plain(' '.join(more))}",
             width="content",
         )
         st.button(
@@ -116,26 +117,34 @@ def _field(name: str, field: CurveField, *, upload: bool) -> None:
         )  # fmt: skip
     fault = st.session_state.get(_fault(field))
     if fault:
-        st.error(fault, icon=":material/error:")
+        st.error(plain(fault), icon=":material/error:")
 
 
 def _take(field: CurveField, turn: int) -> None:
     """Callback: the numbers of the uploaded file, which is not kept, go into the field."""
     from ultr_core.propensity import parse_curve_values
 
-    name, fault = "", ""
+    fault = ""
     try:
         taken = take(_upload(field, turn), small=True)
         if taken is None:
             return
         name, data = taken
         values = parse_curve_values(text_of(data, name), name)
-        field.checked(values)
+        _checked(field, values, name)
         st.session_state[field.key] = curve_text(values)
     except InputError as error:
-        fault = str(error).replace(field.option, name)
+        fault = str(error)
     st.session_state[_turn(field)] = turn + 1
     st.session_state[_fault(field)] = fault
+
+
+def _checked(field: CurveField, values: list[float], name: str) -> None:
+    """Raise InputError that names the file for numbers that make no curve."""
+    try:
+        field.checked(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.about) from None
 
 
 def text_of(data: bytes, name: str) -> str:

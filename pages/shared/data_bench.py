@@ -167,7 +167,7 @@ class Bench:
                 )
             self.keep(stage, token, found)
         if isinstance(found, InputError):
-            raise InputError(str(found))
+            raise InputError(str(found), found.about)
         result: T = found
         return result
 

@@ -8,7 +8,9 @@ from pages.shared.context import PageContext
 from pages.shared.data_bench import Brought, bench, reading
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring
-from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE, in_words
+from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus, load_corpus, parse_corpus
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
@@ -38,7 +40,7 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
         )
         lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         return None
     show_inspection(
@@ -107,7 +109,7 @@ def _first_lines(file: Brought) -> list[str]:
 def _preview(lines: list[str], found: Inspection) -> None:
     counts = found.counts
     with st.expander(
-        f"Preview: {found.format}, {counted(int(counts['documents']), 'row')}, "
+        f"Preview: {plain(found.format)}, {counted(int(counts['documents']), 'row')}, "
         f"{counted(int(counts['features']), 'feature')}",
         type="compact",
     ):

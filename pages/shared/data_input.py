@@ -14,7 +14,7 @@ import streamlit as st
 
 from pages.shared.context import PageContext
 from pages.shared.data_bench import GROWTH, Bench, Brought, bench, largest_upload_mb
-from pages.shared.plain_words import plain
+from pages.shared.plain_words import plain, shown
 from pages.shared.upload_taking import take
 from ultr_core.errors import InputError, named
 from ultr_core.experiments.samples import sample_files
@@ -57,7 +57,8 @@ def _shown(kind: str, file: Brought) -> None:
         st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
-            on_click=bench().drop, args=(kind,), help=f"Forget {file.name} and its results",
+            on_click=bench().drop, args=(kind,),
+            help=f"Forget {plain(named(file.name))} and its results",
         )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def _ways(
         path_key = f"data-path-{kind}-{turn}"
         st.text_input(
             f"{label}: or its path on this server", key=path_key,
-            placeholder=page.launch.paths, on_change=_take_path,
+            placeholder=shown(page.launch.paths), on_change=_take_path,
             args=(kind, path_key, page.launch.paths),
         )  # fmt: skip
     if kind in SAMPLE_NAMES:

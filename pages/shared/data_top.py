@@ -12,6 +12,7 @@ from pages.shared.data_ranker import BY_VALIDATION, METHOD, WALK, Ranker
 from pages.shared.data_words import KINDS
 from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
+from ultr_core.errors import named
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -98,7 +99,7 @@ def _line(name: str, told: str | None, wanted: str = "") -> str:
 
 
 def _listed(rankers: list[Ranker]) -> str | None:
-    return " and ".join(plain(ranker.name) for ranker in rankers) or None
+    return " and ".join(plain(named(ranker.name)) for ranker in rankers) or None
 
 
 def _of_corpus(corpus: Corpus) -> str:

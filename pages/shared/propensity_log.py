@@ -11,7 +11,8 @@ from pages.shared.curve_use import curve_buttons
 from pages.shared.data_bench import Brought, bench
 from pages.shared.data_curve import show_trust
 from pages.shared.data_input import bring
-from pages.shared.data_words import in_words
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -60,7 +61,7 @@ def _log(page: PageContext, settings: Settings) -> None:
     try:
         result = bench().make("own-log", (file.token, method), lambda: _estimated(file, method))
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
         f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
@@ -78,7 +79,7 @@ def _log(page: PageContext, settings: Settings) -> None:
     )  # fmt: skip
     curve_buttons(result.curve.values, settings, key="log")
     for notice in result.notices:
-        st.markdown(f"- {in_words(notice)}")
+        st.markdown(f"- {told(notice)}")
 
 
 def _estimated(file: Brought, method: str) -> LogEstimate:
@@ -116,10 +117,10 @@ def _curve(page: PageContext, settings: Settings) -> None:
         )
         risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
-        f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
-        "on this world's first click log (lower is better)."
+        f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "
+        f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
     )
     curve_buttons(curve.values, settings, key="file")

@@ -74,7 +74,7 @@ def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> 
         ("rank,propensity\n1,1\n".encode("utf-32"), "curve.csv is UTF-32 text; give a CSV file"),
         (b"rank,propensity\n1,\0\n", "curve.csv is a binary file, for it has zero bytes; give"),
         (b"a,b\n1,2\n", "no column rank"),
-        (b"rank,propensity\n1,1\n2,0\n", "curve.csv has 0 at rank 2"),
+        (b"rank,propensity\n1,1\n2,0\n", "curve has 0 at rank 2"),
         (b"rank,propensity\n1,1\n1,1\n", "gives rank 1 a second time"),
         (b'rank,propensity\n"1,1\n', "needs 2"),
         (

@@ -113,7 +113,7 @@ def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     assert "1 click without a position" in words(app)
     unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,0\n", "text/csv")
     bring(app, "own-log", unmoved)
-    assert app.error[0].value.endswith("log with two rankers, or run swaps.")
+    assert app.error[0].value.endswith("run swaps, or log with two rankers.")
     bring(app, "own-log", ("log.csv", log.encode(), "text/csv"))
     assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
     for packed in (gzip.compress(log.encode()), as_parquet(log)):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
 from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
@@ -82,7 +83,7 @@ def add_propensity_options(parser: argparse.ArgumentParser) -> None:
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
         "log for the log's own column",
     )
-    parser.add_argument(PARAMETERS["eta"].option, metavar="X", help="instead: assume p_r = (1/r)^X")
+    parser.add_argument(option_of("eta"), metavar="X", help="instead: assume p_r = (1/r)^X")
     parser.add_argument(
         "--carry-on",
         action="store_true",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
@@ -140,7 +141,7 @@ def _say_unused_curves(plans: list[Plan]) -> None:
             if name in plan.curves:
                 continue
             symbol = PARAMETERS[CURVES[name].power].symbol
-            told = f"{plan.study.name} varies {symbol} itself, so that {CURVES[name].option}"
+            told = f"{plan.study.name} varies {symbol} itself, so that {option_of(name)}"
             if len(plans) == 1:
                 raise InputError(f"{told} cannot be used with it.")
             print_notes([f"{told} is not used for it."])
@@ -171,11 +172,9 @@ def _header(settings: Settings, world: WorldDescription) -> dict[str, Any]:
     return {
         "grid version": GRID_VERSION,
         "setting": {
-            "--" + name.replace("_", "-"): getattr(settings, name)
-            for name in _BASE_SETTINGS
-            if name != "draws"
+            option_of(name): getattr(settings, name) for name in _BASE_SETTINGS if name != "draws"
         }
-        | {CURVES[name].option: curve_name(values) for name, values in settings.curves.items()},
+        | {option_of(name): curve_name(values) for name, values in settings.curves.items()},
         "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
     }
 

@@ -301,7 +301,7 @@ def _too_small(table: Table, features: FeatureMatrix) -> tuple[str, ...]:
     try:
         return in_columns.notices(features, table.feature_ids, "line {}")
     except InputError as error:
-        raise InputError(f"{table.name}: {error}") from None
+        raise InputError(f"{table.name}: {error}", error.about) from None
 
 
 def count_filled(features: FeatureMatrix) -> int:

@@ -167,7 +167,7 @@ def _ranker(given: _Given) -> Inspection:
 def _scores(given: _Given) -> Inspection:
     if given.corpus is None:
         raise InputError(
-            f"{given.name} holds scores of a ranker; say which corpus they belong to (--corpus)."
+            f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
         )
     scores = parse_scores(given.data(), given.corpus, given.name)
     return inspect_scores(scores, given.corpus, name=given.name)

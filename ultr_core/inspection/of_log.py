@@ -45,8 +45,8 @@ def own_curve(log: PresentationLog) -> list[float]:
     found = next(iter(_propensities(log)), None)
     if found is None:
         raise InputError(
-            "The log has no column of propensities; give a curve (--propensities CURVE.csv) or an "
-            "assumed bias (--eta)."
+            "The log has no column of propensities; give a curve or an assumed bias.",
+            "propensities",
         )
     if found.verdict != "good":
         raise InputError(f"The log's own propensities cannot be used: {found.words}")

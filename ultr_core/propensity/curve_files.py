@@ -56,7 +56,7 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
     try:
         return table_curve(values)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}", error.about) from None
 
 
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:

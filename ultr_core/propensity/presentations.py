@@ -149,7 +149,8 @@ class PresentationLog:
         if not self.has_swaps:
             raise InputError(
                 "The log has no column swapped_rank, so there is no swap experiment in it; add the "
-                "rank that the landmark was swapped with, or use --method harvest."
+                "rank that the landmark was swapped with, or choose harvesting.",
+                "harvest",
             )
         last_rank = checked_last_rank(last_rank)
         landmark = checked_reference(landmark, last_rank, "landmark")
