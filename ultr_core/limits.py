@@ -42,7 +42,7 @@ LARGEST_TRAINING_FILE = Limit(
     128_000_000,
     "bytes",
     "a page makes it in the memory of the server",
-    "write it with the command fit and its option --proprank-out, which has no bound",
+    "write it with the command fit, which has no such bound",
 )
 """Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
 
