@@ -42,7 +42,7 @@ def read_header(
     ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
     Raises InputError for CSV that cannot be taken apart.
     """
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text, known))
+    rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text, known, name))
 
     def numbered() -> Iterator[list[str]]:
         try:

@@ -28,7 +28,7 @@ from ultr_core.words import counted
 Progress = Callable[[float], object]
 
 _ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
 _SIZE = re.compile(r"[0-9]{1,9}")
 _GROUP_NAMES = (".query", ".group")
 
@@ -117,7 +117,7 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
 
 
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
-    _, cells = split_header(first, columns)
+    _, cells = split_header(first, columns, name)
     plain = [cell.strip().lower() for cell in cells]
     found = found_columns(cells, columns, name)
     if "click" in found or columns:
