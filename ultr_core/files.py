@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from ultr_core.errors import InputError, checked_path, named
-from ultr_core.limits import TEXT_BYTES, UNPACKED_FROM_BYTES, UNPACKED_RATIO
+from ultr_core.limits import BLANK_LINES, TEXT_BYTES, UNPACKED_FROM_BYTES, UNPACKED_RATIO
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -142,6 +142,25 @@ def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line} is no UTF-8 text; save it as UTF-8.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines_of(text: str, name: str, *, comments: bool = False) -> Iterator[str]:
+    """The lines of a text with their ends, one after the other; all at once take many times it.
+
+    comments: whether what follows ``#`` is no content. Raises InputError beyond ``BLANK_LINES``.
+
+    >>> list(lines_of("1\\n\\n2", "scores"))
+    ['1\\n', '\\n', '2']
+    """
+    start = blank = 0
+    while start < len(text):
+        stop = text.find("\n", start) + 1 or len(text)
+        line = text[start:stop]
+        if line.isspace() or (comments and not line.partition("#")[0].strip()):
+            blank += 1
+            BLANK_LINES.require(blank, name)
+        yield line
+        start = stop
 
 
 def unpacked(

@@ -107,6 +107,11 @@ PAGE_BYTES = Limit(
 )
 """Of one page of a column of a Parquet file, unpacked."""
 
+FOOTER_BYTES = Limit(
+    1 << 24, "bytes", "it is read as a whole before any row", "write the file with larger groups"
+)
+"""Of the footer of a Parquet file, which names each column of each group of rows."""
+
 PAGES = Limit(
     500_000, "pages in the columns that are used", "each is looked at before it is unpacked",
     "write the file with larger pages",
@@ -117,6 +122,21 @@ JSON_PARTS = Limit(
     10_000, "objects and lists", "a ranker needs a few", "give the file that the lab wrote"
 )
 """Of a ranker as JSON; each takes many times its text."""
+
+RANKER_NUMBERS = Limit(
+    4_000_000, "numbers", "each is looked at by itself", "leave out features that count 0"
+)
+"""Of a ranker, as JSON or as model text."""
+
+BLANK_LINES = Limit(
+    100_000, "lines without content", "each is looked at by itself", "leave them out"
+)
+"""Of a table, scores or model text."""
+
+GROUPS = Limit(
+    10_000_000, "group sizes", "each is looked at by itself", "give a part of the corpus"
+)
+"""Of a file with the number of documents of each query."""
 
 CURVE_RANKS = Limit(
     10_000, "ranks", "a curve has a number for each rank down to its last",

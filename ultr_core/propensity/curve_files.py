@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from ultr_core.corpus.delimiters import DELIMITERS, delimiter_of
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.feedback.examination import TableCurve
-from ultr_core.files import read_text, writing
+from ultr_core.files import lines_of, read_text, writing
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 from ultr_core.words import counted
@@ -80,7 +79,7 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each line that is not blank."""
     delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES), name)
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+    rows = csv.reader(lines_of(text, name), delimiter=delimiter)
     try:
         for cells in rows:
             if any(cell.strip() for cell in cells):

@@ -186,7 +186,8 @@ def row_ends(data: bytes, delimiter: str) -> IntArray | None:
     stops |= closing + 1 == text.size
     if not (begins.all() and stops.all()):
         return None
-    return ends[np.searchsorted(quotes, ends) % 2 == 0]
+    outside: IntArray = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return outside
 
 
 def _complete(data: bytes, delimiter: str) -> int:

@@ -16,7 +16,13 @@ from ultr_core.errors import InputError, one_line, quoted
 from ultr_core.limits import CELL_BYTES, COLUMNS, LOG_ROWS
 from ultr_core.propensity.log_blocks import Progress
 from ultr_core.propensity.log_rows import NAMES, WHOLE, CellBlock, IntArray, encoded
-from ultr_core.propensity.parquet_pages import Budget, ColumnPages, damaged, require_pages
+from ultr_core.propensity.parquet_pages import (
+    Budget,
+    ColumnPages,
+    damaged,
+    groups_of,
+    require_pages,
+)
 
 _ROWS_AT_ONCE = 1 << 18
 _BATCH_BYTES = 1 << 25
@@ -104,6 +110,11 @@ def parquet_blocks(
                     continue
                 try:
                     texts = cleaned[title].of(column) if by_code else encoded(_as_text(column))
+                except UnicodeError:
+                    raise InputError(
+                        f"The column {quoted(title)} of {source.name} has text that is no UTF-8; "
+                        "write it as UTF-8."
+                    ) from None
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                     raise _no_text(column.type, title, source.name) from None
                 cells[meaning] = texts if meaning in NAMES else _used(texts)
@@ -124,14 +135,14 @@ def _how_to_read(file: Any, source: Source, wanted: list[str]) -> tuple[list[str
     budget.size = 0
     by_dictionary, densest = [], 1.0
     with source.open() as raw:
+        groups = groups_of(raw, source.name)
         for title in wanted:
             if not _is_flat(file, title, leaves.get(title, [])):
                 kind = file.schema_arrow.field(title).type
                 raise _no_text(kind, title, source.name)
             (leaf,) = leaves[title]
             stored = file.schema.column(leaf)
-            groups = (meta.row_group(g).column(leaf) for g in range(meta.num_row_groups))
-            found = require_pages(raw, groups, budget)
+            found = require_pages(raw, (group.chunks[leaf] for group in groups), budget)
             if stored.physical_type == "FIXED_LEN_BYTE_ARRAY":
                 CELL_BYTES.require(stored.length, f"Each cell of the column {quoted(title)}")
                 densest += stored.length
@@ -178,7 +189,7 @@ class _Cleaned:
         """The column with trimmed names, each once, and "" where it has no value."""
         raw = column.dictionary
         if self._raw is None or not self._raw.equals(raw):
-            texts = pc.utf8_trim_whitespace(pc.cast(raw, pa.string()))
+            texts = pc.utf8_trim_whitespace(_checked(pc.cast(raw, pa.string())))
             once = pa.concat_arrays([texts, pa.array([""])]).dictionary_encode()
             self._raw, self._names, self._codes = raw, once.dictionary, once.indices
         codes = self._codes.take(pc.fill_null(column.indices.cast(pa.int32()), len(raw)))
@@ -216,12 +227,11 @@ def parquet_rows(source: Source, header: list[str], rows: int) -> list[tuple[str
     budget = Budget(source.name, source.size)
     readable: dict[str, ColumnPages] = {}
     with parquet_file(source) as file, source.open() as raw:
-        meta, leaves = file.metadata, _leaves(file)
-        groups = range(meta.num_row_groups)
-        group = next((g for g in groups if meta.row_group(g).num_rows > 0), None)
-        if group is None:
+        leaves, groups = _leaves(file), groups_of(raw, source.name)
+        number = next((n for n, group in enumerate(groups) if group.rows > 0), None)
+        if number is None:
             return []
-        rows = min(max(rows, 1), meta.row_group(group).num_rows)
+        rows = min(max(rows, 1), groups[number].rows)
         types = [str(kind) for kind in file.schema_arrow.types]
         for title in dict.fromkeys(header):
             own = leaves.get(title, [])
@@ -231,7 +241,7 @@ def parquet_rows(source: Source, header: list[str], rows: int) -> list[tuple[str
                 for column in stored
             )
             if short and _is_flat(file, title, own):
-                chunks = [meta.row_group(group).column(leaf) for leaf in own]
+                chunks = [groups[number].chunks[leaf] for leaf in own]
                 readable[title] = require_pages(raw, chunks, budget, rows)
                 # Only text can be read by dictionary.
                 readable[title].by_dictionary &= all(
@@ -246,7 +256,7 @@ def parquet_rows(source: Source, header: list[str], rows: int) -> list[tuple[str
                 continue
             # One column at a time, so that the pages of one are in memory.
             batches = file.iter_batches(
-                batch_size=rows, row_groups=[group], columns=[title], use_threads=False
+                batch_size=rows, row_groups=[number], columns=[title], use_threads=False
             )
             batch = next(batches, None)
             if batch is None:
@@ -263,7 +273,16 @@ def _shown(column: Any) -> list[str]:
 def _as_text(column: Any) -> Any:
     if pa.types.is_floating(column.type):
         column = _whole_if_possible(column)
-    return pc.fill_null(pc.cast(column, pa.string()), "")
+    return _checked(pc.fill_null(pc.cast(column, pa.string()), ""))
+
+
+def _checked(texts: Any) -> Any:
+    """The texts, which pyarrow takes from a file as they are; raises UnicodeError."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise UnicodeError(str(error)) from None
+    return texts
 
 
 def _no_text(kind: Any, title: str, name: str) -> InputError:

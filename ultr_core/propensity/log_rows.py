@@ -253,8 +253,9 @@ def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, st
             mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
 
     mark(block.short, "too few columns")
-    for column in block.cells.values():
-        mark(rows_with(column, pc.match_substring(column.dictionary, "\0")), "a zero byte")
+    zero = [rows_with(c, pc.match_substring(c.dictionary, "\0")) for c in block.cells.values()]
+    if zero:
+        mark(np.logical_or.reduce(zero), "a zero byte")
     clicks, faulty = _whole(block, "click", _number_or_truth)
     mark_values("click", faulty)
     shown, faulty = _whole(block, "impressions", _number)

@@ -1,24 +1,28 @@
 """What the pages of a Parquet file unpack to, read from their headers before any is unpacked.
 
-The sizes in the footer may be wrong, and a reader makes room for what a page's own header says. The
-headers are Thrift structures in the compact protocol (Parquet format, `PageHeader`).
+The sizes in the footer may be wrong, and a reader makes room for what a page's own header says.
+Footer and headers are Thrift structures in the compact protocol (Parquet format, `FileMetaData` and
+`PageHeader`). The footer is read here too, because pyarrow ends the process when it is asked for
+some of the column chunks of a damaged file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import SEEK_END
 from typing import IO, Any
 
 from ultr_core.errors import InputError
 from ultr_core.files import most_unpacked
-from ultr_core.limits import CELL_BYTES, PAGE_BYTES, PAGES, UNPACKED_RATIO
+from ultr_core.limits import CELL_BYTES, FOOTER_BYTES, PAGE_BYTES, PAGES, UNPACKED_RATIO
 
 _DICTIONARY_PAGE = 2
 _OF_DATA = {5: 2, 8: 4}  # field of a data page's own header, field of the encoding in it
 _OF_DICTIONARY = 7
 _PREFIXED = 7  # DELTA_BYTE_ARRAY: a cell may repeat the one before it without taking room
 _BY_DICTIONARY = (2, 8)
+_TAIL_BYTES = 8  # the length of the footer, and the mark at the end
 _HEADER_BYTES = 1 << 12
 _LARGEST_HEADER_BYTES = 1 << 20
 _PER_CELL, _PER_PAGE = 16, 1 << 12  # lengths, levels and compression that cells come with
@@ -83,16 +87,58 @@ class ColumnPages:
             self.densest = max(self.densest, page.size / max(page.cells, 1))
 
 
-def pages_of(raw: IO[bytes], chunk: Any, name: str) -> Iterator[Page]:
-    """The pages of a column chunk, of which pyarrow gives the metadata.
+@dataclass(frozen=True)
+class Chunk:
+    """The cells of one column in one group of rows: place of the bytes in the file, and cells."""
 
-    Raises InputError for headers that are none, or pages that leave the file.
+    start: int
+    stop: int
+    cells: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of rows: how many, and the chunk of each column as they are stored."""
+
+    rows: int
+    chunks: tuple[Chunk, ...]
+
+
+def groups_of(raw: IO[bytes], name: str) -> tuple[Group, ...]:
+    """The groups of rows of a Parquet file as its footer gives them.
+
+    Raises InputError for a footer that is none, or beyond ``FOOTER_BYTES``.
     """
-    start = chunk.data_page_offset
-    first = chunk.dictionary_page_offset
+    size = raw.seek(0, SEEK_END)
+    raw.seek(max(size - _TAIL_BYTES, 0))
+    length = int.from_bytes(raw.read(4), "little")
+    FOOTER_BYTES.require(length, f"The footer of {name}")
+    if length > size - _TAIL_BYTES:
+        raise damaged(name)
+    raw.seek(size - _TAIL_BYTES - length)
+    try:
+        footer = _Compact(raw.read(length)).struct()
+        return tuple(
+            Group(int(group[3]), tuple(_chunk(column[3]) for column in group[1]))
+            for group in footer[4]
+        )
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError):
+        raise damaged(name) from None
+
+
+def _chunk(meta: dict[int, Any]) -> Chunk:
+    cells, size, start = int(meta[5]), int(meta[7]), int(meta[9])
+    first = meta.get(11)
     start = first if first is not None and 0 < first < start else start
-    stop, cells = start + chunk.total_compressed_size, 0
-    while start < stop and cells < chunk.num_values:
+    if min(cells, size, start) < 0:
+        raise ValueError("below 0")
+    return Chunk(start, start + size, cells)
+
+
+def pages_of(raw: IO[bytes], chunk: Chunk, name: str) -> Iterator[Page]:
+    """The pages of a column chunk; raises InputError for headers that are none."""
+    start, stop, cells = chunk.start, chunk.stop, 0
+    while start < stop and cells < chunk.cells:
         fields, length = _header(raw, start, name)
         packed, size = fields.get(3), fields.get(2)
         if not (isinstance(packed, int) and isinstance(size, int) and packed >= 0 and size >= 0):
@@ -107,7 +153,7 @@ def pages_of(raw: IO[bytes], chunk: Any, name: str) -> Iterator[Page]:
 
 
 def require_pages(
-    raw: IO[bytes], chunks: Iterable[Any], budget: Budget, rows: int | None = None
+    raw: IO[bytes], chunks: Iterable[Chunk], budget: Budget, rows: int | None = None
 ) -> ColumnPages:
     """Check the pages of column chunks against a budget and say how to read them.
 
@@ -157,13 +203,16 @@ def _header(raw: IO[bytes], start: int, name: str) -> tuple[dict[int, Any], int]
 
 
 class _Compact:
-    """Structures in Thrift's compact protocol; raises IndexError where the bytes end too early."""
+    """Structures in Thrift's compact protocol.
+
+    Raises IndexError where the bytes end too early, ValueError for what is no structure.
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data, self.place = data, 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Field numbers and values: whole numbers, truths and structures; others are None."""
+        """Field numbers and values: numbers, truths, structures and lists; others are None."""
         if depth > 8:
             raise ValueError("nested too deeply")
         fields: dict[int, Any] = {}
@@ -189,9 +238,13 @@ class _Compact:
         elif kind in (9, 10):
             head = self._byte()
             size = head >> 4 if head >> 4 < 15 else self._plain()
-            for _ in range(size):
-                inner = head & 15
-                self._skip(1) if inner in (1, 2) else self._value(inner, depth + 1)
+            inner = head & 15
+            if size > len(self.data) - self.place:  # each takes a byte or more
+                raise IndexError
+            return [
+                self._byte() if inner in (1, 2) else self._value(inner, depth + 1)
+                for _ in range(size)
+            ]
         else:
             raise ValueError("no such kind of value")
         return None
