@@ -18,21 +18,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from ultr_core.errors import InputError, checked_path, named
+from ultr_core.limits import BLANK_LINES, TEXT_BYTES, UNPACKED_FROM_BYTES, UNPACKED_RATIO
 from ultr_core.locks import abandoned, hold
-
-LARGEST_TEXT_BYTES = 1 << 28
-"""Of files that are read as one text: tables, models, scores; corpora are read in blocks."""
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-# Ranking data shrink 5 to 20 times under gzip; a file far beyond that was made to fill a memory.
-LARGEST_GZIP_RATIO = 200
-GZIP_RATIO_FROM_BYTES = 1 << 26
 
 _PIECE_BYTES = 1 << 20
 _DRAFT_NAME = re.compile(r"\.[0-9]+-[0-9a-f]{8}\.part")
@@ -124,7 +119,7 @@ def readable_file(path: str | Path, what: str) -> Path:
     return file
 
 
-def read_text(path: str | Path, what: str, most: int = LARGEST_TEXT_BYTES) -> str:
+def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
     """Text of a UTF-8 file, plain or gzip, of at most ``most`` bytes; line ends become newlines.
 
     Raises InputError for a file that is missing, too large, damaged or no text.
@@ -137,12 +132,12 @@ def read_text(path: str | Path, what: str, most: int = LARGEST_TEXT_BYTES) -> st
         raise InputError(f"{named(file)} cannot be read ({error.strerror or error}).") from None
 
 
-def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
+def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
     """Text out of the bytes of a file or an upload called ``name``; see `read_text`."""
     if data.startswith(GZIP):
         data = b"".join(unpacked(io.BytesIO(data), len(data), name, _PIECE_BYTES, most))
     if len(data) > most:
-        raise InputError(f"{name} is larger than {most >> 20} MiB, the most that is read of it.")
+        raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
         raise InputError(f"{name} is {found}; a plain UTF-8 or gzip text file is needed.")
     data = data.removeprefix(BYTE_ORDER_MARK)
@@ -157,6 +152,25 @@ def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line} is no UTF-8 text; save it as UTF-8.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines_of(text: str, name: str, *, comments: bool = False) -> Iterator[str]:
+    """The lines of a text with their ends, one after the other; all at once take many times it.
+
+    comments: whether what follows ``#`` is no content. Raises InputError beyond ``BLANK_LINES``.
+
+    >>> list(lines_of("1\\n\\n2", "scores"))
+    ['1\\n', '\\n', '2']
+    """
+    start = blank = 0
+    while start < len(text):
+        stop = text.find("\n", start) + 1 or len(text)
+        line = text[start:stop]
+        if line.isspace() or (comments and not line.partition("#")[0].strip()):
+            blank += 1
+            BLANK_LINES.require(blank, name)
+        yield line
+        start = stop
 
 
 def unpacked(
@@ -174,19 +188,20 @@ def unpacked(
                 if not done and piece.startswith(GZIP):
                     raise InputError(f"{name} is packed twice with gzip; unpack it once.")
                 done += len(piece)
-                if done > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
-                    raise InputError(
-                        f"{name} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
-                        f"{size:,} bytes, which ranking data never do; unpack it yourself if you "
-                        "trust it."
-                    )
+                if done > most_unpacked(size):
+                    raise UNPACKED_RATIO.exceeded(name)
                 if most is not None and done > most:
-                    raise InputError(f"{name} unpacks to more than {most >> 20} MiB.")
+                    raise replace(TEXT_BYTES, most=most).exceeded(name)
                 yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{name} is a damaged or truncated gzip file ({error}); copy or pack it again."
         ) from None
+
+
+def most_unpacked(size: int) -> int:
+    """To how many bytes a packed file of ``size`` bytes may unpack."""
+    return max(UNPACKED_FROM_BYTES, UNPACKED_RATIO.most * size)
 
 
 @contextmanager

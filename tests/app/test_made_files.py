@@ -63,5 +63,5 @@ def test_a_training_file_too_large_for_the_server_is_a_sentence_and_no_button(
     keys = {button.key for button in app.get("download_button")}
     assert "data-json" in keys
     assert ("data-proprank" in keys) == (documents == 100)
-    told = [text.value for text in app.markdown if "proprank-out" in text.value]
+    told = [text.value for text in app.markdown if "command fit" in text.value]
     assert len(told) == (documents > 100)

@@ -17,9 +17,9 @@ from ultr_core.files import (
     readable_file,
     unpacked,
 )
+from ultr_core.limits import LINE_BYTES
 
 BLOCK_BYTES = 1 << 21
-LONGEST_LINE_BYTES = 1 << 23
 _BEGINNING_BYTES = 1 << 16
 
 Progress = Callable[[float], object]
@@ -125,11 +125,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
             tail = rest
         else:
             tail += rest
-        if len(tail) > LONGEST_LINE_BYTES:
-            raise InputError(
-                f"{source.name}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
-                "one document a line is needed."
-            )
+        LINE_BYTES.require(len(tail), f"{source.name}, line {line}")
     if empty:
         raise InputError(f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.")
     if tail:

@@ -231,6 +231,7 @@ def _group_sizes(
     if file is None:
         raise InputError(_none_beside(source))
     sizes: list[int] = []
+    total = 0
     what = "The file of group sizes"
     sides = file if isinstance(file, Source) else Source.file(file, what, within=source.within)
     for first_line, text in line_blocks(sides):
@@ -246,9 +247,15 @@ def _group_sizes(
                     "a whole number of 1 or more is needed, and no header."
                 )
             sizes.append(int(size))
-    if sum(sizes) != rows:
+            total += int(size)
+            if total > rows:
+                break
+        if total > rows:
+            break
+    if total != rows:
+        more = "at least " if total > rows else ""
         raise InputError(
-            f"{sides.name} adds up to {counted(sum(sizes), 'document')} and {source.name} has "
+            f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
             f"{counted(rows, 'row')}; the two must be equal."
         )
     return np.array(sizes, np.int64)

@@ -8,7 +8,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.inspection import own_curve
-from ultr_core.limits import LARGEST_TRAINING_FILE
+from ultr_core.limits import CURVE_RANKS, LARGEST_TRAINING_FILE
 from ultr_core.propensity import (
     PresentationLog,
     Weights,
@@ -16,13 +16,9 @@ from ultr_core.propensity import (
     proprank_bytes,
     table_curve,
 )
-from ultr_core.words import counted
 
 LOG_ITSELF = "log"
 """What is given in place of a file of propensities for the log's own column."""
-
-FURTHEST_CARRIED_ON = 1_000_000
-"""Ranks by which a curve may be carried on."""
 
 
 def curve_for_log(
@@ -36,15 +32,11 @@ def curve_for_log(
     """
     if log is None or not carry_on:
         return table_curve(values)
-    missing = int(log.position.max()) - len(values)
-    if missing <= 0:
+    last = int(log.position.max())
+    if last <= len(values):
         return table_curve(values)
-    if missing > FURTHEST_CARRIED_ON:
-        raise InputError(
-            f"The log goes down to position {int(log.position.max()):,}, too far to carry a "
-            f"curve of {counted(len(values), 'rank')} on."
-        )
-    return table_curve([*values, *[values[-1]] * missing])
+    CURVE_RANKS.require(last, "The curve, carried on to the last position of the log,")
+    return table_curve([*values, *[values[-1]] * (last - len(values))])
 
 
 def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> ExaminationCurve:
