@@ -49,15 +49,19 @@ def run() -> None:
     with st.sidebar:
         settings_history.note(settings)
         settings_history.buttons()
+    # Always there: where a control moves to another place, the browser forgets that the address
+    # holds its value.
+    above = st.container()
     if not booted():
-        below = st.skeleton(height=320)
+        below = above.skeleton(height=320)
         boot()
         below.empty()
         look.html(_look())
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
-    _show_notices()
+    with above:
+        _show_notices()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
-from scripts.screenshots import wait_until_done
+from scripts.screenshots import server, wait_until_done
 from tests.browser.pages import OpenPage, opened
 
 
@@ -26,6 +27,24 @@ def go(page: Page, menu: str) -> None:
         re.compile(menu.lower().replace(" ", "_") if menu != "Lab" else r"\d/\?")
     )
     wait_until_done(page)
+
+
+def test_the_address_follows_a_control_whatever_comes_and_goes_above_it(
+    open_page: OpenPage, small_corpus: Path
+) -> None:
+    """On the first page of a fresh server, which shows a placeholder, and past a notice."""
+    with server(after=("--corpus", str(small_corpus))) as fresh:
+        page = opened(open_page, f"{fresh}/propensities?swap_landmark=99")
+        for value in (9, 8):
+            slider(page, "swap_landmark").press("ArrowLeft")
+            expect(page).to_have_url(re.compile(f"swap_landmark={value}"))
+            wait_until_done(page)
+        page.get_by_role("button", name="Understood").click()
+        wait_until_done(page)
+        for value in (7, 6):
+            slider(page, "swap_landmark").press("ArrowLeft")
+            expect(page).to_have_url(re.compile(f"swap_landmark={value}"))
+            wait_until_done(page)
 
 
 # From the page to the sidebar and back, past pages that hide them, and within the sidebar.

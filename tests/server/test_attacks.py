@@ -270,10 +270,6 @@ HOSTILE: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
     ("ranker", "deep.json", lambda: b"[" * 1_000_000),
     ("ranker", "digits.json", lambda: b'{"format": ' + b"9" * 1_000_000 + b"}"),
     ("corpus", "![x](http://a.b/c.png) <b> :red[x].txt", lambda: b"\0"),
-)
-"""Kind, name and bytes of files that are one sentence each."""
-
-FOR_THE_READERS: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
     ("log", "far_position.csv", far_position),
     ("log", "long_names.parquet", long_names),
     ("log", "wide_header.csv", wide_header),
@@ -281,7 +277,7 @@ FOR_THE_READERS: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
     ("log", "line_breaks.csv.gz", line_breaks),
     ("log", "long_name.csv", long_name),
 )
-"""To be added to `HOSTILE` with the bounds of the readers."""
+"""Kind, name and bytes of files that are one sentence each."""
 
 
 @pytest.mark.parametrize(("kind", "name", "make"), HOSTILE, ids=[name for _, name, _ in HOSTILE])
