@@ -34,15 +34,15 @@ def test_the_address_follows_a_control_whatever_comes_and_goes_above_it(
 ) -> None:
     """On the first page of a fresh server, which shows a placeholder, and past a notice."""
     with server(after=("--corpus", str(small_corpus))) as fresh:
-        page = opened(open_page, f"{fresh}/propensities?swap_landmark=99")
-        for value in (9, 8):
-            slider(page, "swap_landmark").press("ArrowLeft")
+        page = opened(open_page, f"{fresh}/propensities?swap_landmark=3&swap_rank=99")
+        for value in (4, 5):
+            slider(page, "swap_landmark").press("ArrowRight")
             expect(page).to_have_url(re.compile(f"swap_landmark={value}"))
             wait_until_done(page)
         page.get_by_role("button", name="Understood").click()
         wait_until_done(page)
-        for value in (7, 6):
-            slider(page, "swap_landmark").press("ArrowLeft")
+        for value in (6, 7):
+            slider(page, "swap_landmark").press("ArrowRight")
             expect(page).to_have_url(re.compile(f"swap_landmark={value}"))
             wait_until_done(page)
 
