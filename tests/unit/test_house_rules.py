@@ -13,7 +13,7 @@ from pages.shared.registry import MAIN_CONTROLS, PAGES
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
-    "errors", "limits", "words", "files", "curve_values", "settings", "sorting", "ranking",
+    "lazy", "errors", "limits", "words", "files", "curve_values", "settings", "sorting", "ranking",
     "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs", "experiments",
     "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip
