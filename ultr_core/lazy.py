@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import importlib.util
+import pkgutil
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -50,8 +50,7 @@ def load(package: str) -> None:
 
 def _typed_imports(package: str) -> dict[str, str]:
     """Public name to module, from the imports of a package under ``if TYPE_CHECKING:``."""
-    spec = importlib.util.find_spec(package)
-    source = spec.loader.get_source(package)  # type: ignore[union-attr, attr-defined]
+    source = pkgutil.get_data(package, "__init__.py") or b""
     return {
         alias.name: statement.module
         for block in ast.parse(source).body
