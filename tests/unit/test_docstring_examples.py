@@ -21,6 +21,7 @@ MODULES = {
     "risk.moments": 1,
     "risk.sign_test": 1,
     "risk.known_relevance": 2,
+    "words": 4,
 }
 """Modules of ``ultr_core`` and the fewest docstrings with an example that each must have."""
 
