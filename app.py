@@ -1,5 +1,15 @@
-"""Start of the Unbiased LTR Lab: ``streamlit run app.py [-- --corpus DIR]``."""
+"""Start of the Unbiased LTR Lab: ``streamlit run app.py [-- --corpus DIR]``.
 
-from pages.shared import shell
+Streamlit imports this file once, as the server, and runs it again as the script of every visit.
+"""
 
-shell.run()
+import streamlit as st
+
+if __name__ == "__main__":
+    from pages.shared import shell
+
+    shell.run()
+else:
+    from pages.shared import upload_gate
+
+    app = st.App(__file__, middleware=upload_gate.MIDDLEWARE, lifespan=upload_gate.lifespan)

@@ -6,7 +6,9 @@ import streamlit as st
 
 from pages.shared import about_words, shell
 from pages.shared.boot import versions
+from pages.shared.plain_words import plain
 from pages.shared.registry import CLAIMS
+from ultr_core.errors import named
 from ultr_core.export.claims_values import PART
 from ultr_core.learners.blas_threads import blas_threads
 
@@ -29,4 +31,4 @@ st.markdown("\n".join(f"- {reference}" for reference in about_words.REFERENCES))
 
 st.subheader("This server")
 corpus = page.launch.corpus or "the built-in synthetic one"
-st.markdown(f"Corpus: {corpus}. {versions()}. BLAS threads: {blas_threads()}.")
+st.markdown(f"Corpus: {plain(named(corpus))}. {versions()}. BLAS threads: {blas_threads()}.")

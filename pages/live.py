@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lecture, propensity_cached, shell
-from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import apply_step
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.experiments.interleaving import (
     SCHEMES,

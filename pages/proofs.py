@@ -9,11 +9,11 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lecture, proofs_cached, proofs_user, proofs_world, shell
-from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.page_link import choose
 from pages.shared.proofs_lines import show_claim, show_lines, show_patterns
 from pages.shared.proofs_words import STEPS, Step, headline
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.export.page_links import PROOF, USERS, VIEW, switch_key
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling

@@ -9,10 +9,8 @@ import streamlit as st
 
 from pages.shared import lecture, propensity_cached, propensity_log, shell
 from pages.shared.context import PageContext
-from pages.shared.controls import told
 from pages.shared.curve_use import curve_buttons
 from pages.shared.curve_words import learner_believes, users_have
-from pages.shared.formulas import set_formulas
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import (
@@ -25,6 +23,7 @@ from pages.shared.propensity_words import (
     price_sentence,
     trust_warning,
 )
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
@@ -124,7 +123,7 @@ def _notes(found: MethodResult) -> None:
     if notes:
         with st.expander(f"What to know about this estimate ({len(notes)})", type="compact"):
             for note in notes:
-                st.markdown(f"- {set_formulas(note)}")
+                st.markdown(f"- {told(note)}")
 
 
 def _price_section(

@@ -60,23 +60,25 @@ def _children(pid: int) -> tuple[int, ...]:
     return tuple(map(int, listed.read_text().split())) if listed.is_file() else (pid,)
 
 
-def start_server(*options: str, after: tuple[str, ...] = ()) -> Running:
+def start_server(*options: str, after: tuple[str, ...] = (), script: str = "app.py") -> Running:
     """Start the app and do not wait until it answers; the caller ends it, see `end`.
 
-    ``options`` are Streamlit's; ``after`` is what follows ``--``.
+    ``options`` are Streamlit's; ``after`` is what follows ``--``; ``script`` is another app.
     """
     port = _free_port()
     command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
+        sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
     ]  # fmt: skip
     return _started(command, port, options)
 
 
 @contextmanager
-def running_server(*options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
+def running_server(
+    *options: str, after: tuple[str, ...] = (), script: str = "app.py"
+) -> Iterator[Running]:
     """A freshly started app that answers, as long as it is needed; see `start_server`."""
-    with _awaited(start_server(*options, after=after)) as running:
+    with _awaited(start_server(*options, after=after, script=script)) as running:
         yield running
 
 

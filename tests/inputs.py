@@ -7,10 +7,12 @@ import random
 import re
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse as sparse
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -169,3 +171,18 @@ def _check_refusal(message: str, path: Path, data: bytes, whole_file: re.Pattern
     if not data.startswith(b"\x1f\x8b"):
         text = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         assert min(lines) >= 1 and max(lines) <= text.count(b"\n") + 2, message
+
+
+@contextmanager
+def soon(seconds: float = 5.0) -> Iterator[None]:
+    """Computing time that what is done within must not exceed."""
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < seconds
+
+
+def one_sentence(call: Callable[[], object], words: str) -> None:
+    """A call is soon refused by an InputError of one line with these words."""
+    with soon(), pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value) and "\n" not in str(caught.value)

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from ultr_core import __version__
 from ultr_core.commands import COMMANDS, Command
+from ultr_core.commands.remedies import with_option
 from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
 from ultr_core.commands.streams import (
     OutputError,
@@ -58,7 +59,7 @@ def _run(arguments: Sequence[str]) -> int:
             code: int = options.run(options)
             return code
     except InputError as error:
-        text = one_line(str(error))
+        text = one_line(with_option(error))
         _complain("error: " + (text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."))
         return BAD_INPUT
     except ModuleNotFoundError as error:

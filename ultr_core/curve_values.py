@@ -69,8 +69,8 @@ def no_number(parts: Sequence[str]) -> str:
 class CurveField:
     """One curve of a world.
 
-    ``name`` is the field of the settings and, with dashes, the command-line option; ``key`` stands
-    in the address bar; ``power`` names the exponent that the curve takes the place of.
+    ``name`` is the field of the settings; ``key`` stands in the address bar; ``power`` names the
+    exponent that the curve takes the place of.
     """
 
     name: str
@@ -78,11 +78,6 @@ class CurveField:
     label: str
     help: str
     power: str
-
-    @property
-    def option(self) -> str:
-        """The command-line option, for example ``--assumed-curve``."""
-        return "--" + self.name.replace("_", "-")
 
     def checked(self, given: Any) -> Values:
         """The numbers divided by the first, or by the largest where that is another one.
@@ -98,27 +93,31 @@ class CurveField:
             # Of the ratio itself: a share of a tiny number may round to 0.
             if top <= 0 or not value / top >= _LEAST:
                 raise InputError(
-                    f"{self.option} has {value:g} at rank {rank}; every rank needs a number above "
+                    f"{self.label} has {value:g} at rank {rank}; every rank needs a number above "
                     f"0, at least {LEAST_RATIO:.6f} of the largest, because clicks there are "
-                    "divided by it."
+                    "divided by it.",
+                    self.name,
                 )
         return tuple(value / top for value in numbers)
 
     def _each(self, given: Any) -> list[tuple[int, Any]]:
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise InputError(
-                f"{self.option} is {quoted(given)}; it must be numbers for ranks 1, 2, ..."
+                f"{self.label} is {quoted(given)}; it must be numbers for ranks 1, 2, ...",
+                self.name,
             )
         try:
             found = list(enumerate(given, start=1))
         except TypeError:  # an array without axes
             raise InputError(
-                f"{self.option} is {quoted(given)}; it must be numbers for ranks 1, 2, ..."
+                f"{self.label} is {quoted(given)}; it must be numbers for ranks 1, 2, ...",
+                self.name,
             ) from None
         if len(found) > MOST_RANKS:
             raise InputError(
-                f"{self.option} has {len(found):,} ranks; at most {MOST_RANKS} can be used, and "
-                "beyond the last one its value holds."
+                f"{self.label} has {len(found):,} ranks; at most {MOST_RANKS} can be used, and "
+                "beyond the last one its value holds.",
+                self.name,
             )
         return found
 
@@ -129,7 +128,8 @@ class CurveField:
             number = math.nan
         if isinstance(value, bool | bytes) or not math.isfinite(number):
             raise InputError(
-                f"{self.option} has {quoted(value)} at rank {rank}; it must be a number above 0."
+                f"{self.label} has {quoted(value)} at rank {rank}; it must be a number above 0.",
+                self.name,
             )
         return number
 
@@ -140,16 +140,18 @@ class CurveField:
         """
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
             raise InputError(
-                f"{self.option} must be numbers for ranks 1, 2, ... with commas between them."
+                f"{self.label} must be numbers for ranks 1, 2, ... with commas between them.",
+                self.name,
             )
         parts = parts_of(text)
         if text.strip() and not any(parts):
             raise InputError(
-                f"{self.option} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
-                "commas between them."
+                f"{self.label} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
+                "commas between them.",
+                self.name,
             )
         if "" in parts:
-            raise InputError(f"{self.option} has {no_number(parts)}")
+            raise InputError(f"{self.label} has {no_number(parts)}", self.name)
         self.checked(parts)
         return tuple(map(float, parts))
 

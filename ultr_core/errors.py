@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 _LONGEST_VALUE = 40
 _LONGEST_PATH = 200
@@ -18,9 +19,49 @@ class InputError(ValueError):
     """Something given from outside cannot be used.
 
     The message is one sentence: what is wrong, where (file, line, column or
-    parameter), and what would be right. Pages show it as it is; the command
-    line prints it and exits with code 2.
+    parameter), and what would be right. It names no option and no control:
+    ``about`` is the key of what would repair it, and each face adds what it
+    calls that, the command line in ``commands/remedies.py``, a page in
+    ``pages/shared/remedies.py``.
     """
+
+    def __init__(self, message: str = "", about: str = "") -> None:
+        super().__init__(message)
+        self.about = about
+
+
+class Remark(str):
+    """A sentence that is no error, with the key of what it is about, as an InputError has it.
+
+    >>> Remark("Grade 1 counts as relevant instead.", "relevant_grade").about
+    'relevant_grade'
+    """
+
+    about: str
+
+    def __new__(cls, text: str, about: str = "") -> Self:
+        """The sentence ``text`` about ``about``."""
+        made = super().__new__(cls, text)
+        made.about = about
+        return made
+
+
+def about(said: object) -> str:
+    """The key of what an error or a sentence is about, "" for one that has none."""
+    return str(getattr(said, "about", ""))
+
+
+def with_remedy(said: object, remedies: Mapping[str, str]) -> str:
+    """An error or a sentence, with what a face calls what would repair it, in brackets at its end.
+
+    >>> with_remedy(InputError("Add the position.", "carry_on"), {"carry_on": "--carry-on"})
+    'Add the position (--carry-on).'
+    """
+    text, remedy = str(said), remedies.get(about(said))
+    if remedy is None:
+        return text
+    ends = text.endswith(".") and not text.endswith("...")
+    return f"{text[:-1]} ({remedy})." if ends else f"{text} ({remedy})"
 
 
 def quoted(value: Any) -> str:

@@ -11,28 +11,28 @@ import errno
 import gzip
 import io
 import os
+import re
 import secrets
 import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from ultr_core.errors import InputError, checked_path, named
-
-LARGEST_TEXT_BYTES = 1 << 28
-"""Of files that are read as one text: tables, models, scores; corpora are read in blocks."""
+from ultr_core.limits import BLANK_LINES, TEXT_BYTES, UNPACKED_FROM_BYTES, UNPACKED_RATIO
+from ultr_core.locks import abandoned, hold
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-# Ranking data shrink 5 to 20 times under gzip; a file far beyond that was made to fill a memory.
-LARGEST_GZIP_RATIO = 200
-GZIP_RATIO_FROM_BYTES = 1 << 26
-
 _PIECE_BYTES = 1 << 20
+_DRAFT_NAME = re.compile(r"\.[0-9]+-[0-9a-f]{8}\.part")
 _drafts: set[Path] = set()
+_group: ContextVar[list[_Draft] | None] = ContextVar("group", default=None)
 _OTHER_FORMATS = {
     b"\xff\xfe\0\0": "UTF-32 text",  # before UTF-16, which begins alike
     b"\0\0\xfe\xff": "UTF-32 text",
@@ -60,6 +60,11 @@ def fault_of(path: Path) -> str | None:
     if not stat.S_ISREG(mode):
         return "is no regular file"
     return None if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
+
+
+def lies_within(path: Path, folder: str | Path) -> bool:
+    """Whether a path leads, links followed, to a place below a directory; never fails."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def directory_fault(path: Path) -> str | None:
@@ -114,7 +119,7 @@ def readable_file(path: str | Path, what: str) -> Path:
     return file
 
 
-def read_text(path: str | Path, what: str, most: int = LARGEST_TEXT_BYTES) -> str:
+def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
     """Text of a UTF-8 file, plain or gzip, of at most ``most`` bytes; line ends become newlines.
 
     Raises InputError for a file that is missing, too large, damaged or no text.
@@ -127,12 +132,12 @@ def read_text(path: str | Path, what: str, most: int = LARGEST_TEXT_BYTES) -> st
         raise InputError(f"{named(file)} cannot be read ({error.strerror or error}).") from None
 
 
-def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
+def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
     """Text out of the bytes of a file or an upload called ``name``; see `read_text`."""
     if data.startswith(GZIP):
         data = b"".join(unpacked(io.BytesIO(data), len(data), name, _PIECE_BYTES, most))
     if len(data) > most:
-        raise InputError(f"{name} is larger than {most >> 20} MiB, the most that is read of it.")
+        raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
         raise InputError(f"{name} is {found}; a plain UTF-8 or gzip text file is needed.")
     data = data.removeprefix(BYTE_ORDER_MARK)
@@ -147,6 +152,25 @@ def text_of(data: bytes, name: str, most: int = LARGEST_TEXT_BYTES) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line} is no UTF-8 text; save it as UTF-8.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines_of(text: str, name: str, *, comments: bool = False) -> Iterator[str]:
+    """The lines of a text with their ends, one after the other; all at once take many times it.
+
+    comments: whether what follows ``#`` is no content. Raises InputError beyond ``BLANK_LINES``.
+
+    >>> list(lines_of("1\\n\\n2", "scores"))
+    ['1\\n', '\\n', '2']
+    """
+    start = blank = 0
+    while start < len(text):
+        stop = text.find("\n", start) + 1 or len(text)
+        line = text[start:stop]
+        if line.isspace() or (comments and not line.partition("#")[0].strip()):
+            blank += 1
+            BLANK_LINES.require(blank, name)
+        yield line
+        start = stop
 
 
 def unpacked(
@@ -164,19 +188,20 @@ def unpacked(
                 if not done and piece.startswith(GZIP):
                     raise InputError(f"{name} is packed twice with gzip; unpack it once.")
                 done += len(piece)
-                if done > max(GZIP_RATIO_FROM_BYTES, LARGEST_GZIP_RATIO * size):
-                    raise InputError(
-                        f"{name} unpacks to more than {LARGEST_GZIP_RATIO} times its size of "
-                        f"{size:,} bytes, which ranking data never do; unpack it yourself if you "
-                        "trust it."
-                    )
+                if done > most_unpacked(size):
+                    raise UNPACKED_RATIO.exceeded(name)
                 if most is not None and done > most:
-                    raise InputError(f"{name} unpacks to more than {most >> 20} MiB.")
+                    raise replace(TEXT_BYTES, most=most).exceeded(name)
                 yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{name} is a damaged or truncated gzip file ({error}); copy or pack it again."
         ) from None
+
+
+def most_unpacked(size: int) -> int:
+    """To how many bytes a packed file of ``size`` bytes may unpack."""
+    return max(UNPACKED_FROM_BYTES, UNPACKED_RATIO.most * size)
 
 
 @contextmanager
@@ -187,7 +212,7 @@ def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
     leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.
     """
     zipped = checked_path(path, what).name.lower().endswith(".gz")
-    with _replacing(path, what) as raw, _text_into(raw, zipped) as stream:
+    with _replacing(path, what) as raw, text_into(raw, zipped=zipped) as stream:
         yield stream
 
 
@@ -210,29 +235,106 @@ def output_path(path: str | Path, what: str) -> Path:
 
 
 @contextmanager
+def written_together() -> Iterator[None]:
+    """Files written inside take their places at the end, all of them, or none after a fault.
+
+    Each is complete beside its place before the first one moves. A kill or a full disk while they
+    are written leaves every old file. The moves themselves are one system call each: a kill between
+    two of them leaves the new files in the places up to there and old ones in the rest; running
+    the command again repairs that. Pipes and devices get their content at once. Groups within a
+    group belong to the outer one.
+    """
+    if _group.get() is not None:
+        yield
+        return
+    drafts: list[_Draft] = []
+    token = _group.set(drafts)
+    try:
+        yield
+        for draft in drafts:
+            draft.move()
+    finally:
+        _group.reset(token)
+        for draft in drafts:
+            draft.remove()
+
+
+@contextmanager
 def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
     """A binary stream whose content takes the place of a file once it is complete."""
     file = output_path(path, what)
-    try:
+    with _told(file, what):
         # Devices and pipes are written to; only files can be replaced.
         if file.exists() and not file.is_file():
             with file.open("wb") as raw:
                 yield raw
             return
         file = Path(os.path.realpath(file))
-        draft = file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part")
-        _drafts.add(draft)
+        _sweep(file.parent)
+        draft, group = _Draft(file, what), _group.get()
         try:
-            with draft.open("xb") as raw:
+            with draft.raw as raw:
                 yield raw
-            draft.replace(file)
+            if group is None:
+                draft.move()
+            else:
+                group.append(draft)
         finally:
-            draft.unlink(missing_ok=True)
-            _drafts.discard(draft)
+            if group is None or draft not in group:
+                draft.remove()
+
+
+@contextmanager
+def _told(file: Path, what: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"{what} cannot be written to {named(file)} ({error.strerror or error})."
         ) from None
+
+
+class _Draft:
+    """A file on its way to its place, locked from its making until it is there.
+
+    ``raw`` is the stream into it; ``what`` its subject in messages.
+    """
+
+    def __init__(self, file: Path, what: str) -> None:
+        self.file, self.what = file, what
+        while True:
+            self.path = file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part")
+            _drafts.add(self.path)
+            try:
+                self.raw = self.path.open("xb")
+            except OSError:
+                _drafts.discard(self.path)
+                raise
+            # The lock outlasts the stream, which its writer closes.
+            self._lock: int | None = os.dup(self.raw.fileno())
+            if hold(self._lock, self.path):
+                return
+            self.raw.close()
+            self.remove()
+
+    def move(self) -> None:
+        """Put it into its place; the stream is closed before."""
+        if os.name == "nt":  # where an open file cannot move
+            self._unlock()
+        with _told(self.file, self.what):
+            self.path.replace(self.file)
+
+    def remove(self) -> None:
+        """Give up the lock, and the draft itself unless it has moved."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+        self._unlock()
+        _drafts.discard(self.path)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def remove_drafts() -> None:
@@ -242,9 +344,23 @@ def remove_drafts() -> None:
             draft.unlink(missing_ok=True)
 
 
+def _sweep(folder: Path) -> None:
+    """Remove the drafts of processes that were killed."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            # A directory of that name is nobody's draft.
+            if (
+                _DRAFT_NAME.fullmatch(entry.name)
+                and entry.is_file(follow_symlinks=False)
+                and abandoned(entry.path)
+            ):
+                with suppress(OSError):
+                    os.unlink(entry.path)
+
+
 @contextmanager
-def _text_into(raw: IO[bytes], zipped: bool) -> Iterator[IO[str]]:
-    """A UTF-8 text stream into a binary one."""
+def text_into(raw: IO[bytes], *, zipped: bool) -> Iterator[IO[str]]:
+    """A UTF-8 text stream into a binary one, packed with gzip where asked for."""
     packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if zipped else raw
     with io.TextIOWrapper(packed, encoding="utf-8", newline="\n", write_through=False) as text:
         yield text

@@ -31,7 +31,166 @@ class Limit:
         >>> Limit(2, "columns", "each is looked at", "leave some out").require(2, "log.csv")
         """
         if amount > self.most:
-            raise InputError(
-                f"{subject} has {amount:,} {self.unit}; at most {self.most:,} are accepted, "
-                f"because {self.reason}; {self.remedy}."
-            )
+            raise self.exceeded(subject, amount)
+
+    def exceeded(self, subject: str, amount: int | None = None) -> InputError:
+        """The error for more than the bound, where the whole ``amount`` may not be known.
+
+        >>> print(Limit(1 << 20, "bytes", "it is kept", "cut it").exceeded("log.csv"))
+        log.csv has more than 1 MiB; no more is accepted, because it is kept; cut it.
+        """
+        if amount is None:
+            has = f"more than {self._words(self.most)}; no more is accepted"
+        else:
+            has = f"{self._words(amount)}; at most {self._words(self.most)} are accepted"
+        return InputError(f"{subject} has {has}, because {self.reason}; {self.remedy}.")
+
+    def _words(self, amount: int) -> str:
+        if self.unit == "bytes" and amount >= 1 << 20:
+            return f"{amount / (1 << 20):,.4g} MiB"
+        return f"{amount:,} {self.unit}"
+
+
+# Files that are read: corpora, click logs, tables, models.
+
+TEXT_BYTES = Limit(
+    1 << 28, "bytes", "it is read as one text", "give a smaller file, or only the part you need"
+)
+"""Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
+
+UNPACKED_RATIO = Limit(
+    200, "times its packed size once it is unpacked", "ranking data and click logs never shrink "
+    "that far", "unpack it yourself if you trust it",
+)  # fmt: skip
+"""How far a packed file may grow; from ``UNPACKED_FROM_BYTES`` on, for small files shrink more."""
+
+UNPACKED_FROM_BYTES = 1 << 26
+
+LINE_BYTES = Limit(
+    1 << 23, "bytes", "a line is held in memory as a whole", "one document a line is needed"
+)
+"""Of one line of a corpus."""
+
+ROW_BYTES = Limit(
+    1 << 22, "bytes", "a row is held in memory as a whole",
+    "a quotation mark there may never be closed",
+)  # fmt: skip
+"""Of one row of a click log as text."""
+
+CELL_BYTES = Limit(
+    1 << 14, "bytes", "it names a query or document or holds a number",
+    "give a shorter id or the number alone",
+)  # fmt: skip
+"""Of one cell of a click log that is used; the longest addresses of pages have some 8,000."""
+
+COLUMNS = Limit(
+    1_000, "columns", "each is looked at to find those that are needed",
+    "leave out those that are not needed",
+)  # fmt: skip
+"""Of a table: click logs, curves, scores and weights."""
+
+LOG_ROWS = Limit(
+    400_000_000, "rows", "they are held in memory",
+    "add up rows of the same query, document and position into impressions and clicks first",
+)  # fmt: skip
+"""Of one click log, so that it fits into a large machine's memory."""
+
+CAREFUL_ROWS = Limit(
+    3_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
+    "such parts are read row by row, which is slow",
+    "give every row the columns of the first line, or save the log as Parquet",
+)  # fmt: skip
+"""Of a click log as text that the fast reader leaves to the careful one."""
+
+PAGE_BYTES = Limit(
+    1 << 27, "bytes", "a page is unpacked as a whole", "write the file with smaller pages"
+)
+"""Of one page of a column of a Parquet file, unpacked."""
+
+FOOTER_BYTES = Limit(
+    1 << 24, "bytes", "it is read as a whole before any row", "write the file with larger groups"
+)
+"""Of the footer of a Parquet file, which names each column of each group of rows."""
+
+PAGES = Limit(
+    500_000, "pages in the columns that are used", "each is looked at before it is unpacked",
+    "write the file with larger pages",
+)  # fmt: skip
+"""Of the columns of a Parquet file that are used."""
+
+JSON_PARTS = Limit(
+    10_000, "objects and lists", "a ranker needs a few", "give the file that the lab wrote"
+)
+"""Of a ranker as JSON; each takes many times its text."""
+
+RANKER_NUMBERS = Limit(
+    4_000_000, "numbers", "each is looked at by itself", "leave out features that count 0"
+)
+"""Of a ranker, as JSON or as model text."""
+
+BLANK_LINES = Limit(
+    100_000, "lines without content", "each is looked at by itself", "leave them out"
+)
+"""Of a table, scores or model text."""
+
+GROUPS = Limit(
+    10_000_000, "group sizes", "each is looked at by itself", "give a part of the corpus"
+)
+"""Of a file with the number of documents of each query."""
+
+CURVE_RANKS = Limit(
+    10_000, "ranks", "a curve has a number for each rank down to its last",
+    "leave out what lies below",
+)  # fmt: skip
+"""Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
+
+
+# Files that are made for a visitor of a page.
+
+LARGEST_TRAINING_FILE = Limit(
+    128_000_000,
+    "bytes",
+    "a page makes it in the memory of the server",
+    "write it with the command fit, which has no such bound",
+)
+"""Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
+
+All else that is made for a visitor is at most a few times as large as what it is made from.
+"""
+
+MB = 1 << 20
+"""Bytes; uploads are counted in these."""
+
+
+def in_mb(size: int) -> int:
+    """A number of bytes in MB (2^20 bytes), rounded up."""
+    return -(-size // MB)
+
+
+# Uploads, whatever their content.
+
+_MEMORY = "all visitors share the memory of this server"
+_FEWER = "remove some files, or run the lab on your own computer"
+
+UPLOADS_KEPT_BY_SESSION = Limit(128, "MB of files", _MEMORY, _FEWER)
+"""What one visitor may have brought to the pages at a time."""
+
+UPLOADS_KEPT_BY_SERVER = Limit(512, "MB of files from all visitors", _MEMORY, _FEWER)
+
+UPLOADS_UNDERWAY_OF_SESSION = Limit(64, "MB of uploads underway", _MEMORY, "send them in turn")
+"""Sent, or announced by the head of a request, and not yet taken by a page."""
+
+UPLOADS_UNDERWAY_OF_SERVER = Limit(256, "MB of uploads underway", _MEMORY, "try again in a minute")
+
+UPLOAD_ADDRESSES = Limit(
+    24, "addresses for uploads", "each is an upload that may follow", "ask again for the next ones"
+)
+"""Addresses that one visitor has been given and has not used; older ones expire."""
+
+UPLOAD_SECONDS = Limit(120, "seconds", "an upload underway keeps others out", "send a smaller file")
+"""From the head of an upload to its end."""
+
+SMALL_UPLOAD = Limit(
+    5, "MB", "this page is for small files", "use the page Your data or the command line"
+)
+"""A file on any page but Your data; there, ``server.maxUploadSize`` is the bound."""

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ultr_core.curve_values import CURVES, CurveField, Values, curve_text, ungrouped
-from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.errors import InputError, Remark, number_in_text, quoted
 
 Number = int | float
 
@@ -42,11 +42,6 @@ class Parameter:
     stops: tuple[int, ...] = ()
 
     @property
-    def option(self) -> str:
-        """The command-line option, for example ``--eps-minus``."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
     def range_text(self) -> str:
         """The permitted values in words, for messages and help."""
         kind = "a whole number" if self.decimals == 0 else "a number"
@@ -59,11 +54,15 @@ class Parameter:
         """
         number = self._number(value)
         if not self.low <= number <= self.high:
-            raise InputError(f"{self.option} is {quoted(value)}; it must be {self.range_text}.")
+            raise self._wrong(value)
         return int(number) if self.decimals == 0 else round(number, self.decimals) + 0.0
 
+    def _wrong(self, value: Any) -> InputError:
+        text = f"{self.label} is {quoted(value)}; it must be {self.range_text}."
+        return InputError(text, self.name)
+
     def _number(self, value: Any) -> float:
-        wrong = InputError(f"{self.option} is {quoted(value)}; it must be {self.range_text}.")
+        wrong = self._wrong(value)
         if isinstance(value, bool):
             raise wrong
         try:
@@ -178,9 +177,10 @@ class Settings:
             object.__setattr__(self, name, field.checked(getattr(self, name)))
         if self.eps_plus <= self.eps_minus:
             raise InputError(
-                f"{PARAMETERS['eps_plus'].option} is {self.eps_plus:g} and "
-                f"{PARAMETERS['eps_minus'].option} is {self.eps_minus:g}; a relevant document must "
-                "be clicked more often than an irrelevant one, so ε₊ must be above ε₋."
+                f"{PARAMETERS['eps_plus'].label} is {self.eps_plus:g} and "
+                f"{PARAMETERS['eps_minus'].label} is {self.eps_minus:g}; a relevant document must "
+                "be clicked more often than an irrelevant one, so ε₊ must be above ε₋.",
+                "click_probabilities",
             )
 
     def with_values(self, **changes: Any) -> Settings:
@@ -232,9 +232,9 @@ class Settings:
             )
         settings = cls(**options)
         rounded = tuple(
-            f"{PARAMETERS[name].option} {value} was rounded to {_plain(getattr(settings, name))}."
+            Remark(f"{PARAMETERS[name].label}: {value} was rounded to {_plain(used)}.", name)
             for name, value in options.items()
-            if name in PARAMETERS and float(value) != getattr(settings, name)
+            if name in PARAMETERS and float(value) != (used := getattr(settings, name))
         )
         given = [(field, options[name]) for name, field in CURVES.items() if name in options]
         scaled = [text for field, values in given for text in field.scaled(values)]

@@ -41,6 +41,18 @@ def number_text(value: float) -> str:
     return short if float(short) == value else str(value)
 
 
+def as_argument(path: str, *taken: str) -> str:
+    """A path as it can be pasted into a command line, whatever its name.
+
+    One that begins with a dash would be read as an option, and one that is among the words
+    ``taken`` as that word.
+
+    >>> as_argument("log.csv"), as_argument("-x"), as_argument("log", "log")
+    ('log.csv', './-x', './log')
+    """
+    return f"./{path}" if path.startswith("-") or path in taken else path
+
+
 def with_minus(text: str) -> str:
     """Text with a minus sign for the hyphen in front of a number.
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shared.plain_words import prose
+
 SYMBOLS = {
     "holds": ":green[:material/check_circle:]",
     "holds, though not guaranteed": ":blue[:material/check:]",
@@ -49,8 +51,8 @@ def _by_reason(
     for check in checks:
         if check["status"] == status:
             why = (broken[name] for name in check["assumes"] if name in broken)
-            reason = "".join(f", because {words}" for words in islice(why, 1))
-            found.setdefault(reason, []).append(f"“{check['title']}”")
+            reason = "".join(f", because {prose(words)}" for words in islice(why, 1))
+            found.setdefault(reason, []).append(f"“{prose(check['title'])}”")
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
@@ -96,11 +98,11 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
 
 def entry(check: Mapping[str, Any]) -> str:
     """A check as text that opens; its markup is the only one, whatever words and numbers say."""
-    label = f"{SYMBOLS[check['status']]} **{check['status']}**: {_plain(check['title'])}"
+    label = f"{SYMBOLS[check['status']]} **{check['status']}**: {prose(check['title'])}"
     return (
         f"<details><summary>\n\n{label}\n\n</summary>\n\n"
-        f"{_plain(_words(check))}\n\n$$\n{check['formula']}\n$$\n\n"
-        f"{_plain(check['sentence'])}\n\n{_plain(_numbers(check))}\n\n</details>"
+        f"{prose(_words(check))}\n\n$$\n{check['formula']}\n$$\n\n"
+        f"{prose(check['sentence'])}\n\n{_numbers(check)}\n\n</details>"
     )
 
 
@@ -115,15 +117,11 @@ def _numbers(check: Mapping[str, Any]) -> str:
         ("Tolerance", _number(check["tolerance"])),
         *check["details"].items(),
     ]
-    lines = [f"- {name[:1].upper()}{name[1:]}: {value}" for name, value in rows]
+    lines = [f"- {prose(name[:1].upper() + name[1:])}: {prose(value)}" for name, value in rows]
     if check["assumes"]:
-        lines.append(f"- Assumes: {'; '.join(check['assumes'])}")
-    lines.append(f"- Fails when {check['fails_when']}")
+        lines.append(f"- Assumes: {prose('; '.join(check['assumes']))}")
+    lines.append(f"- Fails when {prose(check['fails_when'])}")
     return "\n".join(lines)
-
-
-def _plain(words: str) -> str:
-    return words.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _number(value: float) -> str:

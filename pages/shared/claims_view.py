@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import claims_cached, lecture, page_link
+from pages.shared.plain_words import plain, prose
 from pages.shared.registry import PAGES
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
@@ -91,7 +92,9 @@ def _measured_lines(corpus: str | None, top: Slot) -> tuple[LedgerLine, ...]:
 
     def progress(done: int, entry: Entry) -> None:
         if bar is not None:
-            bar.progress(done / total, f"Measuring claim {done + 1} of {total}: {entry.claim}")
+            bar.progress(
+                done / total, f"Measuring claim {done + 1} of {total}: {prose(entry.claim)}"
+            )
 
     total = len(CLAIMS)
     if f"claims_measured_{corpus}" not in st.session_state:
@@ -106,7 +109,7 @@ def _exceptions(lines: Sequence[LedgerLine]) -> str:
     failing = [line.entry.claim for line in lines if line.verdict == "does not hold"]
     if not failing:
         return ""
-    return "What does not hold: " + " ".join(f"“{claim}”" for claim in failing)
+    return "What does not hold: " + " ".join(f"“{prose(claim)}”" for claim in failing)
 
 
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
@@ -125,30 +128,21 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     entry, found = line.entry, line.measured
     origin = "added here" if entry.ours else "" if entry.where == "text" else entry.where
     row = {
-        "Claim": f"{_plain(entry.claim)} *({origin})*" if origin else _plain(entry.claim),
+        "Claim": f"{prose(entry.claim)} *({origin})*" if origin else prose(entry.claim),
         "Verdict": f"{SYMBOLS[line.verdict]}{NO_BREAK}{line.verdict}",
-        "Found": with_minus(_plain(found.shown)),
+        "Found": with_minus(prose(found.shown)),
     }
     if checks:
-        row["Checked by"] = _plain(entry.check)
-        row["Remark"] = "" if line.verdict == "not checkable" else _plain(found.reason)
+        row["Checked by"] = prose(entry.check)
+        row["Remark"] = "" if line.verdict == "not checkable" else prose(found.reason)
     row["See"] = f"[{MENU[entry.page]}]({entry.link})"
     return row
-
-
-def _plain(text: str) -> str:
-    """Text in which nothing but code is read as Markdown."""
-    parts = text.split("`")
-    for number in range(0, len(parts), 2):
-        for sign in "*_~$[]":
-            parts[number] = parts[number].replace(sign, f"\\{sign}")
-    return "`".join(parts)
 
 
 def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:
     counts, base = claims_cached.counts(corpus), Settings()
     st.markdown(
-        f"Measured on {counts['name']} ({counts['train']['queries']:,} training and "
+        f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
         f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line that had others names "
         "them. Derivations use a query of six documents. On the command line: `python -m "
@@ -174,13 +168,13 @@ def show_readings() -> None:
     with st.spinner("Computing both readings on a small corpus …"):
         found = claims_cached.compared(place)
     if chosen in ("both", "taken"):
-        st.markdown(f"**This lab's reading:** {_plain(reading.taken)}. {_plain(reading.why)}")
+        st.markdown(f"**This lab's reading:** {prose(reading.taken)}. {prose(reading.why)}")
     if chosen in ("both", "other"):
-        st.markdown(f"**The other reading:** {_plain(reading.other)}.")
-    st.markdown(f"{_plain(found.quantity)}. {_plain(found.world)}".strip())
+        st.markdown(f"**The other reading:** {prose(reading.other)}.")
+    st.markdown(f"{prose(found.quantity)}. {prose(found.world)}".strip())
     _compared_table(found, chosen)
     if chosen == "both":
-        st.markdown(f"**{_plain(found.sentence)}**")
+        st.markdown(f"**{prose(found.sentence)}**")
     st.subheader("What the numbers mean")
     st.markdown("\n".join(f"- **{c.name}**: {c.text}" for c in CONVENTIONS))
     st.subheader("All misprints and open questions")
@@ -189,9 +183,9 @@ def show_readings() -> None:
             {
                 "Section": r.place,
                 "Kind": r.kind,
-                "What is unclear": _plain(r.unclear),
-                "Read here as": _plain(r.taken),
-                "Because": _plain(r.why),
+                "What is unclear": prose(r.unclear),
+                "Read here as": prose(r.taken),
+                "Because": prose(r.why),
             }
             for r in READINGS
         ],

@@ -10,9 +10,7 @@ import streamlit as st
 
 from pages.shared import curve_control, link
 from pages.shared.formulas import set_formulas
-from pages.shared.plain_words import plain
 from pages.shared.registry import MAIN_CONTROLS, PageInfo
-from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
 
@@ -124,20 +122,6 @@ def control(parameter: Parameter) -> None:
             format=f"%.{parameter.decimals}f" if parameter.decimals else "%d",
             **common,
         )  # fmt: skip
-
-
-def in_page_words(message: str) -> str:
-    """A message of the core with the names of controls instead of command-line options."""
-    for parameter in PARAMETERS.values():
-        message = message.replace(parameter.option, parameter.label)
-    for field in CURVES.values():
-        message = message.replace(field.option, field.label)
-    return message
-
-
-def told(message: object) -> str:
-    """What the core says, in a page's Markdown and with the names that the page has for things."""
-    return plain(in_page_words(str(message)))
 
 
 def _settings() -> Settings | InputError:

@@ -14,9 +14,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.curve_words import learner_believes
 from pages.shared.formulas import set_formulas
+from pages.shared.plain_words import plain
+from pages.shared.upload_taking import take
 from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.files import other_format
+from ultr_core.limits import SMALL_UPLOAD
 from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "curve-control"
@@ -76,7 +79,7 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None)
     with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
         st.markdown(
             f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
-            f"curve, so {symbols} {verb} not used. {' '.join(more)}",
+            f"curve, so {symbols} {verb} not used. {plain(' '.join(more))}",
             width="content",
         )
         st.button(
@@ -109,28 +112,39 @@ def _field(name: str, field: CurveField, *, upload: bool) -> None:
         turn = st.session_state.setdefault(_turn(field), 0)
         st.file_uploader(
             f"{_WHO[name]}: CSV file", key=_upload(field, turn),
-            on_change=partial(_take, field, turn), label_visibility="collapsed", max_upload_size=5,
+            on_change=partial(_take, field, turn), label_visibility="collapsed",
+            max_upload_size=SMALL_UPLOAD.most,
         )  # fmt: skip
     fault = st.session_state.get(_fault(field))
     if fault:
-        st.error(fault, icon=":material/error:")
+        st.error(plain(fault), icon=":material/error:")
 
 
 def _take(field: CurveField, turn: int) -> None:
     """Callback: the numbers of the uploaded file, which is not kept, go into the field."""
-    upload = st.session_state.get(_upload(field, turn))
-    if upload is None:
-        return
-    st.session_state[_turn(field)] = turn + 1
-    st.session_state[_fault(field)] = ""
     from ultr_core.propensity import parse_curve_values
 
+    fault = ""
     try:
-        values = parse_curve_values(text_of(upload.getvalue(), upload.name), upload.name)
-        field.checked(values)
+        taken = take(_upload(field, turn), small=True)
+        if taken is None:
+            return
+        name, data = taken
+        values = parse_curve_values(text_of(data, name), name)
+        _checked(field, values, name)
         st.session_state[field.key] = curve_text(values)
     except InputError as error:
-        st.session_state[_fault(field)] = str(error).replace(field.option, upload.name)
+        fault = str(error)
+    st.session_state[_turn(field)] = turn + 1
+    st.session_state[_fault(field)] = fault
+
+
+def _checked(field: CurveField, values: list[float], name: str) -> None:
+    """Raise InputError that names the file for numbers that make no curve."""
+    try:
+        field.checked(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.about) from None
 
 
 def text_of(data: bytes, name: str) -> str:

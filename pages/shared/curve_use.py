@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared.controls import told
+from pages.shared.remedies import told
 from pages.shared.study_link import lab_button
 from ultr_core.curve_values import MOST_RANKS, SIGNIFICANT_DIGITS, in_few_digits
 from ultr_core.errors import InputError

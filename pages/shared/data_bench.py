@@ -17,15 +17,14 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.shared.data_keeper import KEEPER
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
+from ultr_core.files import fault_of
+from ultr_core.limits import UPLOADS_KEPT_BY_SERVER, UPLOADS_KEPT_BY_SESSION, in_mb
 
 T = TypeVar("T")
 
 GROWTH = 8
 """Times the largest upload that a packed one may unpack to."""
-
-MOST_BYTES = 1 << 30
-"""Uploaded bytes that this server holds for all sessions together."""
 
 _KEY = "your_data"
 _READING = threading.Semaphore(1)  # large files are read one after the other, to spare memory
@@ -40,11 +39,43 @@ class Brought:
     path: Path | None = None
     sample: bool = False
     token: str = field(default_factory=lambda: uuid4().hex)
+    _seen: tuple[int, ...] | None = None
+
+    @classmethod
+    def at(cls, path: Path) -> Brought:
+        """The file at a path, as it is now; its bytes stay there."""
+        return cls(path.name, path=path, _seen=_look_of(path))
 
     @property
     def size(self) -> int:
-        """In bytes."""
-        return len(self.data) if self.path is None else self.path.stat().st_size
+        """In bytes; of a file at a path, when it was taken."""
+        return len(self.data) if self._seen is None else self._seen[0]
+
+    def fault(self) -> str | None:
+        """What happened to the file at the path since it was taken, as a sentence, or None.
+
+        Nothing keeps it from being removed, written to, or replaced by something else.
+        """
+        if self.path is None:
+            return None
+        fault = fault_of(self.path)
+        if fault is None and _look_of(self.path) != self._seen:
+            fault = "is a different file or has different content"
+        if fault is None:
+            return None
+        return (
+            f"{named(self.name)} was taken by its path but now {fault}; remove it, then choose "
+            "again."
+        )
+
+
+def _look_of(path: Path) -> tuple[int, ...] | None:
+    """What tells a file and its content from another, its size first; None if none is there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
 
 
 class Bench:
@@ -64,21 +95,27 @@ class Bench:
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
         self._made: dict[str, tuple[Hashable, Any]] = {}
-        _BENCHES.add(self)
+        with _COUNTING:
+            _BENCHES.add(self)
 
     def bring(self, kind: str, file: Brought) -> None:
-        """Take a file in place of the one before."""
+        """Take a file in place of the one before, unless there is no room; `faults` says so."""
         self.faults.pop(kind, None)
-        others = sum(bench.held() for bench in _BENCHES)
-        if kind in self.files:
-            others -= len(self.files[kind].data)
-        if others + len(file.data) > MOST_BYTES:
-            self.faults[kind] = (
-                f"This server holds as many uploads as it can ({MOST_BYTES >> 20} MB); remove some "
-                "files, or run the lab on your own computer."
-            )
-            return
-        self.files[kind] = file
+        with _COUNTING:
+            before = len(self.files[kind].data) if kind in self.files else 0
+            more = len(file.data) - before
+            everybody = sum(bench.held() for bench in _BENCHES)
+            try:
+                UPLOADS_KEPT_BY_SESSION.require(
+                    in_mb(self.held() + more), f"This session, with {named(file.name)},"
+                )
+                UPLOADS_KEPT_BY_SERVER.require(
+                    in_mb(everybody + more), f"This server, with {named(file.name)},"
+                )
+            except InputError as error:
+                self.faults[kind] = str(error)
+                return
+            self.files[kind] = file
 
     def drop(self, *kinds: str) -> None:
         """Forget files, and all that was made of any of them."""
@@ -96,7 +133,7 @@ class Bench:
 
     def held(self) -> int:
         """Bytes of uploads."""
-        return sum(len(file.data) for file in self.files.values())
+        return sum(len(file.data) for file in tuple(self.files.values()))
 
     def token(self, kind: str) -> str:
         """What tells one file of a kind from the next; "" where there is none."""
@@ -112,7 +149,10 @@ class Bench:
         self._made[stage] = (token, value)
 
     def make(self, stage: str, token: Hashable, maker: Callable[[], T]) -> T:
-        """The result of a stage, made once for each ``token``; raises its InputError again."""
+        """The result of a stage, made once for each ``token``; raises its InputError again.
+
+        A file at a path may vanish while it is read; that is an InputError as well.
+        """
         found = self.peek(stage, token)
         if found is None:
             self._made.pop(stage, None)
@@ -120,9 +160,14 @@ class Bench:
                 found = maker()
             except InputError as error:
                 found = error
+            except OSError as error:
+                found = InputError(
+                    f"A file cannot be read ({error.strerror or error}); remove it, then choose "
+                    "again."
+                )
             self.keep(stage, token, found)
         if isinstance(found, InputError):
-            raise InputError(str(found))
+            raise InputError(str(found), found.about)
         result: T = found
         return result
 
@@ -133,6 +178,7 @@ def largest_upload_mb() -> int:
 
 
 _BENCHES: weakref.WeakSet[Bench] = weakref.WeakSet()
+_COUNTING = threading.Lock()
 
 
 def bench() -> Bench:

@@ -8,7 +8,9 @@ from pages.shared.context import PageContext
 from pages.shared.data_bench import Brought, bench, reading
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring
-from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE, in_words
+from pages.shared.data_words import HELP, KINDS, LOOKS_LIKE
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus, load_corpus, parse_corpus
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
@@ -28,27 +30,35 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
     own = bench()
     groups = own.files.get("groups")
     try:
-        corpus = own.make("corpus", (file.token, own.token("groups")), lambda: _read(file, groups))
+        corpus = own.make(
+            "corpus", (file.token, own.token("groups")), lambda: _read(page, file, groups)
+        )
         found = own.make(
             "corpus-checks",
             (file.token, own.token("groups"), settings.relevant_grade),
             lambda: _checked(corpus, file, settings),
         )
+        lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         return None
     show_inspection(
         found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
     )
-    _preview(file, found)
+    _preview(lines, found)
     _groups(page, wanted=groups is not None)
     return corpus
 
 
 def source_of(file: Brought) -> Source:
-    """Where the core reads a brought file."""
-    return Source.upload(file.data, file.name) if file.path is None else Source.file(file.path)
+    """Where the core reads a brought file; raises InputError if there is none any more."""
+    if file.path is None:
+        return Source.upload(file.data, file.name)
+    try:
+        return Source.file(file.path)
+    except OSError as error:
+        raise InputError(f"{file.name} cannot be read ({error.strerror or error}).") from None
 
 
 def require_kind(file: Brought, *wanted: str) -> str:
@@ -61,11 +71,11 @@ def require_kind(file: Brought, *wanted: str) -> str:
     return kind
 
 
-def _read(file: Brought, groups: Brought | None) -> Corpus:
+def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
     with reading(), st.spinner("Reading the corpus …"):
         sides = None if groups is None else source_of(groups)
         if file.path is not None:
-            return load_corpus(file.path, groups=None if groups is None else groups.path)
+            return load_corpus(file.path, groups=sides, within=page.launch.paths)
         if sides is None:
             _refuse_others(file)
         return parse_corpus(file.data, file.name, groups=sides)
@@ -91,15 +101,16 @@ def _groups(page: PageContext, *, wanted: bool) -> None:
         bring(page, "groups", "Group sizes", LOOKS_LIKE["groups"], HELP["groups"])
 
 
-def _preview(file: Brought, found: Inspection) -> None:
+def _first_lines(file: Brought) -> list[str]:
+    lines = source_of(file).beginning().splitlines()[:4]
+    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines]
+
+
+def _preview(lines: list[str], found: Inspection) -> None:
     counts = found.counts
     with st.expander(
-        f"Preview: {found.format}, {counted(int(counts['documents']), 'row')}, "
+        f"Preview: {plain(found.format)}, {counted(int(counts['documents']), 'row')}, "
         f"{counted(int(counts['features']), 'feature')}",
         type="compact",
     ):
-        lines = source_of(file).beginning().splitlines()[:4]
-        shown = [
-            line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines
-        ]
-        st.code("\n".join(shown), language=None)
+        st.code("\n".join(lines), language=None)

@@ -13,8 +13,10 @@ from pages.shared.data_bench import Bench, Brought, bench
 from pages.shared.data_corpus import require_kind
 from pages.shared.data_findings import show_inspection, show_rows
 from pages.shared.data_input import bring, download
-from pages.shared.data_words import HELP, LOOKS_LIKE, SOURCES, in_words
+from pages.shared.data_words import HELP, LOOKS_LIKE, SOURCES
 from pages.shared.frame import show_figure
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_data import curve_for_log, curve_in_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
@@ -69,7 +71,7 @@ def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
             return None
         return _estimated(own, log) if source == "estimated" else _in_log(own, log)
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
 
 
@@ -156,7 +158,7 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
             key="estimate", alt="Estimated examination by rank", saved=found.as_dict()["ranks"],
         )  # fmt: skip
         for notice in found.notices:
-            st.markdown(f"- {in_words(notice)}")
+            st.markdown(f"- {told(notice)}")
     download(
         "Save curve",
         lambda: curve_text(found.curve.values).encode(),
@@ -174,9 +176,9 @@ def _estimated(own: Bench, log: PresentationLog) -> Propensities:
 def show_trust(found: LogEstimate) -> None:
     """How many ranks are known well, as a warning where not all are."""
     if found.curve.sure:
-        st.markdown(f":green[:material/check_circle:] {found.trust}")
+        st.markdown(f":green[:material/check_circle:] {plain(found.trust)}")
     else:
-        st.warning(found.trust, icon=":material/warning:")
+        st.warning(plain(found.trust), icon=":material/warning:")
 
 
 def id_of_log(own: Bench) -> Hashable:
@@ -206,7 +208,9 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
 def _in_log(own: Bench, log: PresentationLog) -> Propensities:
     column = log.columns.get("propensity", "")
     curve = own.make("log-curve", id_of_log(own), lambda: curve_in_log(log))
-    st.markdown(f"The column {column} of the log: at its first positions {_at(curve, 1, 2, 3)}.")
+    st.markdown(
+        f"The column {plain(column)} of the log: at its first positions {_at(curve, 1, 2, 3)}."
+    )
     return Propensities(curve, ("log", id_of_log(own)), f"column {column} of the log")
 
 

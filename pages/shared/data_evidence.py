@@ -11,9 +11,9 @@ from pages.shared.data_bench import bench
 from pages.shared.data_curve import Propensities
 from pages.shared.data_findings import SYMBOLS, show_rows
 from pages.shared.data_ranker import Ranker
-from pages.shared.data_words import in_words
 from pages.shared.frame import show_figure
-from pages.shared.plain_words import plain
+from pages.shared.plain_words import plain, shown
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.evaluation import (
@@ -77,23 +77,23 @@ def step(
             ),
         )  # fmt: skip
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
     against = _against(joined, ranker, rankers, propensities)
     st.markdown(f"**{plain(against[0].sentence)}**")
-    told = [
+    sentences = [
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
         _fairness(ranker, joined),
     ]
-    st.markdown("\n".join(f"- {in_words(text)}" for text in told if text))
+    st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
     if any(found.reports[key].estimate is not None for key in DRAWN):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
     _weights(joined, corpus, propensities)
     for notice in found.notices:
-        st.markdown(f"- :material/info: {in_words(notice)}")
+        st.markdown(f"- :material/info: {told(notice)}")
     return Judged(ranker, found, against)
 
 
@@ -140,7 +140,7 @@ def _chosen(rankers: list[Ranker]) -> Ranker:
     with st.container(horizontal=True):
         place = st.selectbox(
             "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
-            format_func=lambda number: names[number] if number < len(names) else "",
+            format_func=lambda number: shown(names[number]) if number < len(names) else "",
         )  # fmt: skip
         st.number_input(
             "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,
@@ -169,7 +169,7 @@ def _tables(found: Evaluation) -> None:
         key="by-grades", alt="Quality by the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")
-    st.markdown(f"{true.rule} {true.ndcg.rule} {tied} the same score as another.")
+    st.markdown(f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another.")
 
 
 def _row(report: RiskReport) -> dict[str, str]:
@@ -178,7 +178,7 @@ def _row(report: RiskReport) -> dict[str, str]:
         "Estimate": report.label,
         "Value": "none" if found is None else f"{found.value:.3f}",
         "95% interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
-        "What it is": in_words(report.words),
+        "What it is": told(report.words),
     }
 
 
@@ -187,7 +187,7 @@ def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> N
     checks = inspect_together(joined, corpus, propensities.curve)
     st.markdown(
         "\n".join(
-            f"- {SYMBOLS[finding.verdict]} {in_words(finding.words)}"
+            f"- {SYMBOLS[finding.verdict]} {told(finding.words)}"
             for finding in checks.findings
             if finding.key in _SHOWN
         )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.shared.data_input import download
-from pages.shared.data_words import in_words
+from pages.shared.plain_words import plain, shown
+from pages.shared.remedies import told
 from ultr_core.export.tables import table_text
 from ultr_core.inspection import Finding, Inspection
 
@@ -25,14 +26,14 @@ def show_inspection(found: Inspection, *, key: str, following: str = "") -> None
     ``following`` says what happens next where nothing has to be repaired first.
     """
     after = "" if found.verdict == "stop" else f" {following}"
-    st.markdown(f"{SYMBOLS[found.verdict]} **{found.sentence}**{after}")
+    st.markdown(f"{SYMBOLS[found.verdict]} **{plain(found.sentence)}**{after}")
     looks = [finding for finding in found.findings if finding.verdict != "good"]
     if looks:
-        st.markdown("\n".join(f"- {SYMBOLS[f.verdict]} {in_words(f.words)}" for f in looks))
+        st.markdown("\n".join(f"- {SYMBOLS[f.verdict]} {told(f.words)}" for f in looks))
     with st.expander(f"All {len(found.findings)} checks, with their numbers", type="compact"):
         st.table(
             [_row(finding) for finding in found.findings], hide_index=True,
-            alt=f"Checks: {found.sentence}",
+            alt=f"Checks: {shown(found.sentence)}",
         )  # fmt: skip
         rows = [finding.as_dict() for finding in found.findings]
         save_table(rows, f"{key}-checks", key=f"{key}-checks")
@@ -55,9 +56,9 @@ def save_table(rows: Sequence[Row], name: str, *, key: str) -> None:
 def _row(finding: Finding) -> dict[str, str]:
     return {
         "Verdict": f"{SYMBOLS[finding.verdict]} {finding.verdict}",
-        "Looked at": finding.label,
-        "Number": number_words(finding.value),
-        "What it means": in_words(finding.words),
+        "Looked at": plain(finding.label),
+        "Number": plain(number_words(finding.value)),
+        "What it means": told(finding.words),
     }
 
 

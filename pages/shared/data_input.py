@@ -1,8 +1,9 @@
-"""How a file comes to the page Your data: upload, sample, or a path where the server allows it."""
+"""How a file comes to a page: upload, sample, or a path where the server allows it."""
 
 from __future__ import annotations
 
 import io
+import os
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -10,15 +11,15 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.context import PageContext
 from pages.shared.data_bench import GROWTH, Bench, Brought, bench, largest_upload_mb
-from pages.shared.plain_words import plain
-from ultr_core.errors import InputError, checked_path, named
+from pages.shared.plain_words import plain, shown
+from pages.shared.upload_taking import take
+from ultr_core.errors import InputError, named
 from ultr_core.experiments.samples import sample_files
 from ultr_core.files import GZIP, readable_file, unpacked
+from ultr_core.limits import SMALL_UPLOAD
 
 SAMPLE_NAMES = {
     "corpus": "sample_corpus.txt",
@@ -29,16 +30,25 @@ SAMPLE_NAMES = {
 }
 
 
-def bring(page: PageContext, kind: str, label: str, text: str, help_: str) -> Brought | None:
-    """The file of a kind, or the ways to bring one; ``text`` says what such a file looks like."""
+def bring(
+    page: PageContext, kind: str, label: str, text: str, help_: str, *, small: bool = False
+) -> Brought | None:
+    """The file of a kind, or the ways to bring one; ``text`` says what such a file looks like.
+
+    A ``small`` one is uploaded and never read by its path. None as well for a file that is not as
+    it was when it was taken by its path; then one sentence and the button to remove it are shown.
+    """
     own = bench()
     with st.container(key=f"data-bring-{kind}", gap="small"):
         file = own.files.get(kind)
-        if file is not None:
-            _shown(kind, file)
-        else:
-            _ways(page, own, kind, label, text, help_)
-    return own.files.get(kind)
+        if file is None:
+            _ways(page, own, kind, label, text, help_, small)
+            return None
+        _shown(kind, file)
+        if fault := file.fault():
+            st.error(plain(fault), icon=":material/error:")
+            return None
+    return file
 
 
 def _shown(kind: str, file: Brought) -> None:
@@ -47,22 +57,25 @@ def _shown(kind: str, file: Brought) -> None:
         st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
-            on_click=bench().drop, args=(kind,), help=f"Forget {file.name} and its results",
+            on_click=bench().drop, args=(kind,),
+            help=f"Forget {plain(named(file.name))} and its results",
         )  # fmt: skip
 
 
-def _ways(page: PageContext, own: Bench, kind: str, label: str, text: str, help_: str) -> None:
+def _ways(
+    page: PageContext, own: Bench, kind: str, label: str, text: str, help_: str, small: bool
+) -> None:
     turn = own.turns.setdefault(kind, 0)
     key = f"data-upload-{kind}-{turn}"
     st.file_uploader(
-        label, key=key, help=help_,
-        on_change=partial(_take, kind, key),
+        label, key=key, help=help_, on_change=partial(_take, kind, key, small),
+        max_upload_size=SMALL_UPLOAD.most if small else None,
     )  # fmt: skip
-    if page.launch.paths is not None:
+    if page.launch.paths is not None and not small:
         path_key = f"data-path-{kind}-{turn}"
         st.text_input(
             f"{label}: or its path on this server", key=path_key,
-            placeholder=page.launch.paths, on_change=_take_path,
+            placeholder=shown(page.launch.paths), on_change=_take_path,
             args=(kind, path_key, page.launch.paths),
         )  # fmt: skip
     if kind in SAMPLE_NAMES:
@@ -104,7 +117,9 @@ def download(
 def _offered(own: weakref.ref[Bench], key: str) -> bytes:
     found = own()
     make = None if found is None else found.offers.get(key)
-    return b"" if make is None else make()
+    if make is None:  # Streamlit answers that it failed, where empty bytes would be saved
+        raise InputError("This file is gone with its session; load the page again.")
+    return make()
 
 
 def use_samples(kinds: tuple[str, ...]) -> None:
@@ -125,40 +140,27 @@ def _sample_bytes(kind: str) -> bytes:
     return sample_files()[kind].data
 
 
-def _take(kind: str, key: str) -> None:
+def _take(kind: str, key: str, small: bool) -> None:
     """Callback: move an upload from Streamlit's store to the session's bench."""
     own = bench()
-    upload = st.session_state.get(key)
-    if upload is None:
-        return
-    own.turns[kind] += 1
-    data = upload.getvalue()
-    _forget(upload.file_id)
     try:
+        taken = take(key, small=small)
+        if taken is None:
+            return
+        name, data = taken
         if not data:
-            raise InputError(f"{named(upload.name)} is empty; choose a file with content.")
-        require_small(data, upload.name)
+            raise InputError(f"{named(name)} is empty; choose a file with content.")
+        _require_small_when_unpacked(data, name, small)
+        own.bring(kind, Brought(name, data))
     except InputError as error:
         own.faults[kind] = str(error)
-        return
-    own.bring(kind, Brought(upload.name, data))
+    own.turns[kind] += 1
 
 
-def _forget(file_id: str) -> None:
-    """Take an upload out of Streamlit's store, which would keep it as long as the session."""
-    context = get_script_run_ctx()
-    manager = None if context is None else context.uploaded_file_mgr
-    if context is not None and isinstance(manager, MemoryUploadedFileManager):
-        manager.remove_file(session_id=context.session_id, file_id=file_id)
-
-
-def require_small(data: bytes, name: str, largest_mb: int | None = None) -> None:
-    """Raise InputError for a packed upload that is damaged or would fill the memory.
-
-    It may unpack to ``GROWTH`` times the largest upload, ``largest_mb`` or that of the server.
-    """
+def _require_small_when_unpacked(data: bytes, name: str, small: bool) -> None:
+    """Raise InputError for a packed upload that is damaged or would fill the memory."""
     if data.startswith(GZIP):
-        most = GROWTH * (largest_upload_mb() if largest_mb is None else largest_mb) << 20
+        most = GROWTH * (SMALL_UPLOAD.most if small else largest_upload_mb()) << 20
         for _ in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
             pass
 
@@ -175,19 +177,30 @@ def _take_path(kind: str, key: str, root: str) -> None:
         own.faults[kind] = str(error)
         return
     own.turns[kind] += 1
-    own.bring(kind, Brought(path.name, path=path))
+    own.bring(kind, Brought.at(path))
 
 
 def allowed_path(text: str, root: str) -> Path:
     """A regular file below ``root``, links followed.
 
-    Raises InputError for any other path, without telling what stands there.
+    Raises InputError for any other path. Outside of ``root`` nothing is looked up for the answer:
+    it is the same whatever is there.
     """
-    base = Path(root).resolve()
-    wanted = checked_path(text, "The file")
-    path = (base / wanted).resolve()
-    if not path.is_relative_to(base):
-        raise InputError(
-            f"{named(text)} is outside of {named(root)}, the directory that this server may read."
-        )
+    outside = InputError(
+        f"{named(text)} is outside of {named(root)}, the directory that this server may read."
+    )
+    base = os.path.realpath(root)
+    wanted = os.path.normpath(os.path.join(base, text))
+    if not (_below(wanted, base) or _below(wanted, os.path.abspath(root))):
+        raise outside
+    try:
+        path = os.path.realpath(wanted)
+    except ValueError:  # a zero byte, or text that no name of a file can have
+        raise InputError(f"{named(text)} cannot be the path of a file.") from None
+    if not _below(path, base):
+        raise outside
     return readable_file(path, "The file")
+
+
+def _below(path: str, top: str) -> bool:
+    return os.path.commonpath((path, top)) == top

@@ -12,8 +12,9 @@ from pages.shared.data_bench import Bench, Brought, bench, reading
 from pages.shared.data_corpus import require_kind, source_of
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring, download
-from pages.shared.data_words import HELP, LOOKS_LIKE, in_words
-from pages.shared.plain_words import plain
+from pages.shared.data_words import HELP, LOOKS_LIKE
+from pages.shared.plain_words import plain, shown
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log
@@ -55,7 +56,7 @@ def step(page: PageContext, settings: Settings, corpus: Corpus | None) -> Presen
             lambda: inspect_log(log, name=file.name),
         )  # fmt: skip
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
     show_inspection(
         found, key="log",
@@ -90,15 +91,17 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
         _refuse_others(file)
     chosen = _chosen(file.token)
     missing = [name for name in preview.missing if name not in chosen]
-    label = f"Preview and columns: {preview.format}, {counted(len(preview.header), 'column')}"
+    label = (
+        f"Preview and columns: {plain(preview.format)}, {counted(len(preview.header), 'column')}"
+    )
     with st.expander(label, type="compact", expanded=bool(missing)):
         rows = [
-            {plain(name) or f"({place})": plain(cell or "") for place, (name, cell) in enumerate(
+            {plain(name) or f"({place:d})": plain(cell or "") for place, (name, cell) in enumerate(
                 zip(preview.header, row, strict=True), 1)}
             for row in preview.rows
         ]  # fmt: skip
         if rows:
-            st.table(rows, hide_index=True, alt=f"First rows of {file.name}")
+            st.table(rows, hide_index=True, alt=f"First rows of {shown(file.name)}")
         st.markdown("What each column means. Names that are known are found by themselves.")
         _mapping(preview, file.token)
     if missing:
@@ -126,7 +129,7 @@ def _mapping(preview: LogPreview, token: str) -> None:
 
 
 def _option(automatic: str, name: str) -> str:
-    return name or automatic
+    return shown(name or automatic)
 
 
 def _chosen(token: str) -> dict[str, str]:
@@ -173,4 +176,4 @@ def _simulate(own: Bench, corpus: Corpus, settings: Settings) -> None:
             clicks = simulate_own_log(corpus, settings, rankers=SIMULATED_RANKERS)
             own.bring("log", Brought(SIMULATED, "".join(clicks.csv_pieces()).encode()))
     except InputError as error:
-        own.faults["log"] = in_words(str(error))
+        own.faults["log"] = str(error)

@@ -18,7 +18,8 @@ from pages.shared.data_curve import Propensities, id_of_log
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring
 from pages.shared.data_training import Plan
-from pages.shared.data_words import HELP, LOOKS_LIKE, METHODS, certificate_words, in_words
+from pages.shared.data_words import HELP, LOOKS_LIKE, METHODS, certificate_words
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus, parse_scores, read_scores
 from ultr_core.errors import InputError
 from ultr_core.experiments.fitting import OwnFit
@@ -81,7 +82,7 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     try:
         return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return None
 
 
@@ -147,7 +148,7 @@ def _train(
     st.markdown("**Do log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")
     for notice in joined.notices:
-        st.markdown(f"- :material/info: {in_words(notice)}")
+        st.markdown(f"- :material/info: {told(notice)}")
     if own.wanted == token:
         data_training.train(own, token, corpus, joined.clicks, propensities.curve, plan)
     if found is None:
@@ -157,14 +158,14 @@ def _train(
         )  # fmt: skip
         return None
     if isinstance(found, InputError):
-        st.error(in_words(str(found)), icon=":material/error:")
+        st.error(told(found), icon=":material/error:")
         return None
     assert fit is not None
     certificate = fit.ranker.certificate
-    st.markdown(f":green[:material/check_circle:] **Trained.** {fit.sentence}")
+    st.markdown(f":green[:material/check_circle:] **Trained.** {told(fit.sentence)}")
     st.markdown(certificate_words(certificate.gap, certificate.primal))
     for notice in fit.notices:
-        st.markdown(f"- :material/info: {in_words(notice)}")
+        st.markdown(f"- :material/info: {told(notice)}")
     folds = own.peek("fold-scores", token)
     if folds is not None:
         return Ranker(TRAINED_HERE, folds, token, fit=fit, model=fit.ranker)
@@ -207,7 +208,7 @@ def _brought(page: PageContext, corpus: Corpus | None) -> list[Ranker]:
         try:
             ranker = read(file, corpus)
         except InputError as error:
-            st.error(in_words(str(error)), icon=":material/error:")
+            st.error(told(error), icon=":material/error:")
             continue
         found += [] if ranker is None else [ranker]
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from functools import partial
 
 import streamlit as st
@@ -14,12 +15,13 @@ from pages.shared.data_evidence import Judged, judging_clip
 from pages.shared.data_input import download
 from pages.shared.data_log import mapped_columns
 from pages.shared.data_ranker import Ranker, plan_chosen
-from pages.shared.data_words import in_words
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.score_files import scores_text
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.experiments.fitting import OwnFit
-from ultr_core.experiments.own_data import training_file
+from ultr_core.experiments.own_data import training_file, training_file_bytes
 from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
 from ultr_core.learners.model_files import ranker_text, svm_light_text
 from ultr_core.propensity.weight_files import weights_text
@@ -73,10 +75,10 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
             "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
             key="data-weights",
         )  # fmt: skip
-        _for_svm_light(corpus, fit)
+        _for_svm_light(corpus, fit, ranker.token)
     if ranker.fit is not None or ranker.model is not None:
         download(
-            "Scores (CSV)" if key == "fit" else f"Scores of {ranker.name} (CSV)",
+            "Scores (CSV)" if key == "fit" else f"Scores of {plain(named(ranker.name))} (CSV)",
             partial(_scores, corpus, ranker), "scores.csv",
             key=f"data-scores-{key}",
         )  # fmt: skip
@@ -88,14 +90,15 @@ def _scores(corpus: Corpus, ranker: Ranker) -> bytes:
     return scores_text(corpus, scores, table=True).encode()
 
 
-def _for_svm_light(corpus: Corpus, fit: OwnFit) -> None:
+def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
     """Files for the original programs, or the sentence that says why there are none."""
     try:
         text = svm_light_text(fit.ranker)
+        download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
+        bench().make("training-file", token, lambda: training_file_bytes(corpus, fit.weights))
     except InputError as error:
-        st.markdown(f":material/info: {in_words(str(error))}")
+        st.markdown(f":material/info: {told(error)}")
         return
-    download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
     download(
         "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),
         "training.txt.gz", key="data-proprank",

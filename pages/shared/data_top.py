@@ -9,8 +9,10 @@ from pages.shared.data_curve import SOURCE, Propensities
 from pages.shared.data_evidence import Judged
 from pages.shared.data_input import use_samples
 from pages.shared.data_ranker import BY_VALIDATION, METHOD, WALK, Ranker
+from pages.shared.data_words import KINDS
 from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
+from ultr_core.errors import named
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -30,6 +32,7 @@ _WANTED = {
 def introduction() -> None:
     """What the page is for, and the two buttons that concern all of it."""
     own = bench()
+    brought = tuple(kind for kind in own.files if kind in KINDS)
     st.markdown(
         "Bring a corpus and a click log: they are checked, weighted and turned into a ranker, and "
         "the log says how good it is, with intervals. Each step also works alone."
@@ -37,13 +40,13 @@ def introduction() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Use the samples", key="data-samples", icon=":material/science:", on_click=_walk,
-            type="secondary" if own.files else "primary",
+            type="secondary" if brought else "primary",
             help="A small corpus, clicks on it, their propensities and a ranker: the whole way.",
         )  # fmt: skip
-        if own.files:
+        if brought:
             st.button(
                 "Remove everything", key="data-clear", icon=":material/delete:", type="tertiary",
-                on_click=own.drop, args=tuple(own.files),
+                on_click=own.drop, args=brought,
             )  # fmt: skip
         st.markdown(
             f":material/lock: Up to {largest_upload_mb()} MB a file. Only this session sees it; it "
@@ -96,7 +99,7 @@ def _line(name: str, told: str | None, wanted: str = "") -> str:
 
 
 def _listed(rankers: list[Ranker]) -> str | None:
-    return " and ".join(plain(ranker.name) for ranker in rankers) or None
+    return " and ".join(plain(named(ranker.name)) for ranker in rankers) or None
 
 
 def _of_corpus(corpus: Corpus) -> str:

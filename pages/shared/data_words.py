@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from pages.shared.controls import in_page_words
-from pages.shared.formulas import set_formulas
-from pages.shared.plain_words import plain
-
 LOOKS_LIKE = {
     "corpus": "One candidate document a line, plain or gzip: "
     "`2 qid:7 1:0.3 2:0.7 # docid = D4` (LETOR, as MSLR, Yahoo, Istella and MQ2008 have it).",
@@ -53,25 +47,6 @@ KINDS = {
     "groups": "a list of numbers, such as group sizes or scores",
     "training": "a training file of svm_proprank",
 }
-
-_RANKS = re.compile(r" \(--ranks [0-9]+\)")
-
-_OPTIONS = {
-    " (--corpus)": "",
-    " (--carry-on)": "",
-    " (simulate --rankers 2)": "",
-    " (--propensities CURVE.csv)": "",
-    " (--eta)": "",
-    ", or use --method harvest": ", or choose harvesting",
-    " (change this with --relevant-grade)": " (the sidebar changes it)",
-}
-
-
-def in_words(message: str) -> str:
-    """A message of the core without options of the command line, in Markdown."""
-    for option, word in _OPTIONS.items():
-        message = message.replace(option, word)
-    return set_formulas(plain(in_page_words(_RANKS.sub("", message))))
 
 
 def certificate_words(gap: float, primal: float) -> str:

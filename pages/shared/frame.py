@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import lecture
+from pages.shared.plain_words import plain
 from pages.shared.take_away import origin
 from ultr_core.export import FILE_FORMATS, FileFormat, Origin
 from ultr_core.figures import Figure, Theme
@@ -74,7 +75,7 @@ def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
         return
     made_by = origin()
     with opened:
-        st.markdown(f"**{title}**")
+        st.markdown(f"**{plain(title)}**")
         with st.container(horizontal=True):
             for file_format in FILE_FORMATS.values():
                 _download(draw, name, file_format, made_by, key)

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import page_link
-from pages.shared.controls import told
 from pages.shared.lesson_cached import CachedSource
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError

@@ -8,10 +8,10 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import lesson_state
-from pages.shared.controls import told
 from pages.shared.frame import show_figure
 from pages.shared.lesson_cached import CachedSource
 from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError

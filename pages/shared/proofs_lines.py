@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import streamlit as st
 
-from pages.shared.controls import told
 from pages.shared.proofs_words import amount, number, with_reach
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
 from ultr_core.proofs.enumeration import click_law

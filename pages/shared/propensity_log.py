@@ -8,9 +8,11 @@ from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
+from pages.shared.data_bench import Brought, bench
 from pages.shared.data_curve import show_trust
-from pages.shared.data_input import require_small
-from pages.shared.data_words import in_words
+from pages.shared.data_input import bring
+from pages.shared.plain_words import plain
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -26,7 +28,6 @@ from ultr_core.propensity import (
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-_LARGEST_MB = 5
 _BY_ITSELF = "what the log allows"
 
 
@@ -35,35 +36,32 @@ def section(page: PageContext, settings: Settings) -> None:
     st.subheader("Your own click log or curve")
     log, curve = st.columns(2, gap="medium")
     with log:
-        _log(settings)
+        _log(page, settings)
     with curve:
         _curve(page, settings)
 
 
-def _log(settings: Settings) -> None:
-    upload = st.file_uploader(
-        "Click log", key="own_log", max_upload_size=_LARGEST_MB,
-        help="CSV, plain or gzip, or Parquet. Columns query, document, position, click; optionally "
-        "impressions, swapped_rank (the landmark itself for a control) and ranker. It is read once "
-        "and not kept. The page Your data takes larger logs, and the command line logs of any "
-        "size.",
+def _log(page: PageContext, settings: Settings) -> None:
+    file = bring(
+        page, "own-log", "Click log",
+        "Swaps are used where the log records them, otherwise documents that moved between "
+        "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
+        "CSV, plain or gzip, or Parquet. Columns query, document, position, click; optionally "
+        "impressions, swapped_rank (the landmark itself for a control) and ranker. Only this "
+        "session sees the file; it is forgotten when the session ends. The page Your data takes "
+        "larger logs, and the command line logs of any size.",
+        small=True,
     )  # fmt: skip
     method = st.selectbox(
         "Method", [_BY_ITSELF, *LOG_METHODS], key="own_method",
         format_func=lambda key: key if key == _BY_ITSELF else PROPENSITY_METHODS[key].label,
     )  # fmt: skip
-    if upload is None:
-        st.markdown(
-            "Swaps are used where the log records them, otherwise documents that moved between "
-            "ranks. The same on the command line: `python -m ultr_core propensities LOG`."
-        )
+    if file is None:
         return
     try:
-        result = _estimated(
-            upload.getvalue(), upload.name, None if method == _BY_ITSELF else method
-        )
+        result = bench().make("own-log", (file.token, method), lambda: _estimated(file, method))
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
         f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
@@ -81,12 +79,12 @@ def _log(settings: Settings) -> None:
     )  # fmt: skip
     curve_buttons(result.curve.values, settings, key="log")
     for notice in result.notices:
-        st.markdown(f"- {in_words(notice)}")
+        st.markdown(f"- {told(notice)}")
 
 
-def _estimated(data: bytes, name: str, method: str | None) -> LogEstimate:
-    require_small(data, name, _LARGEST_MB)
-    return estimate_from_log(parse_log(data, name), method=method)
+def _estimated(file: Brought, method: str) -> LogEstimate:
+    log = parse_log(file.data, file.name)
+    return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:
@@ -104,24 +102,25 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
 
 
 def _curve(page: PageContext, settings: Settings) -> None:
-    upload = st.file_uploader(
-        "Propensity curve (CSV)", key="own_curve", max_upload_size=5,
-        help="Columns rank and propensity, of any scale; beyond the last rank its value holds.",
+    file = bring(
+        page, "own-curve", "Propensity curve (CSV)",
+        "A curve from elsewhere, or saved here, is used to train a ranker on this world's clicks, "
+        "beside the ones above.",
+        "Columns rank and propensity, of any scale; beyond the last rank its value holds.",
+        small=True,
     )  # fmt: skip
-    if upload is None:
-        st.markdown(
-            "A curve from elsewhere, or saved here, is used to train a ranker on this world's "
-            "clicks, beside the ones above."
-        )
+    if file is None:
         return
     try:
-        curve = parse_curve(text_of(upload.getvalue(), upload.name), upload.name)
+        curve = bench().make(
+            "own-curve", file.token, lambda: parse_curve(text_of(file.data, file.name), file.name)
+        )
         risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
     except InputError as error:
-        st.error(in_words(str(error)), icon=":material/error:")
+        st.error(told(error), icon=":material/error:")
         return
     st.markdown(
-        f"Read: {curve.describe()}. Trained with it, the ranker has test risk **{risk.risk:.2f}** "
-        "on this world's first click log (lower is better)."
+        f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "
+        f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
     )
     curve_buttons(curve.values, settings, key="file")

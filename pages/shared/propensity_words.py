@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from pages.shared.remedies import told
 from ultr_core.experiments.propensity_study import (
     MethodResult,
     SwapDesign,
@@ -64,7 +65,7 @@ def apply_step(values: Mapping[str, Any]) -> None:
 def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:
     """The state of the estimate in one sentence."""
     if found.estimate is None:
-        return f"This experiment gives no curve: {found.reason}"
+        return f"This experiment gives no curve: {told(found.reason)}"
     agreement = agreement_with(found.estimate, truth)
     known = [point for point in found.estimate.observed if point.standard_error]
     if not known or agreement.error is None:

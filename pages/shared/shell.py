@@ -16,9 +16,9 @@ from pages.shared import (
 )
 from pages.shared.boot import boot, booted
 from pages.shared.context import CONTEXT, PageContext
-from pages.shared.controls import told
 from pages.shared.launch import read_launch
 from pages.shared.registry import HOME, PAGES, PageInfo
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 

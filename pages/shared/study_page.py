@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.shared import lecture, shell, study_run, study_words
 from pages.shared.context import PageContext
-from pages.shared.controls import told
 from pages.shared.page_link import choose
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
 from pages.shared.study_link import lab_button
@@ -132,7 +132,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
         )
     if not shipped:
         notices = curve_notices(result.plan.base) if result.plan.curves else ()
-        return " ".join([how, *notices]).strip()
+        return " ".join([how, *map(told, notices)]).strip()
     command = load_shipped("maps" if study.name in MAPS else "figures").command
     return f"{how} Made by `{command}`.".strip()
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.shared import lecture, page_link
 from pages.shared.context import CONTEXT, PageContext
-from pages.shared.controls import told
+from pages.shared.remedies import told
 from ultr_core.errors import InputError
 from ultr_core.export import (
     NOTEBOOK_MIME,

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import streamlit as st
 
 from pages.shared import cached
-from pages.shared.controls import told
+from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from ultr_core.errors import InputError
 from ultr_core.experiments import world_notices

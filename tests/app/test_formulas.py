@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared.data_words import in_words
 from pages.shared.formulas import set_formulas
+from pages.shared.remedies import told
 from ultr_core.export.page_links import PAGE_VALUES
 from ultr_core.settings import PARAMETERS
 
@@ -25,7 +25,7 @@ def test_formulas_are_set(said: str, set_as: str) -> None:
 
 
 def test_messages_with_escaped_signs_have_formulas() -> None:
-    assert in_words("Fitted power law: p = (1/r)^η with η = 0.7.") == (
+    assert told("Fitted power law: p = (1/r)^η with η = 0.7.") == (
         r"Fitted power law: p = $(1/r)^{\eta}$ with η = 0.7."
     )
 

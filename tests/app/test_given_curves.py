@@ -74,7 +74,7 @@ def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> 
         ("rank,propensity\n1,1\n".encode("utf-32"), "curve.csv is UTF-32 text; give a CSV file"),
         (b"rank,propensity\n1,\0\n", "curve.csv is a binary file, for it has zero bytes; give"),
         (b"a,b\n1,2\n", "no column rank"),
-        (b"rank,propensity\n1,1\n2,0\n", "curve.csv has 0 at rank 2"),
+        (b"rank,propensity\n1,1\n2,0\n", "curve has 0 at rank 2"),
         (b"rank,propensity\n1,1\n1,1\n", "gives rank 1 a second time"),
         (b'rank,propensity\n"1,1\n', "needs 2"),
         (
@@ -142,7 +142,9 @@ def test_the_curve_of_an_own_log_is_taken_into_the_lab(open_app: OpenApp) -> Non
     app = open_app(**FAST)
     app.switch_page("pages/propensities.py").run()
     log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\n"
-    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    app.file_uploader(key="data-upload-own-log-0").set_value(
+        ("log.csv", log.encode(), "text/csv")
+    ).run()
     app.button(key="use-log-both").click().run()
     assert not app.exception
     assert app.session_state["p"] == "1,0.5"

@@ -98,33 +98,40 @@ def as_parquet(text: str) -> bytes:
     return out.getvalue()
 
 
+def bring(app: AppTest, kind: str, file: tuple[str, bytes, str]) -> None:
+    own = app.session_state["your_data"]
+    if kind in own.files:
+        app.button(key=f"data-remove-{kind}").click().run()
+    app.file_uploader(key=f"data-upload-{kind}-{own.turns[kind]}").set_value(file).run()
+
+
 def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     app = open_page(open_app, "propensities")
     log = "query,document,position,click\nq,a,1,1\nq,a,2,0\nr,b,1,1\nr,b,2,1\ns,c,,1\n"
-    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    bring(app, "own-log", ("log.csv", log.encode(), "text/csv"))
     assert not app.exception
     assert "1 click without a position" in words(app)
     unmoved = ("log.csv", b"query,document,position,click\nq,a,1,1\nq,b,2,0\n", "text/csv")
-    app.file_uploader(key="own_log").set_value(unmoved).run()
-    assert app.error[0].value.endswith("log with two rankers, or run swaps.")
-    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    bring(app, "own-log", unmoved)
+    assert app.error[0].value.endswith("run swaps, or log with two rankers.")
+    bring(app, "own-log", ("log.csv", log.encode(), "text/csv"))
     assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
     for packed in (gzip.compress(log.encode()), as_parquet(log)):
-        app.file_uploader(key="own_log").set_value(("log", packed, "text/csv")).run()
+        bring(app, "own-log", ("log", packed, "text/csv"))
         assert not app.error
         assert app.table[0].value["Ratio"].tolist() == ["1.000", "0.500"]
     bomb = gzip.compress(log.encode() + b"r,b,2,1\n" * 6_000_000)
-    app.file_uploader(key="own_log").set_value(("log.csv.gz", bomb, "text/csv")).run()
+    bring(app, "own-log", ("log.csv.gz", bomb, "text/csv"))
     assert "unpack" in app.error[0].value
     deep = ("log*.csv", log.replace("b,2", "b,9999").encode(), "text/csv")
-    app.file_uploader(key="own_log").set_value(deep).run()
+    bring(app, "own-log", deep)
     assert app.error[0].value.endswith("leave out the rows below rank 1,000.")
-    app.file_uploader(key="own_log").set_value(("log.csv", log.encode(), "text/csv")).run()
+    bring(app, "own-log", ("log.csv", log.encode(), "text/csv"))
     wrong = ("curve.csv", b"rank,propensity\n1,1\n3,0.5\n", "text/csv")
-    app.file_uploader(key="own_curve").set_value(wrong).run()
+    bring(app, "own-curve", wrong)
     assert "no propensity for rank 2" in app.error[0].value
     right = ("curve.csv", b"rank,propensity\n1,1\n2,0.5\n", "text/csv")
-    app.file_uploader(key="own_curve").set_value(right).run()
+    bring(app, "own-curve", right)
     assert "the ranker has test risk" in words(app)
     assert not app.error
 

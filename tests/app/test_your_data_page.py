@@ -6,7 +6,6 @@ import gc
 import gzip
 import json
 import shlex
-import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.data_bench import Bench
-from pages.shared.data_input import SAMPLE_NAMES, allowed_path
 from ultr_core.cli import main
-from ultr_core.errors import InputError
 from ultr_core.experiments.samples import sample_files
 from ultr_core.learners.model_files import ranker_text
 
@@ -350,37 +347,3 @@ def test_nothing_of_a_dropped_session_stays_in_memory(open_app: OpenApp) -> None
     del made
     gc.collect()
     assert [reference() for reference in kept] == [None] * len(kept)
-
-
-def test_paths_only_where_the_server_was_started_for_them(
-    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples_in(tmp_path)
-    app = opened(open_app)
-    assert not [field for field in app.text_input if "path" in field.label]
-    monkeypatch.setattr(sys, "argv", ["app.py", "--allow-paths", str(tmp_path)])
-    app.run()
-    for kind in ("corpus", "log"):
-        field = app.text_input(key=f"data-path-{kind}-0")
-        field.set_value(SAMPLE_NAMES[kind]).run()
-    assert not app.exception
-    assert not app.error
-    assert "**Click log**" in words(app)
-    assert bench(app).files["corpus"].data == b""
-
-
-@pytest.mark.parametrize("text", ["../secret", "/etc/passwd", "inside/../../secret", "link", ""])
-def test_no_path_leads_out_of_the_directory(tmp_path: Path, text: str) -> None:
-    root = tmp_path / "root"
-    (root / "inside").mkdir(parents=True)
-    (tmp_path / "secret").write_text("1")
-    (root / "link").symlink_to(tmp_path / "secret")
-    with pytest.raises(InputError, match=r"outside of|empty path"):
-        allowed_path(text, str(root))
-
-
-def test_all_uploads_together_are_bounded(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.shared.data_bench.MOST_BYTES", 1000)
-    upload(page, "log", "mine.csv", LOG)
-    assert "holds as many uploads as it can" in page.error[0].value
-    assert "log" not in bench(page).files

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +15,9 @@ from typing import Any
 import pytest
 
 from scripts.screenshots import server
+from scripts.serving import running_server
+from scripts.visitor import Visitor
+from tests.server.in_time import finished
 from ultr_core.corpus import load_directory
 from ultr_core.experiments import build_world, compare
 from ultr_core.settings import Settings
@@ -37,6 +42,20 @@ def running(small_corpus: Path) -> Iterator[str]:
     options = ("--server.enableAgentApi", "true")
     with server(*options, after=("--corpus", str(small_corpus))) as address:
         yield address
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_server_that_is_told_to_end_ends_in_order(small_corpus: Path, name: str) -> None:
+    async def work() -> int:
+        visitor = Visitor(running.address, "about")
+        await visitor.open()
+        running.process.send_signal(getattr(signal, name))
+        code = await asyncio.to_thread(running.process.wait, 20)
+        await visitor.close()
+        return code
+
+    with running_server(after=("--corpus", str(small_corpus))) as running:
+        assert finished(work()) == 0
 
 
 @pytest.mark.parametrize("path", ["lab", "about"])

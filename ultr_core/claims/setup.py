@@ -144,7 +144,7 @@ def _skyline(bench: Bench) -> Measured:
 ENTRIES = (
     Entry(("S1",), "7.1", "text", "The experiments use Yahoo's set 1, grades 3 and 4 relevant.",
           "It needs the data.", not_checkable(
-              "Yahoo's data may not be passed on. Start the lab with --corpus on your own copy; "
+              "Yahoo's data may not be passed on. Start the lab on your own copy; "
               "the built-in corpus shows the shapes only."), *links.ABOUT),
     Entry(("S2",), "7.1", "text", "The validation part is about 15% of the training part.",
           "Published sizes of the data set.", _fifteen_percent, *links.ABOUT),

@@ -13,6 +13,7 @@ from ultr_core.commands.own_files import (
     own_part,
     share_line,
 )
+from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.commands.shared import OK, add_json_option, print_json
 from ultr_core.inspection import (
     Inspection,
@@ -44,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_columns_option(parser)
     parameter = PARAMETERS["relevant_grade"]
     parser.add_argument(
-        parameter.option,
+        option_of(parameter.name),
         metavar="X",
         default=str(parameter.default),
         help=f"{parameter.help} (default {parameter.default})",
@@ -85,7 +86,7 @@ def _told(inspection: Inspection) -> str:
     for finding in inspection.findings:
         lines.append(
             textwrap.fill(
-                f"{finding.label}: {finding.words}",
+                f"{finding.label}: {with_option(finding.words)}",
                 width=100,
                 initial_indent=f"  {finding.verdict:5}",
                 subsequent_indent=" " * 9,

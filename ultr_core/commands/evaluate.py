@@ -19,6 +19,7 @@ from ultr_core.commands.own_files import (
     own_log,
     own_propensities,
 )
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
 from ultr_core.corpus import Corpus, read_scores
 from ultr_core.errors import InputError, named
@@ -67,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parameter = PARAMETERS["relevant_grade"]
     parser.add_argument(
-        parameter.option,
+        option_of(parameter.name),
         metavar="X",
         default=str(parameter.default),
         help=f"{parameter.help} (default {parameter.default})",

@@ -33,6 +33,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.files import written_together
 from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners.model_files import write_ranker, write_svm_light_model
 from ultr_core.propensity import PresentationLog
@@ -43,7 +44,8 @@ from ultr_core.settings import PARAMETERS
 _NOTES = (
     "--json prints method, label, cost, clip, chosen_by, clicks, query_draws, clicked_documents, "
     "features, certificate, sentence, notices, overlap (of log and corpus) and checks (as the "
-    "command check prints them). Files are written whole or not at all, never over an input."
+    "command check prints them). Files are written whole and take their places together, never "
+    "over an input."
 )
 
 VALIDATION = "validation"
@@ -136,10 +138,13 @@ def run(options: argparse.Namespace) -> int:
     print_notes(fit.notices)
     used = None if options.method == "naive" else curve
     checks = own_checks(log, joined, own.corpus, used, clip=fit.clip)
-    _write(options, own.corpus, fit)
+    by_fold = None
     if options.fold_scores_out is not None:
-        scores = fold_scores(own.corpus, joined.clicks, fit, seed=seed)
-        write_scores(options.fold_scores_out, own.corpus, scores)
+        by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=seed)
+    with written_together():
+        _write(options, own.corpus, fit)
+        if by_fold is not None:
+            write_scores(options.fold_scores_out, own.corpus, by_fold)
     if options.json:
         overlap = joined.overlap.as_dict()
         print_json({**fit.as_dict(), "overlap": overlap, "checks": checks.as_dict()})

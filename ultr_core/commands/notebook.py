@@ -7,6 +7,7 @@ import sys
 from urllib.parse import urlsplit
 
 from ultr_core.commands.own_files import protect_inputs
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
@@ -41,8 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the notebook."""
     protect_inputs(
         {"--out": options.out},
-        {"--corpus": options.corpus}
-        | {CURVES[name].option: getattr(options, name) for name in CURVES},
+        {"--corpus": options.corpus} | {option_of(name): getattr(options, name) for name in CURVES},
     )
     content = page_notebook(shown_state(_state(options))).as_bytes()
     if options.out is None:

@@ -9,10 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
 from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
-from ultr_core.experiments.own_data import curve_for_log
+from ultr_core.experiments.own_data import LOG_ITSELF, curve_for_log
 from ultr_core.feedback import ExaminationCurve, PowerLaw
 from ultr_core.files import output_path
 from ultr_core.inspection import (
@@ -32,7 +33,6 @@ from ultr_core.propensity import (
 from ultr_core.settings import PARAMETERS
 
 PARTS = ("train", "validation", "test")
-LOG_ITSELF = "log"
 _TOLD_BY_READER = (
     "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
     "rank_changes",
@@ -83,7 +83,7 @@ def add_propensity_options(parser: argparse.ArgumentParser) -> None:
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
         "log for the log's own column",
     )
-    parser.add_argument(PARAMETERS["eta"].option, metavar="X", help="instead: assume p_r = (1/r)^X")
+    parser.add_argument(option_of("eta"), metavar="X", help="instead: assume p_r = (1/r)^X")
     parser.add_argument(
         "--carry-on",
         action="store_true",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
@@ -46,10 +47,10 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
-from ultr_core.files import write_whole
+from ultr_core.files import write_whole, written_together
 from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
-from ultr_core.words import part_of
+from ultr_core.words import as_argument, part_of
 
 MOST_JOBS = 256
 
@@ -121,10 +122,12 @@ def run(options: argparse.Namespace) -> int:
         new_cells=len(missing),
         all_cells=len(cells),
     )
+    with written_together():
+        for result in results:
+            write_study(result, folder)
+        write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     for result in results:
-        write_study(result, folder)
         _print_result(result)
-    write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
     print(f"Report: {folder / REPORT}")
     return OK
 
@@ -136,7 +139,7 @@ def _say_unused_curves(plans: list[Plan]) -> None:
             if name in plan.curves:
                 continue
             symbol = PARAMETERS[CURVES[name].power].symbol
-            told = f"{plan.study.name} varies {symbol} itself, so that {CURVES[name].option}"
+            told = f"{plan.study.name} varies {symbol} itself, so that {option_of(name)}"
             if len(plans) == 1:
                 raise InputError(f"{told} cannot be used with it.")
             print_notes([f"{told} is not used for it."])
@@ -167,11 +170,9 @@ def _header(settings: Settings, world: WorldDescription) -> dict[str, Any]:
     return {
         "grid version": GRID_VERSION,
         "setting": {
-            "--" + name.replace("_", "-"): getattr(settings, name)
-            for name in _BASE_SETTINGS
-            if name != "draws"
+            option_of(name): getattr(settings, name) for name in _BASE_SETTINGS if name != "draws"
         }
-        | {CURVES[name].option: curve_name(values) for name, values in settings.curves.items()},
+        | {option_of(name): curve_name(values) for name, values in settings.curves.items()},
         "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
     }
 
@@ -222,10 +223,11 @@ def _arguments(options: argparse.Namespace) -> list[str]:
     for name in ("corpus", "size", "dask", *_BASE_SETTINGS, *CURVES):
         value = getattr(options, name, None)
         if value is not None:
-            words += ["--" + name.replace("_", "-"), str(value)]
+            text = as_argument(value) if name in ("corpus", *CURVES) else str(value)
+            words += ["--" + name.replace("_", "-"), text]
     if options.loss != DEFAULT_LOSS:
         words += ["--loss", options.loss]
-    return [*words, "--jobs", str(options.jobs), "--out", options.out]
+    return [*words, "--jobs", str(options.jobs), "--out", as_argument(options.out)]
 
 
 def _print_result(result: StudyResult) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.words import as_argument
 
 if TYPE_CHECKING:
     from ultr_core.corpus import CorpusSplits
@@ -51,7 +54,7 @@ def add_setting_options(
         parameter = PARAMETERS[name]
         text = helps.get(name, parameter.help)
         text = f"{text} ({parameter.range_text}; default {parameter.default:,})"
-        parser.add_argument(parameter.option, metavar="X", help=text.replace("%", "%%"))
+        parser.add_argument(option_of(name), metavar="X", help=text.replace("%", "%%"))
 
 
 def add_curve_options(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -59,7 +62,7 @@ def add_curve_options(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names or CURVES:
         field = CURVES[name]
         parser.add_argument(
-            field.option, metavar="FILE.csv", help=f"{field.help} Columns rank and propensity."
+            option_of(name), metavar="FILE.csv", help=f"{field.help} Columns rank and propensity."
         )
 
 
@@ -76,8 +79,8 @@ def settings_from(options: argparse.Namespace) -> Settings:
     for name in files:
         if CURVES[name].power in given:
             raise InputError(
-                f"{CURVES[name].option} takes the place of {PARAMETERS[CURVES[name].power].option};"
-                " give one of them."
+                f"{option_of(name)} takes the place of {option_of(CURVES[name].power)}; "
+                "give one of them."
             )
     curves = _curve_values(files)
     settings, notices = Settings.from_options({**given, **curves})
@@ -103,10 +106,11 @@ def _belief_note(
     if told or settings.belief_is_right or not ("eta" in given or "curve" in files):
         return ()
     users = f"have η = {settings.eta:g}"
-    right = f"{PARAMETERS['assumed_eta'].option} {settings.eta:g}"
+    right = f"{option_of('assumed_eta')} {settings.eta:g}"
     if "curve" in files:
         users = "follow the given curve"
-        right = f"{CURVES['assumed_curve'].option} {files['curve']}"
+        curve = shlex.quote(as_argument(files["curve"]))
+        right = f"{option_of('assumed_curve')} {curve}"
     return (
         f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
         f"propensities add {right}.",
@@ -125,7 +129,7 @@ def splits_from(options: argparse.Namespace) -> CorpusSplits | None:
 def print_notes(notices: Iterable[str]) -> None:
     """Print sentences that a reader should see beside the result."""
     for notice in notices:
-        print(f"note: {notice}", file=sys.stderr)
+        print(f"note: {with_option(notice)}", file=sys.stderr)
 
 
 def print_json(content: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from ultr_core.commands.shared import (
 from ultr_core.corpus import synthetic_splits, write_letor
 from ultr_core.errors import InputError, named
 from ultr_core.experiments.own_clicks import MOST_RANKERS, OwnClicks, simulate_own_log
-from ultr_core.files import writing
+from ultr_core.files import writing, written_together
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
@@ -87,13 +87,14 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("simulating")
     clicks = simulate_own_log(own.corpus, settings, rankers=rankers, sessions=options.sessions)
-    with writing(options.out, "The click log") as file:
-        for number, piece in enumerate(clicks.csv_pieces()):
-            file.write(piece)
-            if line is not None:
-                line(f"writing the click log: {number * 10_000:,} rows")
-    if options.corpus_out is not None:
-        write_letor(own.corpus, options.corpus_out)
+    with written_together():
+        with writing(options.out, "The click log") as file:
+            for number, piece in enumerate(clicks.csv_pieces()):
+                file.write(piece)
+                if line is not None:
+                    line(f"writing the click log: {number * 10_000:,} rows")
+        if options.corpus_out is not None:
+            write_letor(own.corpus, options.corpus_out)
     if line is not None:
         line("")
     print_notes(clicks.notices)

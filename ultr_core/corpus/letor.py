@@ -40,9 +40,10 @@ _MOST_NAMES_SHOWN = 8
 def load_corpus(
     path: str | Path,
     *,
-    groups: str | Path | None = None,
+    groups: str | Path | Source | None = None,
     progress: Progress | None = None,
     cache: bool = True,
+    within: str | Path | None = None,
 ) -> Corpus:
     """Read a corpus from one LETOR file, plain or gzip.
 
@@ -55,19 +56,24 @@ def load_corpus(
 
     Args:
         path: the file.
-        groups: file with the number of documents of each query, one a line, for rows without
-            ``qid:``; by default one beside the file whose name has .query or .group added.
+        groups: file, or an upload, with the number of documents of each query, one a line, for
+            rows without ``qid:``; by default a file beside it whose name has .query or .group
+            added.
         progress: told the share of the file that has been read, after each block.
         cache: keep the parsed form of a large file in the user's cache directory, and take it
             from there while the file's content is the same (see ``letor_cache``).
+        within: a directory that neither the file nor its group sizes may leave, also not by a
+            link; for whoever reads on behalf of others.
 
     Raises:
         InputError: the file or a row cannot be used; names file, line and column.
 
     """
-    source = Source.file(path)
-    beside = Path(groups) if groups is not None else side_file(source)
-    lookup = CacheLookup.of(source.path, beside) if cache else None
+    source = Source.file(path, within=None if within is None else Path(within))
+    given = groups.path if isinstance(groups, Source) else groups
+    beside = Path(given) if given is not None else side_file(source)
+    uploaded = groups is not None and given is None  # nothing would tell it from the next one
+    lookup = CacheLookup.of(source.path, beside) if cache and not uploaded else None
     corpus = None if lookup is None else lookup.corpus()
     if corpus is not None:
         if progress is not None:

@@ -5,6 +5,9 @@ file, so that an unchanged one need not be hashed again. Entries hold plain arra
 are mapped and not copied into memory, and the least recently used go once all of them exceed
 ``LARGEST_CACHE_BYTES``. Whatever is wrong with the cache, the file is simply read.
 
+Only what nobody else can have written is used: directories and regular files of this user that
+are closed to the writing of others.
+
 ``ULTR_CACHE=off`` in the environment switches it off; ``XDG_CACHE_HOME`` moves it.
 """
 
@@ -15,19 +18,21 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus.model import Corpus
+from ultr_core.locks import UNFOLLOWED, abandoned, hold
 
 LARGEST_CACHE_BYTES = 1 << 32
 SMALLEST_FILE_BYTES = 1 << 22
@@ -40,7 +45,6 @@ _READER_VERSION = 4
 
 # A file changed again within its clock's step looks unchanged; only older times are trusted.
 _SETTLED_SECONDS = 2.0
-_STALE_SECONDS = 86_400.0
 _MAPPED_FROM_BYTES = 1 << 20
 _PART, _META = ".part-", "meta.json"
 _ARRAYS = ("grades", "query_offsets", "feature_ids", "source_rows")
@@ -77,6 +81,8 @@ class CacheLookup:
         try:
             if folder is None or given[0].stat().st_size < SMALLEST_FILE_BYTES:
                 return None
+            if not all(_is_own_directory(p) for p in _places(folder) if os.path.lexists(p)):
+                return None
             return cls(folder, given, _stamps(given))
         except OSError:
             return None
@@ -87,12 +93,12 @@ class CacheLookup:
         with suppress(Exception):
             self.key = self._noted_key() or _content_key(self.files)
             entry = self.folder / self.key
-            if not entry.is_dir():
+            if not os.path.lexists(entry):
                 return None
             try:
                 found = _read_entry(entry)
             except Exception:
-                shutil.rmtree(entry, ignore_errors=True)
+                _remove(entry)
                 return None
             os.utime(entry / _META)
             self._note()
@@ -105,16 +111,20 @@ class CacheLookup:
             if self.key is None or _stamps(self.files) != self.stamps:
                 return
             size = sum(array.nbytes for array in _arrays_of(corpus).values())
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_places(self.folder)
             if size > LARGEST_CACHE_BYTES // 2 or shutil.disk_usage(self.folder).free < 2 * size:
                 return
             _make_room(self.folder, size)
-            draft = self.folder / f"{_PART}{os.getpid()}-{secrets.token_hex(4)}"
+            draft = _draft_in(self.folder)
+            draft.mkdir(mode=0o700)
+            lock = os.open(draft, UNFOLLOWED)
             try:
-                _write_entry(draft, corpus)
-                draft.rename(self.folder / self.key)
+                if hold(lock, draft):
+                    _write_entry(draft, corpus)
+                    draft.rename(self.folder / self.key)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
+                os.close(lock)
             self._note()
 
     @property
@@ -124,7 +134,7 @@ class CacheLookup:
 
     def _noted_key(self) -> str | None:
         with suppress(OSError, ValueError, KeyError, TypeError):
-            note = json.loads(self._note_file.read_text(encoding="utf-8"))
+            note = _json_in(self._note_file)
             if note["stamps"] == self.stamps and note["version"] == _READER_VERSION:
                 changed = max(max(stamp[1:3]) for stamp in self.stamps) / 1e9
                 if note["time"] - changed >= _SETTLED_SECONDS:
@@ -138,9 +148,72 @@ class CacheLookup:
             "time": time.time(),
             "key": self.key,
         }
-        draft = self._note_file.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
-        draft.write_text(json.dumps(content), encoding="utf-8")
-        draft.replace(self._note_file)
+        draft = _draft_in(self.folder)
+        try:
+            with _created(draft) as stream:
+                if hold(stream.fileno(), draft):
+                    stream.write(json.dumps(content).encode())
+                    stream.flush()
+                    draft.replace(self._note_file)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _places(folder: Path) -> tuple[Path, Path]:
+    """The two directories that are made here."""
+    return folder.parent, folder
+
+
+def _make_places(folder: Path) -> None:
+    """Make what is missing of them, each closed to others; raises OSError if one is not ours."""
+    folder.parent.parent.mkdir(parents=True, exist_ok=True)
+    for place in _places(folder):
+        place.mkdir(mode=0o700, exist_ok=True)
+        if not _is_own_directory(place):
+            raise PermissionError(place)
+
+
+def _draft_in(folder: Path) -> Path:
+    return folder / f"{_PART}{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _remove(path: Path) -> None:
+    """A directory with all that is in it, or anything else; links are not followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_own_directory(path: Path) -> bool:
+    found = os.lstat(path)
+    return stat.S_ISDIR(found.st_mode) and _is_ours(found)
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Whether a file is this user's own and nobody else may write to it."""
+    user = getattr(os, "geteuid", None)  # not on every system
+    return user is None or (found.st_uid == user() and not found.st_mode & 0o022)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A regular file of our own, no link and no pipe; raises OSError for anything else."""
+    stream = os.fdopen(os.open(path, UNFOLLOWED), "rb")
+    found = os.fstat(stream.fileno())
+    if not (stat.S_ISREG(found.st_mode) and _is_ours(found)):
+        stream.close()
+        raise PermissionError(path)
+    return stream
+
+
+def _created(path: Path) -> IO[bytes]:
+    """A new file that only we may read and write."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _json_in(path: Path) -> Any:
+    with _opened(path) as stream:
+        return json.loads(stream.read())
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:
@@ -179,16 +252,17 @@ def _as_bytes(names: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def _write_entry(folder: Path, corpus: Corpus) -> None:
-    folder.mkdir(mode=0o700)
     arrays = _arrays_of(corpus)
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        with _created(folder / f"{name}.npy") as stream:
+            np.save(stream, array, allow_pickle=False)
     content = {
         "shape": list(corpus.features.shape),
         "notices": list(corpus.notices),
         "arrays": {name: _print_of(array) for name, array in arrays.items()},
     }
-    (folder / _META).write_text(json.dumps(content), encoding="utf-8")
+    with _created(folder / _META) as stream:
+        stream.write(json.dumps(content).encode())
 
 
 def _print_of(array: NDArray[Any]) -> list[Any]:
@@ -198,13 +272,12 @@ def _print_of(array: NDArray[Any]) -> list[Any]:
 
 def _read_entry(folder: Path) -> Corpus:
     """Raises something, whatever it is, if the entry is not as it was written."""
-    content = json.loads((folder / _META).read_text(encoding="utf-8"))
+    if not _is_own_directory(folder):
+        raise PermissionError(folder)
+    content = _json_in(folder / _META)
     arrays: dict[str, Any] = {}
     for name, wanted in content["arrays"].items():
-        file = folder / f"{name}.npy"
-        mapped = file.stat().st_size >= _MAPPED_FROM_BYTES
-        found = np.load(file, mmap_mode="r" if mapped else None, allow_pickle=False)
-        array = np.asarray(found)
+        array = _array_in(folder / f"{name}.npy")
         if _print_of(array) != wanted:
             raise ValueError(f"{name} is damaged")
         arrays[name] = array
@@ -225,6 +298,20 @@ def _read_entry(folder: Path) -> Corpus:
     )
 
 
+def _array_in(path: Path) -> NDArray[Any]:
+    """The array in a file, mapped if it is large; raises something if there is none."""
+    with _opened(path) as stream:
+        if os.fstat(stream.fileno()).st_size < _MAPPED_FROM_BYTES:
+            return np.asarray(np.load(stream, allow_pickle=False))
+        # `np.load` maps by name only; what was checked is this stream.
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("another version")
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
+        return np.asarray(
+            np.memmap(stream, dtype, "r", stream.tell(), shape, order="F" if by_column else "C")
+        )
+
+
 def _as_names(content: NDArray[np.uint8]) -> tuple[str, ...]:
     return tuple(content.tobytes().decode().split("\n"))
 
@@ -234,11 +321,11 @@ def _make_room(folder: Path, size: int) -> None:
     used: list[tuple[float, int, Path]] = []
     for entry in folder.iterdir():
         with suppress(OSError):
-            if not entry.is_dir():
-                continue
             if entry.name.startswith(_PART):
-                if time.time() - entry.stat().st_mtime > _STALE_SECONDS:
-                    shutil.rmtree(entry, ignore_errors=True)
+                if abandoned(entry):
+                    _remove(entry)
+                continue
+            if not entry.is_dir():
                 continue
             taken = sum(file.stat().st_size for file in entry.iterdir())
             used.append(((entry / _META).stat().st_mtime, taken, entry))
@@ -250,5 +337,5 @@ def _make_room(folder: Path, size: int) -> None:
         total -= taken
     for note in folder.glob("*.json"):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            if not (folder / json.loads(note.read_text(encoding="utf-8"))["key"]).is_dir():
+            if not (folder / _json_in(note)["key"]).is_dir():
                 note.unlink(missing_ok=True)

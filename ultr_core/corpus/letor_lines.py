@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ultr_core.errors import InputError, named
-from ultr_core.files import BYTE_ORDER_MARK, GZIP, other_format, readable_file, unpacked
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.files import (
+    BYTE_ORDER_MARK,
+    GZIP,
+    lies_within,
+    other_format,
+    readable_file,
+    unpacked,
+)
+from ultr_core.limits import LINE_BYTES
 
 BLOCK_BYTES = 1 << 21
-LONGEST_LINE_BYTES = 1 << 23
 _BEGINNING_BYTES = 1 << 16
 
 Progress = Callable[[float], object]
@@ -23,19 +30,32 @@ Progress = Callable[[float], object]
 class Source:
     """Where lines come from: a file, or bytes that somebody sent.
 
-    name: what messages call it. size: in bytes, packed where it is packed.
+    name: what messages call it. size: in bytes, packed where it is packed. within: the directory
+    that this file and those found by its name must not leave, None for anywhere.
     """
 
     name: str
     size: int
     path: Path | None = None
     data: bytes = b""
+    within: Path | None = None
 
     @classmethod
-    def file(cls, path: str | Path, what: str = "The LETOR file") -> Source:
-        """A regular file; raises InputError for anything else at that path."""
+    def file(
+        cls, path: str | Path, what: str = "The LETOR file", *, within: Path | None = None
+    ) -> Source:
+        """A regular file; raises InputError for anything else at that path.
+
+        ``within``: a directory. A path that leads out of it is refused without a look at what is
+        there.
+        """
+        if within is not None and not lies_within(checked_path(path, what), within):
+            raise InputError(
+                f"{what} {named(path)} leads out of {named(within)}, the directory that may be "
+                "read; give a file below it."
+            )
         file = readable_file(path, what)
-        return cls(named(file), file.stat().st_size, path=file)
+        return cls(named(file), file.stat().st_size, path=file, within=within)
 
     @classmethod
     def upload(cls, data: bytes, name: str) -> Source:
@@ -105,11 +125,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
             tail = rest
         else:
             tail += rest
-        if len(tail) > LONGEST_LINE_BYTES:
-            raise InputError(
-                f"{source.name}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB; "
-                "one document a line is needed."
-            )
+        LINE_BYTES.require(len(tail), f"{source.name}, line {line}")
     if empty:
         raise InputError(f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.")
     if tail:

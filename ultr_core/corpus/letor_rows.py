@@ -23,7 +23,7 @@ from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.errors import InputError, quoted
 
 _PATTERN = "'grade qid:ID id:value id:value ...'"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FEATURE_ID = re.compile(r"\d{1,18}", re.ASCII)
 _TOKEN = re.compile(r"[^ \t]+")
 _COMMENT = re.compile(rb"#[^\n]*")

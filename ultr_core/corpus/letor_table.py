@@ -17,7 +17,7 @@ from ultr_core.corpus.letor_missing import ReadAsZero
 from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
-from ultr_core.files import fault_of
+from ultr_core.files import fault_of, lies_within
 from ultr_core.words import counted
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
@@ -188,12 +188,39 @@ def _costs_by_line(name: str, first_line: int, text: bytes) -> dict[int, float]:
 
 
 def side_file(source: Source) -> Path | None:
-    """The file of group sizes beside a file, if there is one."""
+    """The file of group sizes beside a file, if there is one that may be read."""
+    inside = (file for file in _wanted_beside(source) if not _leads_out(source, file))
+    return next((file for file in inside if fault_of(file) is None), None)
+
+
+def _wanted_beside(source: Source) -> list[Path]:
+    """Where the group sizes of a file may be."""
     if source.path is None:
-        return None
+        return []
     name = source.path.name.removesuffix(".gz")
-    wanted = [source.path.with_name(name + ending) for ending in GROUP_ENDINGS]
-    return next((file for file in wanted if fault_of(file) is None), None)
+    return [source.path.with_name(name + ending) for ending in GROUP_ENDINGS]
+
+
+def _leads_out(source: Source, beside: Path) -> bool:
+    return source.within is not None and not lies_within(beside, source.within)
+
+
+def _none_beside(source: Source) -> str:
+    """What is right for a file without query ids and without group sizes."""
+    wanted = _wanted_beside(source)
+    beside = f" {wanted[0].name} beside it" if wanted else ""
+    out = next((file for file in wanted if _leads_out(source, file)), None)
+    leads = ""
+    if out is not None and source.within is not None:
+        leads = (
+            f", and {out.name} beside it is not read, because it leads out of "
+            f"{named(source.within)}"
+        )
+    return (
+        f"{source.name} has no query ids{leads}: each row needs qid: after its grade, as in "
+        f"'2 qid:17 1:0.5', or a file{beside} that gives the number of documents of each query, "
+        "one a line."
+    )
 
 
 def _group_sizes(
@@ -202,17 +229,11 @@ def _group_sizes(
     """Read the file with the number of documents of each query of a file without qid."""
     file = groups if groups is not None else side_file(source)
     if file is None:
-        beside = ""
-        if source.path is not None:
-            beside = f" {source.path.name.removesuffix('.gz')}{GROUP_ENDINGS[0]} beside it"
-        raise InputError(
-            f"{source.name} has no query ids: each row needs qid: after its grade, as in "
-            f"'2 qid:17 1:0.5', or a file{beside} that gives the number of documents of "
-            "each query, one a line."
-        )
+        raise InputError(_none_beside(source))
     sizes: list[int] = []
+    total = 0
     what = "The file of group sizes"
-    sides = file if isinstance(file, Source) else Source.file(file, what)
+    sides = file if isinstance(file, Source) else Source.file(file, what, within=source.within)
     for first_line, text in line_blocks(sides):
         for number, line in enumerate(
             text.decode("utf-8", errors="replace").split("\n")[:-1], first_line
@@ -226,9 +247,15 @@ def _group_sizes(
                     "a whole number of 1 or more is needed, and no header."
                 )
             sizes.append(int(size))
-    if sum(sizes) != rows:
+            total += int(size)
+            if total > rows:
+                break
+        if total > rows:
+            break
+    if total != rows:
+        more = "at least " if total > rows else ""
         raise InputError(
-            f"{sides.name} adds up to {counted(sum(sizes), 'document')} and {source.name} has "
+            f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
             f"{counted(rows, 'row')}; the two must be equal."
         )
     return np.array(sizes, np.int64)
@@ -281,7 +308,7 @@ def _too_small(table: Table, features: FeatureMatrix) -> tuple[str, ...]:
     try:
         return in_columns.notices(features, table.feature_ids, "line {}")
     except InputError as error:
-        raise InputError(f"{table.name}: {error}") from None
+        raise InputError(f"{table.name}: {error}", error.about) from None
 
 
 def count_filled(features: FeatureMatrix) -> int:

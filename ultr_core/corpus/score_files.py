@@ -14,7 +14,7 @@ from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.table_files import CandidateTable, candidate_rows, parse_number
 from ultr_core.errors import InputError, named
-from ultr_core.files import read_text, text_of, writing
+from ultr_core.files import lines_of, read_text, text_of, writing
 from ultr_core.ranking import real_numbers
 from ultr_core.words import counted
 
@@ -108,14 +108,18 @@ def is_score_table(first: str) -> bool:
 
 
 def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
-    values = []
-    for number, line in enumerate(text.split("\n"), 1):
+    values: list[float] = []
+    for number, line in enumerate(lines_of(text, name, comments=True), 1):
         cell = line.partition("#")[0].strip()
         if cell:
             values.append(parse_number(cell, f"{name}, line {number}"))
+        if len(values) > corpus.n_documents:
+            break
     if len(values) != corpus.n_documents:
+        more = "more than " if len(values) > corpus.n_documents else ""
+        has = min(len(values), corpus.n_documents)
         raise InputError(
-            f"{name} has {counted(len(values), 'score')} and the corpus "
+            f"{name} has {more}{counted(has, 'score')} and the corpus "
             f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus' "
             "file is needed, in the same order."
         )

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ultr_core.corpus.model import Corpus, require_threshold
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, Remark
 from ultr_core.words import counted
 
 PAPER_THRESHOLD = 3
@@ -87,10 +87,10 @@ def propose_relevance_threshold(
     where = ""
     if max(largest) > reached:
         where = f" in the {_part_name(largest.index(reached), len(corpora))}"
-    return threshold, (
+    return threshold, Remark(
         f"Grades stop at {reached}{where}, so no document there would be relevant at grade "
-        f"{wanted} or more; grade {threshold} and above count as relevant instead "
-        "(change this with --relevant-grade)."
+        f"{wanted} or more; grade {threshold} and above count as relevant instead.",
+        "relevant_grade",
     )
 
 

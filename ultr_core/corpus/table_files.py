@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Collection, Iterator, Sequence
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus.delimiters import delimiter_of
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.files import lines_of
 from ultr_core.words import counted
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
@@ -42,7 +42,7 @@ def read_header(
     ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
     Raises InputError for CSV that cannot be taken apart.
     """
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text, known))
+    rows = csv.reader(lines_of(text, name), delimiter=delimiter_of(text, known, name))
 
     def numbered() -> Iterator[list[str]]:
         try:

@@ -80,22 +80,33 @@ class LiveDesign:
         self._check("interleaved", 1, 1_000_000)
         if self.scheme not in SCHEMES:
             raise InputError(
-                f"--scheme is {quoted(self.scheme)}, which is no way to interleave; choose from "
-                f"{', '.join(SCHEMES)}."
+                f"{quoted(self.scheme)} is no way to interleave; choose from {', '.join(SCHEMES)}.",
+                "scheme",
             )
 
     def _check(self, name: str, low: int, high: int, why: str = "") -> None:
         value = getattr(self, name)
         if not low <= value <= high:
             raise InputError(
-                f"--{name.replace('_', '-')} is {quoted(value)}; it must lie between {low} and "
-                f"{high:,}{why}."
+                f"{_NAMES[name]} is {quoted(value)}; it must lie between {low} and {high:,}{why}.",
+                name,
             )
 
     @property
     def training_days(self) -> int:
         """Days of clicks before those for validation."""
         return self.days - self.validation_days
+
+
+_NAMES = {
+    "days": "The number of days of clicks",
+    "validation_days": "The number of days for validation",
+    "swap_days": "The number of days of swaps",
+    "last_rank": "The last rank",
+    "landmark": "The landmark",
+    "smoothing": "The smoothing",
+    "interleaved": "The number of interleaved queries",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.samples import file_bytes
 from ultr_core.feedback import ExaminationCurve
 from ultr_core.inspection import own_curve
-from ultr_core.propensity import PresentationLog, Weights, table_curve, write_proprank
-from ultr_core.words import counted
+from ultr_core.limits import CURVE_RANKS, LARGEST_TRAINING_FILE
+from ultr_core.propensity import (
+    PresentationLog,
+    Weights,
+    packed_proprank,
+    proprank_bytes,
+    table_curve,
+)
 
-FURTHEST_CARRIED_ON = 1_000_000
-"""Ranks by which a curve may be carried on."""
+LOG_ITSELF = "log"
+"""What is given in place of a file of propensities for the log's own column."""
 
 
 def curve_for_log(
@@ -28,15 +32,11 @@ def curve_for_log(
     """
     if log is None or not carry_on:
         return table_curve(values)
-    missing = int(log.position.max()) - len(values)
-    if missing <= 0:
+    last = int(log.position.max())
+    if last <= len(values):
         return table_curve(values)
-    if missing > FURTHEST_CARRIED_ON:
-        raise InputError(
-            f"The log goes down to position {int(log.position.max()):,}, too far to carry a "
-            f"curve of {counted(len(values), 'rank')} on."
-        )
-    return table_curve([*values, *[values[-1]] * missing])
+    CURVE_RANKS.require(last, "The curve, carried on to the last position of the log,")
+    return table_curve([*values, *[values[-1]] * (last - len(values))])
 
 
 def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> ExaminationCurve:
@@ -45,5 +45,24 @@ def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> Examination
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:
-    """A training file of svm_proprank, gzip; raises InputError as `write_proprank` does."""
-    return gzip.compress(file_bytes(lambda path: write_proprank(path, corpus, weights)), 6)
+    """A training file of svm_proprank, gzip.
+
+    Raises InputError as `write_proprank` and `training_file_bytes` do.
+    """
+    training_file_bytes(corpus, weights)
+    return packed_proprank(corpus, weights)
+
+
+def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
+    """The most bytes that a training file can take unpacked; see `proprank_bytes`.
+
+    Raises InputError for more than are made for a visitor.
+    """
+    size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
+    if size > limit.most:
+        raise InputError(
+            f"The training file for svm_proprank would repeat a query's documents for each that "
+            f"was clicked, up to {size / 1e6:,.0f} MB; at most {limit.most / 1e6:,.0f} MB are "
+            f"made here, because {limit.reason}; {limit.remedy}."
+        )
+    return size

@@ -67,8 +67,9 @@ def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) 
     if not usable.size:
         raise InputError(
             f"No training query has both a document of grade {relevance_threshold} or more and one "
-            "below it, so there is no preference to learn; choose another --relevant-grade or add "
-            "such queries."
+            "below it, so there is no preference to learn; add such queries, or choose another "
+            "grade.",
+            "relevant_grade",
         )
     taken = max(wanted, int(usable[0]) + 1)
     queries = np.sort(order[:taken]).astype(np.int64)

@@ -139,8 +139,9 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
     if train.relevance.all():
         raise InputError(
             f"Every one of the {corpus.train.n_documents} training documents has grade "
-            f"{threshold} or more, so there is nothing to rank below a relevant document; raise "
-            "--relevant-grade."
+            f"{threshold} or more, so there is nothing to rank below a relevant document; take a "
+            "higher grade.",
+            "relevant_grade",
         )
     validation = _logged(corpus.validation, threshold, production.ranker)
     skyline = select_by_labels(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ultr_core.experiments.own_data import LOG_ITSELF
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.propensity import log_method
-from ultr_core.words import number_text
+from ultr_core.words import as_argument, number_text
 
 Propensities = Literal["power", "file", "estimated", "log"]
 
@@ -54,7 +55,7 @@ class OwnWork:
 
 def command_lines(work: OwnWork) -> tuple[str, ...]:
     """The command lines that do the same and print the same numbers, in their order."""
-    lines = []
+    work, lines = _by_path(work), []
     if files := [name for name in (work.corpus, work.log) if name is not None]:
         lines.append(["check", *files, *_columns(work)])
     if "propensities" in work.steps and work.propensities == "estimated" and work.log:
@@ -71,12 +72,25 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     return tuple(f"python -m ultr_core {shlex.join(line)}" for line in lines)
 
 
+def _by_path(work: OwnWork) -> OwnWork:
+    """The same with names that neither a command nor a reader takes for anything but a file."""
+    return replace(
+        work,
+        corpus=None if work.corpus is None else as_argument(work.corpus),
+        log=None if work.log is None else as_argument(work.log),
+        curve=as_argument(work.curve, LOG_ITSELF),
+        judged=None if work.judged is None else as_argument(work.judged),
+    )
+
+
 def _shared(work: OwnWork) -> list[str]:
     given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
     if work.propensities == "power":
         given += ["--eta", number_text(work.eta)]
     else:
-        name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": "log"}[work.propensities]
+        name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": LOG_ITSELF}[
+            work.propensities
+        ]
         given += ["--propensities", name, *["--carry-on"] * work.carry_on]
     return given
 
@@ -106,7 +120,7 @@ def _judging(work: OwnWork) -> list[str]:
 
 def own_notebook(work: OwnWork) -> Notebook:
     """A notebook that does the same with ``ultr_core`` alone, beside the files."""
-    return notebook("your-data", list(_cells(work)))
+    return notebook("your-data", list(_cells(_by_path(work))))
 
 
 def _cells(work: OwnWork) -> Iterator[Cell]:

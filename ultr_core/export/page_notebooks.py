@@ -19,6 +19,7 @@ from ultr_core.export.page_links import read_page_query
 from ultr_core.export.proof_notebook import proof_cells
 from ultr_core.export.propensity_notebook import propensity_cells
 from ultr_core.settings import Settings
+from ultr_core.words import as_argument
 
 
 @dataclass(frozen=True)
@@ -328,7 +329,9 @@ def _setting_up(state: PageState, begins: str) -> Cell:
         splits = "None"
         if state.corpus is not None:
             imports.insert(2, "from ultr_core.corpus import load_directory")
-            lines.append(f"DIRECTORY = {state.corpus!r}  # where your copy of this corpus is")
+            lines.append(
+                f"DIRECTORY = {as_argument(state.corpus)!r}  # where your copy of this corpus is"
+            )
             splits = "load_directory(DIRECTORY)"
         lines.append(f"splits = {splits}")
     if begins == "world":

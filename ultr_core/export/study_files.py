@@ -12,7 +12,7 @@ from typing import Any
 from ultr_core.experiments.studies import GRID_VERSION, StudyResult, judge, read_study
 from ultr_core.export.figure_files import to_png, to_svg, to_vega_lite
 from ultr_core.figures.study import study_figure
-from ultr_core.files import write_whole
+from ultr_core.files import write_whole, written_together
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "altair", "vl-convert-python")
 
@@ -87,4 +87,5 @@ def write_study(result: StudyResult, folder: Path) -> list[Path]:
         f"{name}.vl.json": to_vega_lite(figure),
         f"{name}.json": settings.encode() + b"\n",
     }
-    return [write_whole(folder / file, data, "The study") for file, data in contents.items()]
+    with written_together():
+        return [write_whole(folder / file, data, "The study") for file, data in contents.items()]

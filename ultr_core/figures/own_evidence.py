@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.experiments.evaluation import Evaluation
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
@@ -46,7 +46,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     return interval_dots(
         pd.DataFrame(rows),
         name="evidence",
-        title=f"Estimated risk of {found.name}",
+        title=f"Estimated risk of {named(found.name)}",
         alt_text=f"Estimated risk, lower is better: {told}.{truth}",
         x_title="Risk, lower is better" + ("" if level is None else " (dashed: by the grades)"),
         level=level,

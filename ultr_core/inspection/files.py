@@ -18,6 +18,7 @@ from ultr_core.inspection.of_curve import inspect_curve
 from ultr_core.inspection.of_log import inspect_log
 from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
 from ultr_core.learners.model_files import parse_ranker
+from ultr_core.limits import GROUPS
 from ultr_core.propensity import parse_curve_values, parse_log, read_log
 from ultr_core.propensity.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.propensity.log_blocks import is_parquet
@@ -28,7 +29,8 @@ from ultr_core.words import counted
 Progress = Callable[[float], object]
 
 _ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_ENTRY = re.compile(r"\S+")
 _SIZE = re.compile(r"[0-9]{1,9}")
 _GROUP_NAMES = (".query", ".group")
 
@@ -117,7 +119,7 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
 
 
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
-    _, cells = split_header(first, columns)
+    _, cells = split_header(first, columns, name)
     plain = [cell.strip().lower() for cell in cells]
     found = found_columns(cells, columns, name)
     if "click" in found or columns:
@@ -167,7 +169,7 @@ def _ranker(given: _Given) -> Inspection:
 def _scores(given: _Given) -> Inspection:
     if given.corpus is None:
         raise InputError(
-            f"{given.name} holds scores of a ranker; say which corpus they belong to (--corpus)."
+            f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
         )
     scores = parse_scores(given.data(), given.corpus, given.name)
     return inspect_scores(scores, given.corpus, name=given.name)
@@ -175,22 +177,23 @@ def _scores(given: _Given) -> Inspection:
 
 def _groups(given: _Given) -> Inspection:
     """Group sizes beside a corpus file, which is read with them."""
-    sizes = text_of(given.data(), given.name).split()
-    wrong = next((n for n, size in enumerate(sizes, 1) if not _SIZE.fullmatch(size)), None)
-    if wrong is not None:
-        raise InputError(
-            f"{given.name}, entry {wrong} is {quoted(sizes[wrong - 1])}; the number of documents "
-            "of a query is needed."
-        )
-    rows = sum(map(int, sizes))
-    words = f"{counted(len(sizes), 'query', 'queries')} with {counted(rows, 'document')} in all."
+    rows = number = 0
+    for number, size in enumerate(_ENTRY.finditer(text_of(given.data(), given.name)), 1):
+        GROUPS.require(number, given.name)
+        if not _SIZE.fullmatch(size[0]):
+            raise InputError(
+                f"{given.name}, entry {number} is {quoted(size[0])}; the number of documents of a "
+                "query is needed."
+            )
+        rows += int(size[0])
+    words = f"{counted(number, 'query', 'queries')} with {counted(rows, 'document')} in all."
     beside = None if given.source.path is None else given.source.path.with_suffix("")
     if beside is not None and beside.is_file():
         corpus = load_corpus(beside, groups=given.source.path)
         has = counted(corpus.n_documents, "row")
         words = f"{words} {named(beside.name)} beside it has {has}: they fit."
-    finding = Finding("group_sizes", "Group sizes", len(sizes), "good", words)
-    counts = {"queries": len(sizes), "documents": rows}
+    finding = Finding("group_sizes", "Group sizes", number, "good", words)
+    counts = {"queries": number, "documents": rows}
     return Inspection("groups", given.name, "one number a line", (finding,), counts)
 
 

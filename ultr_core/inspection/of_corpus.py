@@ -9,7 +9,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_relevance_threshold
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, Remark, about, quoted
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.ranking import query_of_document, query_sums
 from ultr_core.words import counted, part_of
@@ -106,7 +106,7 @@ def _grades(corpus: Corpus, wanted: int) -> list[Finding]:
         ]
     words = f"{told}. Relevant is grade {threshold} or more."
     if notice is not None:
-        words = f"{told}. {notice}"
+        words = Remark(f"{told}. {notice}", about(notice))
     return [
         Finding("grades", "Grades", corpus.max_grade, "look" if notice else "good", words),
         _without_relevant(corpus, threshold),

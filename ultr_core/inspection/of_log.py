@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
 from ultr_core.propensity.log_rows import CLICK_WITHOUT_POSITION
 from ultr_core.words import counted, part_of
@@ -40,17 +41,18 @@ def own_curve(log: PresentationLog) -> list[float]:
     """The log's own propensities by rank, [last position], where they can be examination.
 
     A position that never occurs has the value of the one above it. Raises InputError where the
-    log has none, or such as cannot be examination (see `inspect_log`).
+    log has none, such as cannot be examination (see `inspect_log`), or more than ``CURVE_RANKS``.
     """
     found = next(iter(_propensities(log)), None)
     if found is None:
         raise InputError(
-            "The log has no column of propensities; give a curve (--propensities CURVE.csv) or an "
-            "assumed bias (--eta)."
+            "The log has no column of propensities; give a curve or an assumed bias.",
+            "propensities",
         )
     if found.verdict != "good":
         raise InputError(f"The log's own propensities cannot be used: {found.words}")
     assert log.propensity is not None
+    CURVE_RANKS.require(int(log.positions[-1]), "The curve in the log, down to its last position,")
     low, _ = _by_position(log, np.isfinite(log.propensity))
     ranks = np.arange(1, int(log.positions[-1]) + 1)
     place = np.maximum(np.searchsorted(log.positions, ranks, side="right") - 1, 0)

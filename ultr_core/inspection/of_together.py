@@ -62,8 +62,8 @@ def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the cur
         first = missing[0]
         raise InputError(
             f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity: {name} gives "
-            f"ranks 1 to {last_rank_of(curve)}; add the position, or carry the last value on "
-            "(--carry-on)."
+            f"ranks 1 to {last_rank_of(curve)}; add the position, or carry the last value on.",
+            "carry_on",
         )
 
 

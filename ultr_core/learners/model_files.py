@@ -28,6 +28,7 @@ from ultr_core.learners.svm_light_model import (
     svm_light_text,
     write_svm_light_model,
 )
+from ultr_core.limits import JSON_PARTS, RANKER_NUMBERS
 from ultr_core.words import counted
 
 __all__ = [
@@ -185,6 +186,8 @@ def _parse(text: str, name: str) -> LinearModel:
 
 
 def _content(text: str, name: str) -> dict[str, Any]:
+    JSON_PARTS.require(text.count("{") + text.count("["), name)
+    RANKER_NUMBERS.require(text.count(","), name)
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

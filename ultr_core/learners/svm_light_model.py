@@ -7,14 +7,17 @@ the sum of alpha x vector, so one vector with alpha 1 says it all.
 from __future__ import annotations
 
 import math
+import re
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from ultr_core.corpus.letor_writer import check_svm_light_ids
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files import writing
+from ultr_core.files import lines_of, writing
 from ultr_core.learners.ranker import LinearModel
+from ultr_core.limits import RANKER_NUMBERS
 
 FIRST_LINE = "SVM-light Version"
 
@@ -25,6 +28,7 @@ _HEADER = (
     "2 # number of support vectors plus 1\n"
     "0 # threshold b, each following line is a SV (starting with alpha*y)\n"
 )
+_TOKEN = re.compile(r"\S+")
 _KERNEL_LINE, _VECTORS_FROM_LINE = 2, 12
 
 
@@ -54,23 +58,24 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
 
     The threshold does not change a ranking and is not kept. Raises InputError that names the line.
     """
-    lines = text.split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if len(lines) < _VECTORS_FROM_LINE:
+    RANKER_NUMBERS.require(text.count(":"), name)
+    text = text.rstrip()
+    lines = lines_of(text, name, comments=True)
+    head = list(islice(lines, _VECTORS_FROM_LINE - 1))
+    if text.count("\n") + 1 < _VECTORS_FROM_LINE:
         raise InputError(
-            f"{name} ends after line {len(lines)}; a model of svm_light has "
+            f"{name} ends after line {len(head)}; a model of svm_light has "
             f"{_VECTORS_FROM_LINE - 1} lines of settings and then its vectors."
         )
-    kernel = lines[_KERNEL_LINE - 1].partition("#")[0].strip()
+    kernel = head[_KERNEL_LINE - 1].partition("#")[0].strip()
     if kernel != "0":
         raise InputError(
             f"{name}, line {_KERNEL_LINE}: the kernel type is {quoted(kernel)}; only linear models "
             "(type 0) can be read."
         )
     weights: dict[int, float] = {}
-    for number, line in enumerate(lines[_VECTORS_FROM_LINE - 1 :], _VECTORS_FROM_LINE):
-        _add_vector(weights, line.partition("#")[0].split(), f"{name}, line {number}")
+    for number, line in enumerate(lines, _VECTORS_FROM_LINE):
+        _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
     if not weights:
         raise InputError(f"{name} has no feature in any vector; 'alpha id:value ...' is needed.")
     ids = sorted(weights)
@@ -85,13 +90,16 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
     return LinearModel(values, np.array(ids, np.int64))
 
 
-def _add_vector(weights: dict[int, float], tokens: list[str], place: str) -> None:
+def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
     """Add alpha times a vector to the weights."""
-    if not tokens:
+    # One at a time: a long line of them would take many times its size.
+    tokens = (match[0] for match in _TOKEN.finditer(vector))
+    first = next(tokens, None)
+    if first is None:
         return
-    alpha = _number(tokens[0], place, "alpha")
+    alpha = _number(first, place, "alpha")
     last = -1
-    for token in tokens[1:]:
+    for token in tokens:
         text, _, value = token.partition(":")
         if not (text.isascii() and text.isdigit() and len(text) <= 18):
             raise InputError(f"{place}: {quoted(token)} is no id:value pair, as 12:0.5 is one.")

@@ -53,7 +53,13 @@ if TYPE_CHECKING:
     )
     from ultr_core.propensity.position_em import estimate_by_em
     from ultr_core.propensity.presentations import PresentationLog, RowFault
-    from ultr_core.propensity.proprank_files import parse_proprank, read_proprank, write_proprank
+    from ultr_core.propensity.proprank_files import (
+        packed_proprank,
+        parse_proprank,
+        proprank_bytes,
+        read_proprank,
+        write_proprank,
+    )
     from ultr_core.propensity.randomising import (
         RandomisedCounts,
         estimate_neighbour_swaps,
@@ -135,6 +141,7 @@ __all__ = [
     "log_method",
     "naive_weights",
     "neighbour_swap_cost",
+    "packed_proprank",
     "pair_relevance",
     "parse_columns",
     "parse_curve",
@@ -143,6 +150,7 @@ __all__ = [
     "parse_proprank",
     "parse_weights",
     "preview_log",
+    "proprank_bytes",
     "ratio_text",
     "read_curve",
     "read_curve_values",

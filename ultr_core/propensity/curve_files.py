@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,12 +10,12 @@ from pathlib import Path
 from ultr_core.corpus.delimiters import DELIMITERS, delimiter_of
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.feedback.examination import TableCurve
-from ultr_core.files import read_text, writing
+from ultr_core.files import lines_of, read_text, writing
+from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 from ultr_core.words import counted
 
 RANK_NAMES = ("rank", "position", "pos")
-LAST_RANK = 1_000_000
 PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
@@ -56,7 +55,7 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
     try:
         return table_curve(values)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}", error.about) from None
 
 
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
@@ -79,8 +78,8 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each line that is not blank."""
-    delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES))
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+    delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES), name)
+    rows = csv.reader(lines_of(text, name), delimiter=delimiter)
     try:
         for cells in rows:
             if any(cell.strip() for cell in cells):
@@ -103,9 +102,10 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
             )
         rank = _number(cells[rank_column], f"{where}, column {header[rank_column]}")
         value = _number(cells[value_column], f"{where}, column {header[value_column]}")
-        if rank != int(rank) or not 1 <= rank <= LAST_RANK:
+        if rank != int(rank) or not 1 <= rank <= CURVE_RANKS.most:
             raise InputError(
-                f"{where} has rank {rank:g}; ranks are whole numbers from 1 to {LAST_RANK:,}."
+                f"{where} has rank {rank:g}; ranks are whole numbers from 1 to "
+                f"{CURVE_RANKS.most:,}."
             )
         if value < 0:
             raise InputError(f"{where} has propensity {value:g}; it must be 0 or more.")

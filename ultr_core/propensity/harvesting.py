@@ -91,8 +91,9 @@ def interventional_sets(displays: DisplayCounts, last_rank: int) -> Intervention
     exposure = exposure + exposure.T
     if not exposure.any():
         raise InputError(
-            "No document was shown at two ranks, so there is nothing to harvest; log with two "
-            "rankers (simulate --rankers 2), or run swaps."
+            "No document was shown at two ranks, so there is nothing to harvest; run swaps, or "
+            "log with two rankers.",
+            "two_rankers",
         )
     compared = np.repeat(sizes > 1, sizes)
     counts = Counts(

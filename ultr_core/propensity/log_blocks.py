@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
 from ultr_core.files import BYTE_ORDER_MARK, GZIP, other_format, unpacked
+from ultr_core.limits import CAREFUL_ROWS, ROW_BYTES
 
+IntArray = NDArray[np.int64]
 Progress = Callable[[float], object]
 """Told the share of a file that has been read, from 0 to 1, after each block."""
 
-BLOCK_BYTES = 1 << 24
-"""Text read at once; no single row may be longer."""
+BLOCK_BYTES = ROW_BYTES.most
+"""Text read at once."""
 
 PARQUET = b"PAR1"
+_FEWEST_ROWS = 500  # of a piece of text that is worth reading by itself
 
 
 def log_source(content: str | Path | bytes, name: str = "the click log") -> Source:
@@ -66,11 +69,30 @@ def first_bytes(source: Source, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Whole rows of text, the number of the line that they begin at, and of lines in it."""
+    """Whole rows of text, the number of the line that they begin at, and of lines in it.
+
+    ends: place behind the end of each row, where all quotation marks are plain to see; else None.
+    """
 
     data: bytes
     first_line: int
     lines: int
+    ends: IntArray | None = None
+
+    def halves(self) -> tuple[TextBlock, ...]:
+        """Two blocks of half the rows; none where there are few, or ends are not plain to see."""
+        if self.ends is None or self.ends.size < 2 * _FEWEST_ROWS:
+            return ()
+        middle = self.ends.size // 2
+        cut = int(self.ends[middle - 1])
+        lines = self.data.count(b"\n", 0, cut)
+        return (
+            TextBlock(self.data[:cut], self.first_line, lines, self.ends[:middle]),
+            TextBlock(
+                self.data[cut:], self.first_line + lines, self.lines - lines,
+                self.ends[middle:] - cut,
+            ),
+        )  # fmt: skip
 
 
 def text_blocks(
@@ -90,21 +112,26 @@ def text_blocks(
         yield TextBlock(header, line, 1)
         delimiter = delimiter_of(header.decode("utf-8", "replace"))
         line += 1
+        parsed = 0
         for more in pieces:
-            end, lines = _complete(rest, delimiter)
+            ends = row_ends(rest, delimiter)
+            if ends is None:
+                parsed += rest.count(b"\n")
+                CAREFUL_ROWS.require(parsed, source.name)
+                end = _complete(rest, delimiter)
+            else:
+                end = int(ends[-1]) if ends.size else 0
             if end == 0 and len(rest) > BLOCK_BYTES:
-                raise InputError(
-                    f"Line {line} of {source.name} begins a row of more than "
-                    f"{BLOCK_BYTES >> 20} MiB; a quotation mark there may never be closed."
-                )
+                raise ROW_BYTES.exceeded(f"The row that begins in line {line} of {source.name}")
             if end:
-                yield TextBlock(rest[:end], line, lines)
-            line += lines
+                lines = rest.count(b"\n", 0, end)
+                yield TextBlock(rest[:end], line, lines, ends)
+                line += lines
             rest = rest[end:] + (more.replace(b"\r", b"\n") if old_ends else more)
         if rest:
             _require_closed(rest, delimiter, line, source.name)
             rest = rest if rest.endswith(b"\n") else rest + b"\n"
-            yield TextBlock(rest, line, rest.count(b"\n"))
+            yield TextBlock(rest, line, rest.count(b"\n"), row_ends(rest, delimiter))
 
 
 def _pieces(source: Source, raw: IO[bytes], progress: Progress | None) -> Iterator[bytes]:
@@ -137,11 +164,34 @@ def _header(data: bytes, source: Source) -> tuple[bytes, int, bytes]:
     return head.rstrip(b"\r"), line, rest
 
 
-def _complete(data: bytes, delimiter: str) -> tuple[int, int]:
-    """End of the last row that is surely complete, and the number of lines up to there."""
-    end = data.rfind(b"\n") + 1
-    if b'"' not in data or not _line_ends_in_quotes(data).any():
-        return end, data.count(b"\n")
+def row_ends(data: bytes, delimiter: str) -> IntArray | None:
+    """Places behind the line ends that end rows, int64; None where quotation marks are unusual.
+
+    Usual ones open behind a delimiter or a line end and close before one; two that follow each
+    other inside stand for one. Then a line end is inside exactly if an odd number is before it.
+    """
+    text = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(text == ord("\n")) + 1
+    if b'"' not in data:
+        return ends
+    quotes = np.flatnonzero(text == ord('"'))
+    opening, closing = quotes[0::2], quotes[1::2]
+    around = np.array([ord(delimiter), ord("\n")], dtype=np.uint8)
+    doubled = closing[: opening.size - 1] + 1 == opening[1:]
+    begins = np.isin(text[opening - 1], around) | (opening == 0)
+    begins[1:] |= doubled
+    follows = np.minimum(closing + 1, text.size - 1)
+    stops = np.isin(text[follows], np.append(around, ord("\r")).astype(np.uint8))
+    stops[: doubled.size] |= doubled[: stops.size]
+    stops |= closing + 1 == text.size
+    if not (begins.all() and stops.all()):
+        return None
+    outside: IntArray = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return outside
+
+
+def _complete(data: bytes, delimiter: str) -> int:
+    """End of the last row that is surely complete, found by reading all of them."""
     text = data.decode("utf-8", "replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     done = last = 0
@@ -150,17 +200,8 @@ def _complete(data: bytes, delimiter: str) -> tuple[int, int]:
             done, last = last, rows.line_num
     except csv.Error:
         # The parser meets the same row and names it.
-        return end, data.count(b"\n")
-    return _start_of_line(data, done), done
-
-
-def _line_ends_in_quotes(data: bytes) -> NDArray[np.bool_]:
-    """For each line end, whether an odd number of quotation marks stands before it."""
-    text = np.frombuffer(data, dtype=np.uint8)
-    quotes = np.flatnonzero(text == ord('"'))
-    ends = np.flatnonzero(text == ord("\n"))
-    inside: NDArray[np.bool_] = np.searchsorted(quotes, ends) % 2 == 1
-    return inside
+        return data.rfind(b"\n") + 1
+    return _start_of_line(data, done)
 
 
 def _start_of_line(data: bytes, lines: int) -> int:

@@ -114,8 +114,8 @@ def in_words(header: Sequence[str]) -> str:
     return names + (f" and {len(header) - 8} more" if len(header) > 8 else "")
 
 
-def split_header(line: str, mapping: Mapping[str, str] | None) -> tuple[str, list[str]]:
+def split_header(line: str, mapping: Mapping[str, str] | None, name: str) -> tuple[str, list[str]]:
     """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
     known = {alias for aliases in COLUMNS.values() for alias in aliases}
     known |= {column.strip().lower() for column in (mapping or {}).values()}
-    return split_line(line, known)
+    return split_line(line, known, name)

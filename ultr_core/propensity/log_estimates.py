@@ -135,7 +135,8 @@ def estimate_from_log(
     if ranks > most:
         raise InputError(
             f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
-            f"most; leave out the rows below rank {most:,} (--ranks {most})."
+            f"most; leave out the rows below rank {most:,}.",
+            "ranks",
         )
     log.require_unclicked()
     if chosen.relevance_free and np.unique(log.position).size == 1:

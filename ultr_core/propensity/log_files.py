@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.files import GZIP
+from ultr_core.limits import CAREFUL_ROWS
 from ultr_core.propensity.log_blocks import (
     Progress,
     TextBlock,
@@ -26,12 +29,13 @@ from ultr_core.propensity.log_columns import (
     split_header,
 )
 from ultr_core.propensity.log_parquet import (
+    LONGEST_SHOWN,
     parquet_blocks,
     parquet_file,
     parquet_header,
     parquet_rows,
 )
-from ultr_core.propensity.log_rows import UNUSED, CellBlock, cells_of
+from ultr_core.propensity.log_rows import UNUSED, CellBlock, careful_cells, fast_cells
 from ultr_core.propensity.log_table import LogTable
 from ultr_core.propensity.presentations import PresentationLog
 
@@ -110,8 +114,8 @@ def preview_log(
     source = log_source(content, name)
     if is_parquet(source):
         with parquet_file(source) as file:
-            header, form = parquet_header(file), "Parquet"
-            first = parquet_rows(file, rows)
+            header, form = parquet_header(file, source.name), "Parquet"
+        first = parquet_rows(source, header, rows)
     else:
         header, form, first = _text_preview(source, columns, rows)
     places = found_columns(header, columns, source.name)
@@ -136,44 +140,46 @@ def _text_preview(
         first = next(blocks, None)
         if first is None or not header:
             return header, text.form, []
-        start = b"".join(first.data.splitlines(keepends=True)[: rows + 20])
+        start = b"".join(islice(io.BytesIO(first.data), rows + 20))
         everything = {str(place): place for place in range(len(header))}
-        cells = cells_of(
+        cells = careful_cells(
             TextBlock(start, first.first_line, start.count(b"\n")),
             everything,
             len(header),
             text.delimiter,
             source.name,
         )
-        by_column = [array.to_pylist()[:rows] for array in cells.cells.values()]
+        by_column = [
+            [cell[:LONGEST_SHOWN] for cell in column.to_pylist()[:rows]]
+            for column in cells.cells.values()
+        ]
         return header, text.form, list(zip(*by_column, strict=True))
 
 
 def _read(
     source: Source, columns: Mapping[str, str] | None, progress: Progress | None
 ) -> PresentationLog:
-    with ExitStack() as stack:
-        if is_parquet(source):
-            file = stack.enter_context(parquet_file(source))
-            header, form, row_noun = parquet_header(file), "Parquet", "row"
-            places = found_columns(header, columns, source.name)
-            needed = _needed(places)
-            require_columns(needed, header, source.name, "the Parquet schema")
-            blocks = parquet_blocks(file, needed, source.name, progress)
-        else:
-            text = _Text(source, columns)
-            parts = text_blocks(source, text.delimiter_of, progress)
-            header, row_noun = text.header(next(parts)), "line"
-            form = text.form
-            places = found_columns(header, columns, source.name)
-            needed = _needed(places)
-            require_columns(needed, header, source.name, "line 1")
-            blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
-        named = {meaning: header[place] for meaning, place in places.items()}
-        table = LogTable(source.name, row_noun, named)
-        for block in blocks:
-            table.add(block)
-        return table.log(form)
+    if is_parquet(source):
+        with parquet_file(source) as file:
+            header, form, row_noun = parquet_header(file, source.name), "Parquet", "row"
+        places = found_columns(header, columns, source.name)
+        needed = _needed(places)
+        require_columns(needed, header, source.name, "the Parquet schema")
+        blocks = parquet_blocks(source, needed, progress)
+    else:
+        text = _Text(source, columns)
+        parts = text_blocks(source, text.delimiter_of, progress)
+        header, row_noun = text.header(next(parts)), "line"
+        form = text.form
+        places = found_columns(header, columns, source.name)
+        needed = _needed(places)
+        require_columns(needed, header, source.name, "line 1")
+        blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
+    named = {meaning: header[place] for meaning, place in places.items()}
+    table = LogTable(source.name, row_noun, named)
+    for block in blocks:
+        table.add(block)
+    return table.log(form)
 
 
 def _needed(places: Mapping[str, int]) -> dict[str, int]:
@@ -183,26 +189,40 @@ def _needed(places: Mapping[str, int]) -> dict[str, int]:
 def _cells(
     parts: Iterator[TextBlock], places: Mapping[str, int], width: int, delimiter: str, name: str
 ) -> Iterator[CellBlock]:
+    careful = 0
     for part in parts:
-        yield cells_of(part, places, width, delimiter, name)
+        # The first of these pieces is the next one; what cannot be read fast is cut in halves.
+        pieces = [part]
+        while pieces:
+            piece = pieces.pop()
+            cells = fast_cells(piece, places, width, delimiter)
+            if cells is None and (halves := piece.halves()):
+                pieces += reversed(halves)
+                continue
+            if cells is None:
+                careful += piece.lines
+                CAREFUL_ROWS.require(careful, name)
+                cells = careful_cells(piece, places, width, delimiter, name)
+            yield cells
 
 
 class _Text:
     """What the header line of a text file says about the file."""
 
     def __init__(self, source: Source, columns: Mapping[str, str] | None) -> None:
-        self.columns = columns
+        self.columns, self.name = columns, source.name
         self.packed = first_bytes(source, 2) == GZIP
         self.delimiter = ","
 
     def delimiter_of(self, line: str) -> str:
         """The delimiter, once the header line is known."""
-        self.delimiter, _ = split_header(line, self.columns)
+        self.delimiter, _ = split_header(line, self.columns, self.name)
         return self.delimiter
 
     def header(self, block: TextBlock) -> list[str]:
         """The column names."""
-        self.delimiter, cells = split_header(block.data.decode("utf-8", "replace"), self.columns)
+        line = block.data.decode("utf-8", "replace")
+        self.delimiter, cells = split_header(line, self.columns, self.name)
         return [cell.strip() for cell in cells]
 
     @property

@@ -60,22 +60,14 @@ class CellBlock:
     long: NDArray[np.bool_] | None = None
 
 
-def cells_of(
-    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
-) -> CellBlock:
-    """Cells of a block of CSV text; ``width`` is the number of columns that the header names.
-
-    Rows of the usual form are read by arrow. A block with anything else in it (rows of another
-    width, blank lines, line ends inside quotation marks) is read row by row instead. Raises
-    InputError naming the line of text that is no UTF-8 or no CSV.
-    """
-    found = _by_arrow(block, columns, width, delimiter)
-    return found if found is not None else _by_rows(block, columns, width, delimiter, name)
-
-
-def _by_arrow(
+def fast_cells(
     block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str
 ) -> CellBlock | None:
+    """Cells of a block of CSV text, read by arrow; ``width`` is how many columns the header names.
+
+    None for a block with anything unusual in it: rows of another width, blank lines, stray
+    quotation marks. `careful_cells` reads those.
+    """
     names = [str(place) for place in range(width)]
     wanted = {names[place]: pa.string() for place in columns.values()}
     try:
@@ -94,7 +86,7 @@ def _by_arrow(
     except pa.ArrowInvalid:
         return None
     rows = table.num_rows
-    if rows != block.lines:
+    if rows != (block.lines if block.ends is None else block.ends.size):
         return None
     cells, whole = {}, {}
     for meaning, place in columns.items():
@@ -108,6 +100,10 @@ def _by_arrow(
     if _all_empty(cells).any():
         return None
     lines = np.arange(block.first_line, block.first_line + rows, dtype=np.int64)
+    if rows != block.lines and block.ends is not None:
+        every = np.flatnonzero(np.frombuffer(block.data, np.uint8) == ord("\n")) + 1
+        before = np.searchsorted(every, np.append(0, block.ends[:-1]), side="right")
+        lines = block.first_line + before
     return CellBlock(cells, lines, np.zeros(rows, dtype=bool), whole)
 
 
@@ -139,11 +135,16 @@ def _all_empty(cells: Mapping[str, Any]) -> NDArray[np.bool_]:
 
 
 def _empty(column: Any) -> NDArray[np.bool_]:
-    # Codes are looked at only where some cell is empty.
-    blank = np.flatnonzero(pc.binary_length(column.dictionary).to_numpy() == 0)
-    if not blank.size:
+    return rows_with(column, pc.equal(pc.binary_length(column.dictionary), 0))
+
+
+def rows_with(column: Any, names: Any) -> NDArray[np.bool_]:
+    """Rows [rows] of a dictionary array whose name is one of those marked, a bool arrow array."""
+    marked = names.to_numpy(zero_copy_only=False)
+    # Codes are looked at only where some name is marked.
+    if not marked.any():
         return np.zeros(len(column), dtype=bool)
-    flags: NDArray[np.bool_] = column.indices.to_numpy() == blank[0]
+    flags: NDArray[np.bool_] = marked[column.indices.to_numpy()]
     return flags
 
 
@@ -153,12 +154,17 @@ def encoded(texts: Any) -> Any:
     trimmed = pc.utf8_trim_whitespace(found.dictionary)
     if trimmed.equals(found.dictionary):
         return found
-    return trimmed.take(found.indices).dictionary_encode()
+    again = trimmed.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(again.indices.take(found.indices), again.dictionary)
 
 
-def _by_rows(
+def careful_cells(
     block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
 ) -> CellBlock:
+    """`fast_cells` row by row, for any text.
+
+    Raises InputError naming the line of text that is no UTF-8 or no CSV.
+    """
     try:
         text = block.data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -247,6 +253,9 @@ def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, st
             mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
 
     mark(block.short, "too few columns")
+    zero = [rows_with(c, pc.match_substring(c.dictionary, "\0")) for c in block.cells.values()]
+    if zero:
+        mark(np.logical_or.reduce(zero), "a zero byte")
     clicks, faulty = _whole(block, "click", _number_or_truth)
     mark_values("click", faulty)
     shown, faulty = _whole(block, "impressions", _number)
@@ -281,16 +290,11 @@ def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, st
     for meaning in NAMES:
         if meaning in block.cells:
             cells = block.cells[meaning]
-            names[meaning] = cells if every else _kept(cells, usable)
+            names[meaning] = cells if every else cells.filter(pa.array(usable))
     propensity = _propensity(block)
     if propensity is not None and not every:
         propensity = propensity[usable]
     return RowBlock(kept, names, propensity)
-
-
-def _kept(cells: Any, usable: NDArray[np.bool_]) -> Any:
-    """Usable cells as a dictionary array that knows no name of the others."""
-    return cells.filter(pa.array(usable)).dictionary_decode().dictionary_encode()
 
 
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.limits import CELL_BYTES, LOG_ROWS
 from ultr_core.propensity.log_rows import (
     CLICK_WITHOUT_POSITION,
     CellBlock,
     Fault,
     RowBlock,
     rows_of,
+    rows_with,
 )
 from ultr_core.propensity.presentations import PresentationLog, RowFault
 from ultr_core.words import counted, part_of
-
-MOST_ROWS = 400_000_000
-"""Rows of one log, so that it fits into a large machine's memory."""
 
 
 class LogTable:
@@ -43,13 +43,18 @@ class LogTable:
         if cells.long is not None and cells.long.any():
             self.long.rows += int(cells.long.sum())
             self.long.first = self.long.first or int(cells.lines[np.argmax(cells.long)])
+        for meaning, column in cells.cells.items():
+            lengths = pc.binary_length(column.dictionary)
+            longer = rows_with(column, pc.greater(lengths, CELL_BYTES.most))
+            if longer.any():
+                row = int(np.argmax(longer))
+                CELL_BYTES.require(
+                    lengths[column.indices[row].as_py()].as_py(),
+                    f"The {meaning} in {self.row_noun} {cells.lines[row]} of {self.name}",
+                )
         block = rows_of(cells, self.faults, self.columns)
         self.rows += block.size
-        if self.rows > MOST_ROWS:
-            raise InputError(
-                f"{self.name} has more than {MOST_ROWS:,} rows; add up rows of the same query, "
-                "document and position into impressions and clicks first."
-            )
+        LOG_ROWS.require(self.rows, self.name)
         # No more clicks than impressions, so that these are the largest sum of all.
         self.impressions += float(block.numbers.get("impressions", np.zeros(0)).sum(dtype=float))
         if self.impressions >= 2**53:
@@ -122,14 +127,36 @@ class LogTable:
         if meaning not in self.blocks[0].names:
             names = ("",) if meaning == "query" else ()
             return np.broadcast_to(np.int32(0), self.rows), names
-        chunks = pa.chunked_array([block.names[meaning] for block in self.blocks])
+        chunks = pa.chunked_array(_merged([block.names[meaning] for block in self.blocks]))
         chunks = chunks.unify_dictionaries()
         codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks.chunks])
-        return codes.astype(np.int32, copy=False), tuple(chunks.chunk(0).dictionary.to_pylist())
+        names = chunks.chunk(0).dictionary
+        used = pc.unique(pa.array(codes))
+        if not used.equals(pa.array(np.arange(len(names), dtype=codes.dtype))):
+            number = np.zeros(len(names), dtype=np.int32)
+            number[used.to_numpy()] = np.arange(len(used), dtype=np.int32)
+            codes, names = number[codes], names.take(used)
+        return codes.astype(np.int32, copy=False), tuple(names.to_pylist())
 
     def _propensity(self) -> NDArray[np.float64] | None:
         parts = [b.propensity for b in self.blocks if b.propensity is not None]
         return np.concatenate(parts) if parts else None
+
+
+def _merged(columns: list[Any]) -> list[Any]:
+    """Columns that follow each other and share a dictionary as one, so that it is kept once."""
+    groups: list[list[Any]] = []
+    for column in columns:
+        if groups and groups[-1][0].dictionary.equals(column.dictionary):
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    return [
+        pa.DictionaryArray.from_arrays(
+            pa.concat_arrays([column.indices for column in group]), group[0].dictionary
+        )
+        for group in groups
+    ]
 
 
 def _sentences(log: PresentationLog) -> Iterator[str]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.errors import InputError
+from ultr_core.limits import CURVE_RANKS
 from ultr_core.ranking import whole_in_range, whole_numbers
 from ultr_core.words import counted
 
@@ -26,7 +27,7 @@ BOOTSTRAP_DRAWS = 2_000
 FEWEST_CLICKS = 10
 """Clicks below which an interval from a normal approximation is too short."""
 
-MOST_RANKS = 10_000
+MOST_RANKS = CURVE_RANKS.most
 """Ranks that a curve from a log may have."""
 
 MOST_PAIRED = 1_000

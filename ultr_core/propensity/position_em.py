@@ -80,7 +80,8 @@ def estimate_by_em(
     if not np.any((np.bincount(number) > 1) & has_click):
         raise InputError(
             "No clicked document was shown at two ranks, so examination and attractiveness cannot "
-            "be told apart; log with two rankers (simulate --rankers 2), or run swaps."
+            "be told apart; run swaps, or log with two rankers.",
+            "two_rankers",
         )
     use = has_click[number]
     _, number = np.unique(number[use], return_inverse=True)

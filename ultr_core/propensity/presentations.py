@@ -149,7 +149,8 @@ class PresentationLog:
         if not self.has_swaps:
             raise InputError(
                 "The log has no column swapped_rank, so there is no swap experiment in it; add the "
-                "rank that the landmark was swapped with, or use --method harvest."
+                "rank that the landmark was swapped with, or choose harvesting.",
+                "harvest",
             )
         last_rank = checked_last_rank(last_rank)
         landmark = checked_reference(landmark, last_rank, "landmark")
@@ -167,11 +168,14 @@ class PresentationLog:
             raise InputError(f"No presentation swapped rank {landmark} with another rank.")
         in_experiment = drawn > 0
         still = in_experiment & (place != drawn) & (place != landmark)
-        control = [self._total(own & (long_enough >= r)) for r in range(1, last_rank + 1)]
+        length = np.minimum(long_enough[own], last_rank)
         return SwapCounts(
             landmark,
             self._by(place, in_experiment & (place == drawn), last_rank),
-            Counts(np.array([n for n, _ in control]), np.array([c for _, c in control])),
+            Counts(
+                _at_least(length, self.impressions[own], last_rank),
+                _at_least(length, self.clicks[own], last_rank),
+            ),
             self._by(drawn, changed & (place == landmark), last_rank),
             self._by(place, still, last_rank),
             int(self.impressions[own | (changed & (place == landmark))].sum()),
@@ -185,9 +189,6 @@ class PresentationLog:
         np.maximum.at(length, self.query, self.position)
         return length
 
-    def _total(self, rows: NDArray[np.bool_]) -> tuple[int, int]:
-        return int(self.impressions[rows].sum()), int(self.clicks[rows].sum())
-
     def _by(self, rank: IntArray, rows: NDArray[np.bool_], last_rank: int) -> Counts:
         kept = rows & (rank >= 1) & (rank <= last_rank)
 
@@ -196,6 +197,12 @@ class PresentationLog:
             return np.rint(sums).astype(np.int64)
 
         return Counts(total(self.impressions), total(self.clicks))
+
+
+def _at_least(lengths: IntArray, values: Numbers, last: int) -> IntArray:
+    """Sum of the values whose length is r or more, for r = 1..last, int64 [last]."""
+    sums = np.bincount(lengths, weights=values, minlength=last + 1)
+    return np.rint(np.cumsum(sums[::-1])[::-1]).astype(np.int64)[1:]
 
 
 def _different(rising: IntArray) -> IntArray:

@@ -14,9 +14,11 @@ comments, which the program skips, say n and which rankings are of the same quer
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import scipy.sparse as sparse
@@ -29,11 +31,14 @@ from ultr_core.corpus.letor_table import Table, read_table, table_corpus
 from ultr_core.corpus.letor_writer import check_names, check_svm_light_ids
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files import writing
+from ultr_core.files import text_into, writing
 from ultr_core.propensity.weights import Weights
 from ultr_core.words import counted
 
 _EXAMPLES = re.compile(rb"(?m)^#[ \t]*n[ \t]*=[ \t]*(\S+)")
+_WIDEST_VALUE = len("-1.17549435e-38")  # nine digits tell every float32
+_WIDEST_COST = len(" cost:2.2250738585072014e-308")
+_HEAD_BYTES = 300
 _ORIGIN = re.compile(r"query = (\S+) candidate = ([0-9]{1,9})(?!\S)")
 
 
@@ -45,28 +50,79 @@ def write_proprank(
     Gzip where the name ends in ``.gz``. Raises InputError for weights of another corpus, ids a
     file cannot hold, feature ids below 1 or above 99,999,999, or if it cannot be written.
     """
+    _check(corpus, weights)
+    with writing(path, "The training file") as file:
+        return _write(file, corpus, weights, progress)
+
+
+def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
+    """What `write_proprank` writes, as gzip in memory; see `proprank_bytes` before.
+
+    Raises InputError as `write_proprank` does.
+    """
+    _check(corpus, weights)
+    packed = io.BytesIO()
+    with text_into(packed, zipped=True) as file:
+        _write(file, corpus, weights, None)
+    return packed.getvalue()
+
+
+def proprank_bytes(corpus: Corpus, weights: Weights) -> int:
+    """The most bytes that `write_proprank` can take without gzip, from counts alone.
+
+    Each document with a weight repeats all rows of its query, so that a query with k of them among
+    n documents takes k times n lines. Numbers are counted at their widest, names as they are; true
+    sizes are about half of it with features between 0 and 1.
+    """
+    chosen = np.flatnonzero(weights.values)
+    starts, sizes = corpus.query_offsets[:-1], np.diff(corpus.query_offsets)
+    rankings = np.diff(np.searchsorted(chosen, corpus.query_offsets))
+    if isinstance(corpus.features, sparse.csr_array):
+        before = corpus.features.indptr.astype(np.int64)
+    else:
+        before = np.append(0, np.cumsum(np.count_nonzero(corpus.features, axis=1)))
+    filled = np.diff(before[corpus.query_offsets])
+    pair = len(f" {corpus.feature_ids.max(initial=0)}:") + _WIDEST_VALUE
+    number = len(str(chosen.size))
+    line = len("0 qid:") + number + len(" # query =  candidate = \n") + len(str(sizes.max()))
+    total = _HEAD_BYTES + pair * corpus.n_features + chosen.size * _WIDEST_COST
+    for query in np.flatnonzero(rankings).tolist():
+        start, n = int(starts[query]), int(sizes[query])
+        own = pair * int(filled[query]) + n * (line + len(corpus.query_ids[query].encode()))
+        if corpus.document_ids is not None:
+            names = corpus.document_ids[start : start + n]
+            own += n * len(" docid = ") + sum(len(name.encode()) for name in names)
+        total += int(rankings[query]) * own
+    return total
+
+
+def _check(corpus: Corpus, weights: Weights) -> None:
+    """Raise InputError for what cannot be written as a training file."""
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"{counted(len(weights.values), 'weight was', 'weights were')} given for "
             f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
         )
-    chosen = np.flatnonzero(weights.values)
-    if not chosen.size:
+    if not weights.values.any():
         raise InputError("No document has a weight above 0, so there is nothing to train on.")
     check_names(corpus)
     check_svm_light_ids(corpus.feature_ids)
-    with writing(path, "The training file") as file:
-        file.write(
-            f"# svm_proprank training file; n, the training examples the costs stand for:\n"
-            f"# n = {weights.clicks!r}\n"
-            f"# {chosen.size} rankings, cost = weight x {chosen.size} / n: -c takes the paper's C\n"
-        )
-        lines = 0
-        for done, ranking in enumerate(_rankings(corpus, weights, chosen), 1):
-            file.writelines(ranking)
-            lines += len(ranking)
-            if progress is not None and done % 1024 == 0:
-                progress(done / chosen.size)
+
+
+def _write(file: IO[str], corpus: Corpus, weights: Weights, progress: Progress | None) -> int:
+    """Write the lines of a training file and return how many there are."""
+    chosen = np.flatnonzero(weights.values)
+    file.write(
+        f"# svm_proprank training file; n, the training examples the costs stand for:\n"
+        f"# n = {weights.clicks!r}\n"
+        f"# {chosen.size} rankings, cost = weight x {chosen.size} / n: -c takes the paper's C\n"
+    )
+    lines = 0
+    for done, ranking in enumerate(_rankings(corpus, weights, chosen), 1):
+        file.writelines(ranking)
+        lines += len(ranking)
+        if progress is not None and done % 1024 == 0:
+            progress(done / chosen.size)
     return lines
 
 

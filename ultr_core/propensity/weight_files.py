@@ -77,7 +77,8 @@ def is_weights_table(source: Source) -> bool:
     """Whether a file begins with the column names of a weights table."""
     first = source.beginning().splitlines()[:1]
     known = (*QUERY_COLUMNS, *WEIGHT_COLUMNS)
-    names = {cell.strip().lower() for line in first for cell in split_line(line, known)[1]}
+    cells = [cell for line in first for cell in split_line(line, known, source.name)[1]]
+    names = {cell.strip().lower() for cell in cells}
     return bool(names & set(WEIGHT_COLUMNS)) and bool(names & set(QUERY_COLUMNS))
 
 

@@ -91,7 +91,7 @@ def test_reproduce_uses_a_curve_where_it_can_and_says_where_not(
         (b"", "no column rank"),
         (b"\x89PNG\xff\xfe", "no UTF-8 text"),
         (b"rank,propensity\n1,1\n3,0.5\n", "no propensity for rank 2"),
-        (b"rank,propensity\n1,1\n2,0\n", "--curve has 0 at rank 2"),
+        (b"rank,propensity\n1,1\n2,0\n", "curve has 0 at rank 2"),
         (b"rank,propensity\n1,1\n2,x\n", "'x' is no number"),
         (b"rank,rank,propensity\n1,1,1\n", "names the column rank twice"),
         (b'rank,propensity\n1,"' + b"1" * 200_000, "is no CSV"),

@@ -135,14 +135,14 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
     ("arguments", "message"),
     [
         (["--days", "x"], "--days is 'x'"),
-        (["--validation-days", "21"], "--validation-days is 21"),
-        (["--days", "1"], "--days is 1"),
-        (["--landmark", "0"], "--landmark is 0; it must lie between 1 and 21"),
+        (["--validation-days", "21"], "remain (--validation-days)."),
+        (["--days", "1"], "of clicks is 1; it must lie between 2 and 366 (--days)."),
+        (["--landmark", "0"], "The landmark is 0; it must lie between 1 and 21"),
         (["--last-rank", "5", "--landmark", "6"], "between 1 and 5"),
-        (["--last-rank", "1"], "--last-rank is 1"),
+        (["--last-rank", "1"], "The last rank is 1; it must lie between 2 and 1,000 (--last-rank)"),
         (["--smoothing", "nan"], "--smoothing is 'nan'"),
         (["--scheme", "multi"], "no way to interleave"),
-        (["--eta", "9"], "--eta is '9'"),
+        (["--eta", "9"], "Bias severity η is '9'"),
     ],
 )
 def test_bad_input_of_live_is_refused_before_any_work(

@@ -11,7 +11,9 @@ import pytest
 
 from tests.inputs import assert_equal_corpora, dense
 from ultr_core.corpus import Corpus, letor, letor_cache, load_corpus, parse_corpus, write_letor
+from ultr_core.locks import UNFOLLOWED, hold
 
+posix = pytest.mark.skipif(os.name != "posix", reason="owners, modes and locks of POSIX")
 ROWS = "1 qid:7 1:9 # docid = a\n0 qid:3 1:2 # docid = b\n0 qid:7 2:1 # docid = käse\n"
 
 
@@ -175,3 +177,109 @@ def test_a_read_only_or_relative_place_is_no_error(
         assert load_corpus(path).n_queries == 2
     assert len(parsed) == 2
     assert not (Path.cwd() / "relative").exists()
+
+
+LARGE = "1 qid:1 1:0.5 2:1 3:2\n0 qid:1 1:2 2:0 3:1\n" * 60_000
+"""Its features are mapped, not copied."""
+
+
+@posix
+@pytest.mark.parametrize("rows", [ROWS, LARGE])
+@pytest.mark.parametrize("file", ["array", "meta", "note"])
+@pytest.mark.parametrize("in_place", ["pipe", "link", "open to others"])
+def test_only_regular_files_that_nobody_else_can_write_are_used(
+    tmp_path: Path, cache: Path, parsed: list[str], rows: str, file: str, in_place: str
+) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text(rows)
+    first = load_corpus(path)
+    (entry,) = entries(cache)
+    chosen = {
+        "array": max(entry.glob("*.npy"), key=lambda array: array.stat().st_size),
+        "meta": entry / "meta.json",
+        "note": next(cache.glob("*.json")),
+    }[file]
+    if in_place == "open to others":
+        chosen.chmod(0o666)
+    else:
+        chosen.rename(tmp_path / "elsewhere")
+        if in_place == "pipe":
+            os.mkfifo(chosen)
+        else:
+            chosen.symlink_to(tmp_path / "elsewhere")
+    assert_equal_corpora(load_corpus(path), first)
+    assert len(parsed) == (1 if file == "note" else 2)
+    assert_equal_corpora(load_corpus(path), first)
+    assert len(parsed) == (1 if file == "note" else 2)
+
+
+@posix
+@pytest.mark.parametrize("place", ["corpora", "ultr-lab", "entry"])
+@pytest.mark.parametrize("fault", ["another's", "open to others", "link"])
+def test_a_directory_that_others_can_write_to_is_not_used(
+    tmp_path: Path,
+    cache: Path,
+    parsed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    fault: str,
+) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text(ROWS)
+    first = load_corpus(path)
+    (entry,) = entries(cache)
+    chosen = {"corpora": cache, "ultr-lab": cache.parent, "entry": entry}[place]
+    if fault == "open to others":
+        chosen.chmod(0o777)
+    elif fault == "link":
+        chosen.rename(tmp_path / "elsewhere")
+        chosen.symlink_to(tmp_path / "elsewhere")
+    else:
+        real, number = os.lstat, chosen.stat().st_ino
+
+        def of_another(wanted: Path) -> os.stat_result:
+            found = real(wanted)
+            if found.st_ino != number:
+                return found
+            return os.stat_result([*found[:4], found.st_uid + 1, *found[5:]])
+
+        monkeypatch.setattr(os, "lstat", of_another)
+    assert_equal_corpora(load_corpus(path), first)
+    assert len(parsed) == 2
+    # An entry is written anew; a directory above is left alone.
+    load_corpus(path)
+    assert len(parsed) == 2 + (place != "entry" or fault == "another's")
+
+
+@posix
+def test_what_is_made_is_closed_to_others_whatever_the_mask(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text(ROWS)
+    before = os.umask(0)
+    try:
+        load_corpus(path)
+    finally:
+        os.umask(before)
+    made = [cache.parent, cache, *cache.rglob("*")]
+    assert len(made) > 6
+    assert not any(file.stat().st_mode & 0o077 for file in made)
+
+
+@posix
+def test_drafts_of_killed_processes_go_and_those_of_the_living_stay(
+    tmp_path: Path, cache: Path
+) -> None:
+    cache.mkdir(mode=0o700, parents=True)
+    for name in ("1-dead", "2-alive", "3-dead"):
+        (cache / f".part-{name}").mkdir()
+    (cache / ".part-3-dead" / "features.npy").write_bytes(b"half")
+    (cache / ".part-4-dead").write_bytes(b"half a note")
+    alive = os.open(cache / ".part-2-alive", UNFOLLOWED)
+    try:
+        assert hold(alive, cache / ".part-2-alive")
+        path = tmp_path / "rows.txt"
+        path.write_text(ROWS)
+        load_corpus(path)
+        assert [file.name for file in cache.glob(".part-*")] == [".part-2-alive"]
+    finally:
+        os.close(alive)

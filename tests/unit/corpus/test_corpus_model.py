@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sparse
 
 from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, about
 
 
 def make(features: Any = None, grades: Any = (1, 4, 0, 2, 0), offsets: Any = (0, 2, 5), **ids: Any):
@@ -155,7 +155,7 @@ def test_proposed_threshold(largest: int, wanted: int, threshold: int) -> None:
     if sentence is not None:
         assert f"Grades stop at {largest}" in sentence
         assert f"grade {threshold} and above" in sentence
-        assert "--relevant-grade" in sentence
+        assert about(sentence) == "relevant_grade"
 
 
 def test_threshold_is_one_that_every_part_reaches() -> None:

@@ -222,7 +222,7 @@ def test_scores_that_do_not_fit(tmp_path: Path, text: str, words: str) -> None:
     ("text", "words"),
     [
         ("{", "line 1, column 2: neither JSON"),
-        ("[" * 100_000, "lists within lists"),
+        ("[" * 100_000, "objects and lists"),
         ('{"format": "x"}', "is JSON but no ranker"),
         ('{"format": "ultr-lab linear ranker", "version": 2}', "has version 2"),
         ('{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1, 1], '

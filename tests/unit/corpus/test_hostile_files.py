@@ -7,6 +7,7 @@ import gzip
 import os
 import resource
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from ultr_core.corpus import (
 from ultr_core.errors import InputError
 from ultr_core.files import read_text, text_of, writing
 from ultr_core.learners import parse_ranker, read_ranker
+from ultr_core.limits import LINE_BYTES
 from ultr_core.propensity import parse_proprank, read_curve, read_proprank, read_weights
 
 CORPUS = Corpus(np.eye(2), np.array([0, 1]), np.array([0, 2]))
@@ -101,19 +103,19 @@ def bomb() -> bytes:
 def test_gzip_bombs_are_stopped_early(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "GZIP_RATIO_FROM_BYTES", 1 << 21)
+    monkeypatch.setattr(files, "UNPACKED_FROM_BYTES", 1 << 21)
     (tmp_path / "bomb.gz").write_bytes(bomb())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = refusal(read, tmp_path / "bomb.gz")
-    assert "unpacks to more than 200 times" in message or "is longer than" in message
+    assert "more than 200 times its packed size" in message or "because a line is held" in message
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
 def test_texts_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * (1 << 21))
-    with pytest.raises(InputError, match="is larger than 1 MiB"):
+    with pytest.raises(InputError, match="long has more than 1 MiB"):
         read_text(tmp_path / "long", "The curve", most=1 << 20)
-    with pytest.raises(InputError, match="unpacks to more than 1 MiB"):
+    with pytest.raises(InputError, match="upload has more than 1 MiB"):
         text_of(gzip.compress(b"x" * (1 << 21)), "upload", most=1 << 20)
 
 
@@ -125,10 +127,10 @@ def test_a_very_long_line_takes_no_more_than_it_must(
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "line 2" in refusal(load_corpus, tmp_path / "wide")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 250_000
-    monkeypatch.setattr(letor_lines, "LONGEST_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(letor_lines, "LINE_BYTES", replace(LINE_BYTES, most=1 << 20))
     monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1 << 18)
     (tmp_path / "wide").write_bytes(b"1 qid:1 " + line + line + b"\n")
-    assert "line 1 is longer than 1 MiB" in refusal(load_corpus, tmp_path / "wide")
+    assert "line 1 has 1.2" in refusal(load_corpus, tmp_path / "wide")
 
 
 def test_huge_feature_ids_make_no_wide_array(tmp_path: Path) -> None:

@@ -113,8 +113,8 @@ def test_hand_made_weights_are_round_and_optimise_nothing(world: World) -> None:
     ("changes", "message"),
     [
         ({"validation_days": 21}, "between 1 and 20"),
-        ({"days": 1}, "days is 1"),
-        ({"interleaved": 0}, "interleaved is 0"),
+        ({"days": 1}, "days of clicks is 1"),
+        ({"interleaved": 0}, "interleaved queries is 0"),
         ({"scheme": "multileave"}, "no way to interleave"),
     ],
 )

@@ -295,6 +295,7 @@ def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, copied: P
         (["reproduce", "bias", "--loss", "mrr", "--out", "x"], "--loss"),
         (["reproduce", "noise", "--eps-plus", "0.2", "--out", "x"], "--eps-plus"),
         (["reproduce", "bias", "--corpus", "nowhere", "--out", "x"], "nowhere"),
+        (["reproduce", "bias", "--corpus", "loop", "--out", "x"], "back to itself"),
         (["reproduce", "bias", "--corpus", "a", "--size", "yahoo", "--out", "x"], "--size"),
         (["reproduce", "bias", "--dask", "nonsense", "--out", "x"], "nonsense"),
         (["reproduce", "bias", "--out", "taken/below"], "taken"),
@@ -309,6 +310,7 @@ def test_wrong_input_gives_one_sentence_and_code_two(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("a file")
+    (tmp_path / "loop").symlink_to("loop")
     assert main(arguments) == 2
     said = capsys.readouterr()
     assert said.out == ""

@@ -313,7 +313,7 @@ def test_a_corpus_in_which_nothing_is_relevant_is_refused() -> None:
 
 
 def test_a_corpus_in_which_everything_is_relevant_is_refused() -> None:
-    with pytest.raises(InputError, match=r"--relevant-grade|pair"):
+    with pytest.raises(InputError, match=r"higher grade|another grade"):
         build_world(Settings(), tiny_splits([4] * 40))
 
 

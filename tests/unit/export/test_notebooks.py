@@ -121,7 +121,7 @@ def test_command_takes_a_shared_link(capsys: pytest.CaptureFixture[str]) -> None
         (["about"], "'about' is no page with a notebook"),
         (["lab", "--link", "http://h/lab", "--eta", "1"], "give either it or the options"),
         (["lab", "--link", "http://[/"], "--link is no address"),
-        (["lab", "--eta", "9"], "--eta is '9'"),
+        (["lab", "--eta", "9"], "Bias severity η is '9'"),
     ],
 )
 def test_command_refuses_in_a_sentence(

@@ -83,7 +83,8 @@ def test_what_is_no_curve_is_refused_with_the_rank(name: str, values: object, wo
     with pytest.raises(InputError) as caught:
         Settings(**{name: values})  # type: ignore[arg-type]
     message = str(caught.value)
-    assert message.startswith(f"{CURVES[name].option} ")
+    assert message.startswith(f"{CURVES[name].label} ")
+    assert caught.value.about == name
     assert words in message
     assert len(message) < 250
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, about
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 
@@ -102,7 +102,7 @@ def test_a_repeated_key_takes_its_last_value() -> None:
 
 
 def test_noise_above_click_probability_is_refused_and_corrected_in_links() -> None:
-    with pytest.raises(InputError, match=r"--eps-plus is 0\.4 and --eps-minus is 0\.5"):
+    with pytest.raises(InputError, match=r"ε₊ is 0\.4 and Click noise ε₋ is 0\.5"):
         Settings(eps_plus=0.4, eps_minus=0.5)
     settings, notices = Settings.from_query({"eps_plus": "0.4", "eps_minus": "0.5", "eta": "0.5"})
     assert (settings.eps_plus, settings.eps_minus, settings.eta) == (1.0, 0.1, 0.5)
@@ -111,20 +111,22 @@ def test_noise_above_click_probability_is_refused_and_corrected_in_links() -> No
 
 @pytest.mark.parametrize("value", [True, None, "x", float("nan"), float("inf"), [1], -0.01, 3])
 def test_constructor_refuses_what_is_no_number_in_range(value: object) -> None:
-    with pytest.raises(InputError, match="--eta"):
+    with pytest.raises(InputError, match="Bias severity η is") as caught:
         Settings(eta=value)  # type: ignore[arg-type]
+    assert caught.value.about == "eta"
 
 
 @pytest.mark.parametrize("value", [1.5, "1.5", 9, 6_000_000])
 def test_clicks_are_whole_numbers_in_range(value: object) -> None:
-    with pytest.raises(InputError, match="--clicks"):
+    with pytest.raises(InputError, match="Number of clicks n is"):
         Settings(clicks=value)  # type: ignore[arg-type]
 
 
 def test_options_are_validated_and_rounding_is_said() -> None:
     settings, notices = Settings.from_options({"eta": "0.701", "clicks": "45000"})
     assert settings == Settings(eta=0.7, clicks=45_000)
-    assert notices == ("--eta 0.701 was rounded to 0.7.",)
+    assert notices == ("Bias severity η: 0.701 was rounded to 0.7.",)
+    assert [about(notice) for notice in notices] == ["eta"]
     with pytest.raises(InputError, match="no setting"):
         Settings.from_options({"etta": "1"})
 

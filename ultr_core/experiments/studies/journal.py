@@ -66,7 +66,8 @@ def _told(path: Path) -> Iterator[None]:
         raise InputError(
             f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
             "it has is kept: give the same command again when there is room, or choose another "
-            "--out."
+            "directory.",
+            "out",
         ) from None
 
 
@@ -95,7 +96,7 @@ def _lock(file: FileIO, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise InputError(
-            f"Another run is writing to {path}; wait for it, or choose another --out."
+            f"Another run is writing to {path}; wait for it, or choose another directory.", "out"
         ) from None
 
 
@@ -135,7 +136,7 @@ def _require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Pat
             f"{name} {_shown(before.get(name))} (now {_shown(now.get(name))})" for name in differing
         )
         raise InputError(
-            f"{path} was made with {changes}; use the same settings, or another --out."
+            f"{path} was made with {changes}; use the same settings, or another directory.", "out"
         )
 
 

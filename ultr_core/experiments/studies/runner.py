@@ -147,8 +147,9 @@ def _result(future: Any) -> Any:
         return future.result()
     except BrokenProcessPool:
         raise InputError(
-            "A worker process died, most likely for want of memory; start the same command again "
-            "with fewer --jobs, and it goes on where it stopped."
+            "A worker process died, most likely for want of memory. The same command goes on where "
+            "it stopped; start it again with fewer jobs.",
+            "jobs",
         ) from None
 
 
@@ -158,7 +159,9 @@ def _distributed() -> Any:
         return importlib.import_module("distributed")
     except ImportError:
         raise InputError(
-            "--dask needs the package 'distributed'; install it with pip install distributed."
+            "A Dask cluster needs the package 'distributed'; install it with pip install "
+            "distributed.",
+            "dask",
         ) from None
 
 
@@ -208,8 +211,9 @@ def _require_answer(address: str) -> None:
 
 def _no_scheduler(address: str) -> InputError:
     return InputError(
-        f"No Dask scheduler answers at {quoted(address)}; --dask takes an address such as "
-        "tcp://10.0.0.1:8786."
+        f"No Dask scheduler answers at {quoted(address)}; give an address such as "
+        "tcp://10.0.0.1:8786.",
+        "dask",
     )
 
 
@@ -222,7 +226,8 @@ def _run_there(cells: Sequence[Cell], source: WorldSource, fingerprint: str) -> 
     if description_of(source).fingerprint != fingerprint:
         raise InputError(
             "Two Dask workers have different corpora; every worker needs the same files under "
-            "the directory of --corpus."
+            "the directory of the corpus.",
+            "corpus",
         )
     return list(run_group(world_of(source), cells))
 

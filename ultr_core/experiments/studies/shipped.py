@@ -28,7 +28,7 @@ from ultr_core.experiments.studies.source import (
     describe,
     world_of,
 )
-from ultr_core.files import write_whole, writing
+from ultr_core.files import write_whole, writing, written_together
 from ultr_core.settings import Settings
 
 FOLDER = Path(__file__).parents[1] / "paper_scale"
@@ -106,8 +106,9 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
         "world": asdict(world),
     }
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-    write_whole(folder / f"{part}.json", text.encode(), _WHAT)
-    _write_rows(folder / f"{part}.csv", (done[key] for key in sorted(done)))
+    with written_together():
+        write_whole(folder / f"{part}.json", text.encode(), _WHAT)
+        _write_rows(folder / f"{part}.csv", (done[key] for key in sorted(done)))
 
 
 def _write_rows(path: Path, results: Iterable[CellResult]) -> None:

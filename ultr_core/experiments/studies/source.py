@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -50,7 +50,7 @@ class WorldSource:
         cls, settings: Settings, directory: str | None = None, size: str = "default"
     ) -> WorldSource:
         """The source for ``settings``, of which only those of a world are kept."""
-        path = None if directory is None else str(Path(directory).resolve())
+        path = None if directory is None else os.path.realpath(directory)
         return cls(stage(settings, WORLD_FIELDS), path, size)
 
     def splits(self) -> CorpusSplits:

@@ -1,0 +1,196 @@
+"""Files on the server that a session refers to: only below one directory, and gone at any time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.data_curve import SOURCE
+from pages.shared.data_input import SAMPLE_NAMES, allowed_path
+from ultr_core.errors import InputError
+from ultr_core.experiments.samples import sample_files
+
+OpenApp = Callable[..., AppTest]
+KINDS = ("corpus", "log", "ranker", "scores", "curve")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for sample in sample_files().values():
+        (tmp_path / sample.name).write_bytes(sample.data)
+    return tmp_path
+
+
+@pytest.fixture
+def page(open_app: OpenApp, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    app = open_app(None)
+    monkeypatch.setattr(sys, "argv", ["app.py", "--allow-paths", str(folder)])
+    return app.switch_page("pages/your_data.py").run()
+
+
+def take(app: AppTest, *kinds: str) -> AppTest:
+    for kind in kinds:
+        if kind == "curve":
+            app.session_state[SOURCE] = "file"
+            app.run()
+        app.text_input(key=f"data-path-{kind}-0").set_value(SAMPLE_NAMES[kind]).run()
+        assert not app.exception
+        assert not app.error
+    return app
+
+
+def about_file(app: AppTest, kind: str) -> list[str]:
+    name = SAMPLE_NAMES[kind].split("_")[1]
+    return [error.value for error in app.error if name in error.value]
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def test_paths_only_where_the_server_was_started_for_them(open_app: OpenApp, page: AppTest) -> None:
+    take(page, "corpus", "log")
+    assert "**Click log**" in words(page)
+    assert page.session_state["your_data"].files["corpus"].data == b""
+    sys.argv = ["app.py"]
+    page.run()
+    assert not [field for field in page.text_input if "path" in field.label]
+
+
+def no_more(path: Path) -> None:
+    path.unlink()
+
+
+def other_content(path: Path) -> None:
+    path.write_text("words")
+
+
+def same_size(path: Path) -> None:
+    path.write_bytes(b"x" * path.stat().st_size)
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
+def link_out(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+
+
+def parent_gone(path: Path) -> None:
+    path.parent.rename(path.parent.with_name(f"{path.parent.name}-moved"))
+
+
+HAPPENS = (no_more, other_content, same_size, pipe, directory, loop, link_out, parent_gone)
+
+
+@pytest.mark.parametrize("happens", HAPPENS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_happens_to_a_file_is_one_sentence_and_it_can_be_removed(
+    page: AppTest, folder: Path, kind: str, happens: Callable[[Path], None]
+) -> None:
+    take(page, *(() if kind in ("corpus", "log", "ranker") else ("corpus",)), kind)
+    happens(folder / SAMPLE_NAMES[kind])
+    for _ in range(2):
+        page.run()
+        assert not page.exception
+        about = about_file(page, kind)
+        assert len(about) == 1
+        assert "was taken by its path but now" in about[0]
+    page.button(key=f"data-remove-{kind}").click().run()
+    assert not page.exception
+    assert kind not in page.session_state["your_data"].files
+    assert not about_file(page, kind)
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_a_sentence(
+    page: AppTest, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def vanishes(*_: object, **__: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("pages.shared.data_log.preview_log", vanishes)
+    page.text_input(key="data-path-log-0").set_value(SAMPLE_NAMES["log"]).run()
+    assert not page.exception
+    assert "cannot be read (No such file or directory)" in page.error[0].value
+    assert page.button(key="data-remove-log")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    below = tmp_path / "root"
+    (below / "inside").mkdir(parents=True)
+    (tmp_path / "secret").write_text("1")
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked" / "file").write_text("1")
+    (tmp_path / "locked").chmod(0)
+    (tmp_path / "door").symlink_to(tmp_path / "locked")
+    (below / "file").write_text("1")
+    (below / "to_file").symlink_to(below / "file")
+    (below / "link").symlink_to(tmp_path / "secret")
+    (below / "dangling").symlink_to(tmp_path / "nothing")
+    (below / "loop").symlink_to(below / "loop")
+    (below / "ping").symlink_to(below / "pong")
+    (below / "pong").symlink_to(below / "ping")
+    return below
+
+
+OUTSIDE = (
+    "../secret", "../nothing", "/etc/passwd", "/etc/nothing", "/etc/passwd/under", "/etc",
+    "inside/../../secret", "link", "dangling", "../locked/file", "../" + "x" * 300,
+    "/" + "x/" * 3_000, "../roo", "../root2", "..", "/proc/self/mem",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OUTSIDE)
+def test_outside_of_the_directory_every_answer_is_the_same(root: Path, text: str) -> None:
+    with pytest.raises(InputError) as told:
+        allowed_path(text, str(root))
+    start, outside, rest = str(told.value).partition(" is outside of ")
+    assert outside
+    assert len(start) <= 200
+    assert rest.endswith("root, the directory that this server may read.")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("loop", "leads back to itself"),
+        ("ping", "leads back to itself"),
+        ("loop/file", "leads back to itself"),
+        ("inside", "is a directory"),
+        ("", "is a directory"),
+        ("nothing", "does not exist"),
+        ("x" * 300, "too long"),
+        ("a\0b", "cannot be the path"),
+        ("\udcff\ud800", "cannot be the path"),
+    ],
+)
+def test_inside_of_it_a_sentence_says_what_is_wrong(root: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        allowed_path(text, str(root))
+
+
+def test_a_file_inside_may_be_given_in_any_way(root: Path, tmp_path: Path) -> None:
+    by_link = tmp_path / "also"
+    by_link.symlink_to(root)
+    for top in (root, by_link):
+        for text in ("file", "to_file", "inside/../file", str(top / "file"), str(root / "file")):
+            assert allowed_path(text, str(top)) == root.resolve() / "file"

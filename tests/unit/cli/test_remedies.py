@@ -1,0 +1,100 @@
+"""Messages of the core name no option; the command line and the pages say how they repair it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pages.shared.remedies import CONTROLS, told
+from ultr_core import cli
+from ultr_core.commands.remedies import OPTIONS, with_option
+from ultr_core.errors import InputError, Remark, about
+
+CORE = Path(__file__).parents[3] / "ultr_core"
+OPTION = re.compile(r"(?<![\w-])--([a-zA-Z]|$)")
+OF_COMMAND_LINES = {"export/own_work.py", "experiments/studies/shipped.py"}
+"""Files whose business is a command line: one to be given, one that made shipped results."""
+
+MODULES = [
+    path
+    for path in sorted(CORE.rglob("*.py"))
+    if path.parent.name != "commands" and path.name not in ("cli.py", "__main__.py")
+]
+
+
+def strings(tree: ast.AST) -> Iterator[str]:
+    """All strings but docstrings and words about the code between them."""
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+
+
+def options_in(text: str) -> list[str]:
+    return [text for text in strings(ast.parse(text)) if OPTION.search(text)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_no_message_of_the_core_names_an_option(path: Path) -> None:
+    if path.relative_to(CORE).as_posix() not in OF_COMMAND_LINES:
+        assert options_in(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "planted", ['f"give it (--corpus) {x}"', '"--" + name', 'f"--{name}"', '"use --dask."']
+)
+def test_an_option_is_found(planted: str) -> None:
+    assert options_in(f'"""Of --eta."""\nraise InputError({planted})')
+    assert not options_in('"""Of --eta."""\nx = "a -- b, a---b"')
+
+
+def keys_of_the_core() -> set[str]:
+    """What errors and remarks of the core say in so many words that they are about."""
+    found = set()
+    for path in CORE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("InputError", "Remark"):
+                for given in [*node.args[1:], *(word.value for word in node.keywords)]:
+                    if isinstance(given, ast.Constant):
+                        found.add(str(given.value))
+    return found
+
+
+def test_what_messages_are_about_is_known_to_the_command_line() -> None:
+    assert {"carry_on", "relevant_grade", "two_rankers"} <= keys_of_the_core() <= set(OPTIONS)
+    assert set(CONTROLS) <= set(OPTIONS)
+
+
+@pytest.mark.parametrize("key", OPTIONS)
+def test_every_remedy_is_an_option_that_a_command_has(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helps = []
+    for command in ("compare", "live", "check", "fit", "evaluate", "propensities", "simulate",
+                    "reproduce"):  # fmt: skip
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        helps.append(capsys.readouterr().out)
+    for option in re.findall(r"--[a-z-]+", OPTIONS[key]):
+        assert any(option in text for text in helps), option
+
+
+def test_each_face_adds_its_own_remedy() -> None:
+    for said in (InputError("Add it.", "carry_on"), Remark("Add it.", "carry_on")):
+        assert with_option(said) == "Add it (--carry-on)."
+        assert told(said) == "Add it (in step 3)."
+    for said in (InputError("Add it."), Remark("Add it."), "Add it."):
+        assert with_option(said) == told(said) == "Add it."
+    assert with_option(InputError("Numbers 1, 2, ...", "curve")) == "Numbers 1, 2, ... (--curve)"
+
+
+@pytest.mark.parametrize("said", [InputError("Add it.", "carry_on"), Remark("Add it.", "out")])
+def test_what_it_is_about_goes_to_other_processes(said: InputError | Remark) -> None:
+    for other in (pickle.loads(pickle.dumps(said)), copy.copy(said)):
+        assert (str(other), about(other), type(other)) == ("Add it.", said.about, type(said))

@@ -1,0 +1,77 @@
+"""Command lines that are shown can be pasted, whatever the files are called."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from ultr_core.cli import _parsed
+from ultr_core.commands.reproduce import _arguments
+from ultr_core.commands.shared import settings_from
+from ultr_core.export.own_work import OwnWork, Propensities, command_lines, own_notebook
+
+NAMES = (
+    "plain.csv", "-x.csv", "--corpus", "-", "--", "-1", "log", "a b'\"$(touch x).csv", "-é\n.csv",
+    "=HYPERLINK(1).csv", "@file",
+)  # fmt: skip
+
+
+def parsed(line: str) -> argparse.Namespace:
+    words = shlex.split(line)
+    assert words[:3] == ["python", "-m", "ultr_core"]
+    return _parsed(words[3:])
+
+
+def is_file(given: str | None, name: str) -> bool:
+    """Whether an argument leads to the file of that name beside the reader."""
+    return given is not None and os.path.normpath(given) == os.path.normpath(name)
+
+
+@pytest.mark.parametrize("source", get_args(Propensities))
+@pytest.mark.parametrize("name", NAMES)
+def test_own_files_of_any_name(name: str, source: Propensities) -> None:
+    work = OwnWork(
+        corpus=name, log=name, columns={"query": "-q"}, propensities=source, curve=name,
+        judged=name, folds=False, steps=("propensities", "fit", "evaluate"),
+    )  # fmt: skip
+    lines = {shlex.split(line)[3]: parsed(line) for line in command_lines(work)}
+    assert all(is_file(path, name) for path in lines["check"].files)
+    if source == "estimated":
+        assert is_file(lines["propensities"].log, name)
+    for command in (lines["fit"], lines["evaluate"]):
+        assert is_file(command.corpus, name) and is_file(command.log, name)
+        assert command.columns == "query=-q"
+        if source == "file":
+            assert is_file(command.propensities, name) and command.propensities != "log"
+        else:
+            assert command.propensities in {None, "log", "curve.csv"}
+    assert is_file(lines["evaluate"].model, name)
+    compile(own_notebook(work).source, "notebook", "exec")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_says_a_command_that_can_be_given_again(name: str) -> None:
+    given = _parsed(["reproduce", "bias", "--out", "x"])
+    given.corpus = given.out = given.curve = name
+    again = parsed("python -m ultr_core " + shlex.join(_arguments(given)))
+    for option in ("corpus", "out", "curve"):
+        assert is_file(getattr(again, option), name), option
+    assert (again.study, again.scale, again.jobs) == ("bias", given.scale, given.jobs)
+
+
+def test_an_option_that_a_note_advises_can_be_pasted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-my curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n")
+    command = ["compare", "--curve=-my curve.csv"]
+    settings_from(_parsed(command))
+    advice = capsys.readouterr().err.split("propensities add ")[1].strip().removesuffix(".")
+    settings = settings_from(_parsed([*command, *shlex.split(advice)]))
+    assert settings.belief_is_right
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,32 @@
+"""The fuzzer of all readers: a short run finds nothing, and what it looks for it would find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import fuzz_readers
+
+
+def test_a_short_run_breaks_no_reader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count, broken = fuzz_readers.fuzz(seed=11, seconds=60, out=tmp_path / "broken", most=400)
+    assert (count, broken) == (400, 0), capsys.readouterr().out
+
+
+def test_what_breaks_a_reader_is_saved_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(data: bytes) -> object:
+        return bytearray(2 << 30) if len(data) % 2 else 1 // 0
+
+    reader = fuzz_readers.Reader(broken, (b"1", b"12"))
+    monkeypatch.setattr(fuzz_readers, "readers", lambda: {"curve": reader})
+    monkeypatch.setattr(fuzz_readers, "INPUTS_A_CHILD", 20)
+    out = tmp_path / "broken"
+    assert fuzz_readers.fuzz(0, 60, out, most=20) == (20, 20)
+    told = capsys.readouterr().out
+    assert "MemoryError" in told and "ZeroDivisionError" in told
+    name, data = fuzz_readers.input_of(0, 7)
+    assert (out / f"{name}-0-7").read_bytes() == data
+    assert fuzz_readers.main(["--minutes", "0.005", "--out", str(out)]) == 1
