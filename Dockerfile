@@ -8,6 +8,7 @@ RUN useradd --create-home --home-dir /home/lab --uid 10001 lab
 WORKDIR /srv/ultr-lab
 
 COPY requirements.txt .
+COPY requirements requirements
 RUN pip install --no-cache-dir -r requirements.txt && python -m compileall -q /usr/local/lib/python3.11
 
 COPY .streamlit .streamlit

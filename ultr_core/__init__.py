@@ -1,8 +1,49 @@
 """The Unbiased LTR Lab's numerical core; it never imports a screen.
 
-Each room names its public face in its own ``__init__``: corpus, feedback, propensity, risk,
-learners, inspection, proofs, experiments, claims, figures, export, lessons, commands. ``settings``
-holds every parameter once.
+    from ultr_core import Settings, build_world, compare
+
+    settings = Settings(clicks=45_000)
+    print(compare(build_world(settings), settings).sentence)
+
+What most work needs has its name here, and loads when it is used. Each room names the rest in its
+own ``__init__``: corpus, feedback, propensity, risk, learners, inspection, proofs, experiments,
+claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
 """
 
-__version__ = "0.1.0"
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.corpus import Corpus, load_corpus, load_directory
+    from ultr_core.errors import InputError
+    from ultr_core.experiments import build_world, compare, evaluate_ranker, fit_from_log
+    from ultr_core.feedback import ClickLog, ExaminationCurve, PowerLaw
+    from ultr_core.inspection import join_log
+    from ultr_core.learners import LinearRanker
+    from ultr_core.propensity import estimate_from_log, read_log
+    from ultr_core.settings import Settings
+else:
+    __getattr__, __dir__ = on_demand(__name__)
+
+__all__ = [
+    "ClickLog",
+    "Corpus",
+    "ExaminationCurve",
+    "InputError",
+    "LinearRanker",
+    "PowerLaw",
+    "Settings",
+    "__version__",
+    "build_world",
+    "compare",
+    "estimate_from_log",
+    "evaluate_ranker",
+    "fit_from_log",
+    "join_log",
+    "load_corpus",
+    "load_directory",
+    "read_log",
+]
+
+__version__ = "0.2.0"

@@ -5,16 +5,33 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
 
 
 def _stop(*_: object) -> NoReturn:
-    """End at once: there is nothing to put away before the first command runs."""
+    """End at once, and leave no half-written file behind."""
+    if files := sys.modules.get("ultr_core.files"):
+        with suppress(AttributeError):  # it may be half loaded, and has written nothing then
+            files.remove_drafts()
     with suppress(OSError):
         os.write(2, b"Stopped.\n")
     os._exit(INTERRUPTED)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> NoReturn:
+    """Stop by an exception, as Python does; while a library loads, end at once.
+
+    There an exception would have to pass through half-loaded extensions, some of which print it
+    or turn it into another.
+    """
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            _stop()
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _end(number: int, _: object) -> None:
@@ -34,11 +51,7 @@ def _silence_warnings() -> None:
 
 
 def run() -> int:
-    """Load the libraries, which takes a second, and run the command line.
-
-    Ctrl-C meanwhile is handled here: an exception would have to pass through half-loaded
-    extensions, some of which print it or turn it into another.
-    """
+    """Run the command line, with an end in good order for whatever signal asks for it."""
     # A shell has background jobs ignore Ctrl-C; that stays as it is.
     watched = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if watched:
@@ -51,7 +64,7 @@ def run() -> int:
         if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
             signal.signal(ending, _end)
     if watched:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
     code = main()
     if watched:
         # Who was told so has no more to stop; Python's own end must not be torn apart.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn
 
-from threadpoolctl import threadpool_limits
-
 from ultr_core import __version__
-from ultr_core.commands import COMMANDS
+from ultr_core.commands import COMMANDS, Command
 from ultr_core.commands.remedies import with_option
 from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
 from ultr_core.commands.streams import (
@@ -22,6 +21,7 @@ from ultr_core.commands.streams import (
 from ultr_core.errors import InputError, one_line, quoted
 
 _LONGEST = 1_000  # characters of an error
+_FOR_PICTURES = ("altair", "pandas", "vl_convert")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,14 +55,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         options = _parsed(arguments)
-        # One BLAS thread, as on the pages: the same sums, so the same numbers to the last digit.
-        with threadpool_limits(limits=1):
+        with _threads(options.command):
             code: int = options.run(options)
             return code
     except InputError as error:
         text = one_line(with_option(error))
         _complain("error: " + (text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."))
         return BAD_INPUT
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", __package__):
+            raise
+        extra = "[figures]" if package in _FOR_PICTURES else ""
+        _complain(
+            f"error: This command needs the package {package}, which is not installed; "
+            f'run pip install ".{extra}" in the lab\'s folder.'
+        )
+        return BAD_INPUT
+
+
+def _threads(command: Command) -> AbstractContextManager[None]:
+    """One BLAS thread, as on the pages: the same sums, so the same numbers to the last digit."""
+    if not command.multiplies:
+        return nullcontext()
+    from ultr_core.learners.blas_threads import one_blas_thread
+
+    return one_blas_thread()
 
 
 def _complain(text: str) -> None:
@@ -71,8 +89,9 @@ def _complain(text: str) -> None:
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; complaints show no more of an argument than other messages do."""
+    asked = next((text for text in arguments if not text.startswith("-")), None)
     try:
-        return _parser().parse_args(arguments)
+        return _parser(asked).parse_args(arguments)
     except InputError as error:
         message = str(error)
         given = {part for text in arguments for part in (text, text.partition("=")[2])}
@@ -83,7 +102,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         raise InputError(message) from None
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str | None) -> argparse.ArgumentParser:
+    """The parser of the whole, with the options of the command ``asked`` for and of no other."""
     parser = _Parser(
         prog="python -m ultr_core",
         description="Unbiased learning-to-rank with biased feedback, without a screen.",
@@ -95,8 +115,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for command in COMMANDS:
         part = commands.add_parser(
-            command.NAME, help=command.SUMMARY, description=command.SUMMARY, allow_abbrev=False
+            command.name, help=command.summary, description=command.summary, allow_abbrev=False
         )
-        part.set_defaults(run=command.run)
-        command.add_options(part)
+        if command.name == asked:
+            module = command.load()
+            part.set_defaults(run=module.run, command=command)
+            module.add_options(part)
     return parser

@@ -31,6 +31,16 @@ def part_of(
     return f"{part:,} of {counted(whole, noun, plural)} {does if part == 1 else do}"
 
 
+def number_text(value: float) -> str:
+    """A number as short as it can be without losing a digit, for keys and whatever is read back.
+
+    >>> number_text(0.5), number_text(1_700_000), number_text(1_234_567)
+    ('0.5', '1.7e+06', '1234567')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else str(value)
+
+
 def as_argument(path: str, *taken: str) -> str:
     """A path as it can be pasted into a command line, whatever its name.
 

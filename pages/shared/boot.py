@@ -11,6 +11,8 @@ import threading
 
 import streamlit as st
 
+from ultr_core.lazy import load
+
 _DONE = threading.Event()
 
 
@@ -21,8 +23,8 @@ def boot() -> None:
     Streamlit collects garbage after every run of a page; objects frozen here are left out of
     that.
     """
-    for name in ("ultr_core.experiments", "vl_convert"):
-        importlib.import_module(name)
+    load("ultr_core.experiments")
+    importlib.import_module("vl_convert")
     from pages.shared.workshop import WORKSHOP
     from ultr_core.figures import warm_up
     from ultr_core.learners.blas_threads import one_blas_thread_for_good

@@ -13,8 +13,9 @@ import streamlit as st
 
 from pages.shared import link
 from pages.shared.formulas import set_formulas
+from pages.shared.lecture import CONTROLS, MODE
 from ultr_core.errors import number_in_text
-from ultr_core.export.page_links import page_query, value_of, values_of
+from ultr_core.export.page_links import near_misses, page_query, value_of, values_of
 from ultr_core.export.page_values import (
     Choice,
     Letters,
@@ -54,6 +55,7 @@ def tidy(page: str) -> None:
         _again(bound, asked, found, notices)
         return
     read.add(page)
+    notices = (*notices, *near_misses(st.query_params, (MODE, CONTROLS)))
     link.add_notices(notices)
     corrected = False
     for value in bound:

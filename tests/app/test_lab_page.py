@@ -154,6 +154,13 @@ def test_hostile_link_is_corrected_with_a_sentence_each(open_app: OpenApp, text:
     assert "The link asks for" not in words(app)
 
 
+def test_a_key_of_a_link_that_is_nearly_one_is_said(open_app: OpenApp) -> None:
+    app = open_app(**{"eps-minus": "0.2", "utm_source": "mail"})
+    assert app.session_state["eps_minus"] == Settings().eps_minus
+    assert "'eps-minus' is not used; the right key is eps\\_minus" in words(app)
+    assert "utm_source" not in words(app)
+
+
 def test_link_values_between_steps_are_rounded_with_a_notice(open_app: OpenApp) -> None:
     app = open_app(eta="1.237", clicks="480", draws="1")
     assert app.session_state["eta"] == 1.24

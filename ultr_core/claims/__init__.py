@@ -7,18 +7,25 @@
 :data:`CONVENTIONS` and :data:`READINGS` say how places of the paper are read.
 """
 
-from ultr_core.claims.bench import Bench
-from ultr_core.claims.entry import VERDICTS, Entry, LedgerLine, Measured, Verdict
-from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
-from ultr_core.claims.ledger import (
-    CLAIMS,
-    SECTIONS,
-    count_verdicts,
-    headline,
-    measure,
-    measure_entry,
-)
-from ultr_core.claims.readings import COMPARISONS, Compared, SmallCorpus, compare, small_corpus
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.claims.bench import Bench
+    from ultr_core.claims.entry import VERDICTS, Entry, LedgerLine, Measured, Verdict
+    from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
+    from ultr_core.claims.ledger import (
+        CLAIMS,
+        SECTIONS,
+        count_verdicts,
+        headline,
+        measure,
+        measure_entry,
+    )
+    from ultr_core.claims.readings import COMPARISONS, Compared, SmallCorpus, compare, small_corpus
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "CLAIMS",

@@ -33,9 +33,10 @@ class Measured:
         value: the number that decides; None where the claim is not checkable or was judged by a
             study.
         relation: how ``value`` must stand to ``target``: "=" within ``tolerance``, and inside the
-            interval where there is one (one without the other leaves it open); "≥" likewise
-            from below, ">" or "<" with the whole interval where there is one. "judged" takes
-            ``decided`` as it is; "none" is not checkable.
+            interval where there is one (one without the other leaves it open); "≥" up to
+            ``tolerance``, ">" and "<" strictly, with the whole interval where there is one, which
+            leaves it open where it holds the limit. "judged" takes ``decided`` as it is; "none" is
+            not checkable.
         low, high: 95% interval, where the number is uncertain.
         decided: a study's verdict; None where its interval holds the limit.
         reason: why the claim is not checkable, or what else a reader must know.
@@ -62,7 +63,7 @@ class Measured:
         elif self.verdict == "not checkable":
             first = self.reason.partition(". ")[0].rstrip(".") + "."
             parts.append(first if self.relation == "judged" else self.reason)
-        return " ".join(parts)
+        return " ".join(filter(None, parts))
 
     @property
     def verdict(self) -> Verdict:
@@ -84,7 +85,8 @@ class Measured:
             inside = self.low <= self.target <= self.high
             return near if near == inside else None
         if self.relation == "≥":
-            return self.value >= self.target - self.tolerance
+            least = self.target - self.tolerance
+            return True if low >= least else False if high < least else None
         if self.relation == ">":
             return True if low > self.target else False if high <= self.target else None
         return True if high < self.target else False if low >= self.target else None

@@ -24,9 +24,6 @@ from ultr_core.inspection import (
 from ultr_core.propensity import read_log
 from ultr_core.settings import PARAMETERS
 
-NAME = "check"
-SUMMARY = "Check corpora, click logs, propensity curves and rankers before they are used."
-
 _NOTES = (
     "Exit code 0 with counts and verdicts (good, look, stop), or 2 with the sentence that says "
     "what is wrong and where. --json prints {files: [...]}; each has kind, name, format, verdict, "

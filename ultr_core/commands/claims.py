@@ -20,11 +20,6 @@ from ultr_core.commands.shared import (
 from ultr_core.experiments import build_world
 from ultr_core.settings import Settings
 
-NAME = "claims"
-SUMMARY = (
-    "Measure every claim of the paper and print what was found. The exit code is 0 also when a "
-    "claim does not hold: that is a finding, not an error."
-)
 _WIDTH = 100
 
 

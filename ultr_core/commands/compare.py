@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ultr_core.commands.shared import (
     OK,
@@ -16,12 +17,10 @@ from ultr_core.commands.shared import (
     settings_from,
     splits_from,
 )
-from ultr_core.experiments import Comparison, build_world, compare, world_notices
-from ultr_core.risk import NO_INTERVAL
 from ultr_core.words import counted
 
-NAME = "compare"
-SUMMARY = "Simulate clicks, train every ranker and print its risk on the test queries."
+if TYPE_CHECKING:
+    from ultr_core.experiments import Comparison
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the comparison and print it."""
+    from ultr_core.experiments import build_world, compare, world_notices
+
     settings = settings_from(options)
     world = build_world(settings, splits_from(options))
     print_notes(world_notices(world, settings))
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_table(comparison: Comparison) -> None:
+    from ultr_core.risk import NO_INTERVAL
+
     corpus = comparison.corpus
     print(
         f"{corpus['name']}: {corpus['train']['queries']:,} training, "

@@ -39,9 +39,6 @@ from ultr_core.propensity import (
 from ultr_core.propensity.weight_files import is_weights_table
 from ultr_core.words import counted
 
-NAME = "convert"
-SUMMARY = "Convert a corpus, weights, scores, a ranker or a curve from one format into another."
-
 FORMATS: Mapping[str, str] = {
     "letor": "corpus, one document a line: grade qid:ID id:value ...",
     "proprank": "training file of svm_proprank: a ranking for each weighted document",

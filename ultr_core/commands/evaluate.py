@@ -38,9 +38,6 @@ from ultr_core.learners.model_files import on_columns_of, read_ranker, read_trai
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
-NAME = "evaluate"
-SUMMARY = "Estimate the risk of a ranker from a click log, with intervals."
-
 _NOTES = (
     "Naive, IPS, clipped and SNIPS, each with a 95% interval, and the true risk and NDCG where "
     "the corpus has grades. --json prints ranker, clicks, query_draws, clip, tied_documents, "

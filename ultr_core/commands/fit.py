@@ -41,9 +41,6 @@ from ultr_core.propensity.proprank_files import write_proprank
 from ultr_core.propensity.weight_files import write_weights
 from ultr_core.settings import PARAMETERS
 
-NAME = "fit"
-SUMMARY = "Train a ranker on a click log of one's own."
-
 _NOTES = (
     "--json prints method, label, cost, clip, chosen_by, clicks, query_draws, clicked_documents, "
     "features, certificate, sentence, notices, overlap (of log and corpus) and checks (as the "

@@ -25,9 +25,6 @@ from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
-NAME = "live"
-SUMMARY = "Run the live experiment of section 7.6 on a simulated engine and interleave the rankers."
-
 _SETTINGS = tuple(name for name in PARAMETERS if name not in ("assumed_eta", "draws"))
 _WHOLE = {
     "days": "days of clicks",

@@ -23,9 +23,6 @@ from ultr_core.files import write_whole
 from ultr_core.lessons import shown_state
 from ultr_core.settings import PARAMETERS, Settings
 
-NAME = "notebook"
-SUMMARY = "Write a notebook that gives the numbers of one of the lab's pages."
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""

@@ -24,9 +24,7 @@ from ultr_core.experiments import build_world, proof_checks, ranker_family, worl
 from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
-NAME = "proofs"
 USERS = 10_000  # simulated for a derivation
-SUMMARY = "Check the paper's claims on a world; exit code 0 if all that should hold do."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

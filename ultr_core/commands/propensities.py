@@ -28,9 +28,7 @@ from ultr_core.propensity import (
 from ultr_core.propensity.points import MOST_RANKS
 from ultr_core.words import counted
 
-NAME = "propensities"
 RANKS = (1, MOST_RANKS)  # the first and the last that can be asked for
-SUMMARY = "Estimate examination by rank from a click log, with intervals."
 
 METHODS = [PROPENSITY_METHODS[key].name for key in LOG_METHODS]
 """Names on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""

@@ -52,9 +52,7 @@ from ultr_core.propensity import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import as_argument, part_of
 
-NAME = "reproduce"
 MOST_JOBS = 256
-SUMMARY = "Run the paper's figures and write results, pictures and a report; resumes after a kill."
 
 _GROUPS = {"all": FIGURES, "maps": MAPS}
 JOURNAL = "cells.jsonl"
@@ -221,7 +219,7 @@ def _clock(seconds: float) -> str:
 
 def _arguments(options: argparse.Namespace) -> list[str]:
     """The command as it would be typed, from what differs from the defaults."""
-    words = [NAME, options.study, "--scale", options.scale]
+    words = ["reproduce", options.study, "--scale", options.scale]
     for name in ("corpus", "size", "dask", *_BASE_SETTINGS, *CURVES):
         value = getattr(options, name, None)
         if value is not None:

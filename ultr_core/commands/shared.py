@@ -9,15 +9,16 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ultr_core.commands.remedies import option_of, with_option
-from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.propensity import read_curve_values
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import as_argument
+
+if TYPE_CHECKING:
+    from ultr_core.corpus import CorpusSplits
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
@@ -81,12 +82,20 @@ def settings_from(options: argparse.Namespace) -> Settings:
                 f"{option_of(name)} takes the place of {option_of(CURVES[name].power)}; "
                 "give one of them."
             )
-    curves = {name: read_curve_values(path) for name, path in files.items()}
+    curves = _curve_values(files)
     settings, notices = Settings.from_options({**given, **curves})
     print_notes(notices)
     if hasattr(options, "assumed_eta"):
         print_notes(_belief_note(settings, given, files))
     return settings
+
+
+def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
+    if not files:
+        return {}
+    from ultr_core.propensity import read_curve_values
+
+    return {name: read_curve_values(path) for name, path in files.items()}
 
 
 def _belief_note(
@@ -110,7 +119,11 @@ def _belief_note(
 
 def splits_from(options: argparse.Namespace) -> CorpusSplits | None:
     """The corpus of ``--corpus``, or None for the built-in one."""
-    return None if options.corpus is None else load_directory(options.corpus)
+    if options.corpus is None:
+        return None
+    from ultr_core.corpus import load_directory
+
+    return load_directory(options.corpus)
 
 
 def print_notes(notices: Iterable[str]) -> None:

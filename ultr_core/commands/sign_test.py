@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ultr_core.commands.shared import OK, add_json_option, print_json, whole_number
-from ultr_core.risk.sign_test import SignTest, comparisons_needed, sign_test
 
-NAME = "sign-test"
+if TYPE_CHECKING:
+    from ultr_core.risk.sign_test import SignTest
+
 MOST = 10**9  # comparisons
-SUMMARY = "Exact two-tailed sign test of wins against losses, ties dropped (section 7.6)."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Test and print."""
+    from ultr_core.risk.sign_test import comparisons_needed, sign_test
+
     test = sign_test(
         *(
             whole_number(getattr(options, name), name.upper(), 0, MOST)

@@ -28,9 +28,6 @@ from ultr_core.files import writing, written_together
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-NAME = "simulate"
-SUMMARY = "Simulate users on a corpus and write the click log that they leave."
-
 _NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices."
 
 _SETTINGS = (

@@ -10,7 +10,7 @@ from typing import Literal
 from ultr_core.experiments.own_data import LOG_ITSELF
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.propensity import log_method
-from ultr_core.words import as_argument
+from ultr_core.words import as_argument, number_text
 
 Propensities = Literal["power", "file", "estimated", "log"]
 
@@ -86,7 +86,7 @@ def _by_path(work: OwnWork) -> OwnWork:
 def _shared(work: OwnWork) -> list[str]:
     given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
     if work.propensities == "power":
-        given += ["--eta", f"{work.eta:g}"]
+        given += ["--eta", number_text(work.eta)]
     else:
         name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": LOG_ITSELF}[
             work.propensities
@@ -104,9 +104,9 @@ def _columns(work: OwnWork) -> list[str]:
 def _training(work: OwnWork) -> list[str]:
     given = ["--method", work.method]
     if work.cost is not None:
-        given += ["--cost", f"{work.cost:g}"]
+        given += ["--cost", number_text(work.cost)]
     if work.clip is not None:
-        given += ["--clip", f"{work.clip:g}"]
+        given += ["--clip", number_text(work.clip)]
     return [*given, "--seed", str(work.seed)]
 
 
@@ -114,7 +114,7 @@ def _judging(work: OwnWork) -> list[str]:
     trained = FOLD_SCORES if work.folds else TRAINED_RANKER
     by_scores = work.scores if work.judged is not None else work.folds
     ranker = ["--scores" if by_scores else "--model", work.judged or trained]
-    rest = ["--clip", f"{work.judging_clip:g}", "--relevant-grade", str(work.relevant_grade)]
+    rest = ["--clip", number_text(work.judging_clip), "--relevant-grade", str(work.relevant_grade)]
     return [*ranker, *rest]
 
 

@@ -6,11 +6,14 @@ none of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.interleaving import SCHEMES
 from ultr_core.experiments.studies import DEFAULT_LOSS, LOSSES
@@ -32,7 +35,7 @@ from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import DEFAULTS
 from ultr_core.propensity import FITS, PROPENSITY_METHODS
-from ultr_core.settings import Settings
+from ultr_core.settings import PARAMETERS, Settings
 
 LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
@@ -206,7 +209,31 @@ def read_page_query(page: str, query: str) -> tuple[Settings, dict[str, Any], tu
         )
     settings, notices = Settings.from_query(asked)
     found, more = read_values(values_of(page), asked)
-    return settings, found, (*notices, *more)
+    return settings, found, (*notices, *more, *near_misses(asked))
+
+
+_ALIKE = 0.8  # share of two keys' letters that agree, from which one is taken for the other
+_LONGEST_KEY = 40  # characters; none of ours is half as long
+_MOST_KEYS = 100  # of a link that are looked at
+
+
+def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, ...]:
+    """A sentence for each key of a link that is none, but nearly one: ``eps-minus``, ``Eta``.
+
+    Keys that resemble none are somebody else's, as those that a mailing adds, and are left alone.
+    others: keys that count besides those of settings, curves and pages.
+    """
+    pages = (value.key for values in PAGE_VALUES.values() for value in values)
+    known = [*PARAMETERS, *(field.key for field in CURVES.values()), *pages, *others]
+    found = []
+    for key in islice(keys, _MOST_KEYS):
+        if key in known or len(key) > _LONGEST_KEY:
+            continue
+        plain = key.strip().lower().replace("-", "_")
+        alike = [plain] if plain in known else difflib.get_close_matches(plain, known, 1, _ALIKE)
+        if alike:
+            found.append(f"The link's key {quoted(key)} is not used; the right key is {alike[0]}.")
+    return tuple(found)
 
 
 def value_of(page: str, key: str) -> PageValue:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from ultr_core.errors import number_in_text, quoted
+from ultr_core.words import number_text
 
 
 @runtime_checkable
@@ -153,7 +154,7 @@ class Real:
 
     def write(self, value: Any) -> str:
         """The shortest text of the number."""
-        return f"{value:g}"
+        return number_text(value)
 
 
 @dataclass(frozen=True)

@@ -126,3 +126,11 @@ def _key(base: alt.Chart, ink: Ink) -> list[alt.Chart]:
         text = once.mark_text(align="left", color=ink.text)
         marks.append(text.encode(x=alt.value(left + 33), y=y, text=alt.value(name)))
     return marks
+
+
+def warm_up() -> None:
+    """Build one chart, so that the first visitor does not wait for the libraries to settle."""
+    curves = pd.DataFrame({"rank": [1, 2], "users": [1.0, 0.5], "learner": [1.0, 0.5]})
+    examination_curves(
+        curves, quantity="probability", alt_text="", title="", high_eta=2.0, eta_step=0.05
+    )

@@ -7,26 +7,31 @@
 ``solver`` know neither corpora nor clicks, ``ranker`` joins them.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from ultr_core.learners.certificate import Certificate
-from ultr_core.learners.model_files import (
-    on_columns_of,
-    parse_ranker,
-    read_ranker,
-    write_ranker,
-    write_svm_light_model,
-)
-from ultr_core.learners.objective import weighted_hinge
-from ultr_core.learners.problem import Callback, Constraint, Progress
-from ultr_core.learners.ranker import (
-    LinearModel,
-    LinearRanker,
-    fit_path,
-    fit_ranker,
-    objective_value,
-    score_many,
-)
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.learners.certificate import Certificate
+    from ultr_core.learners.model_files import (
+        on_columns_of,
+        parse_ranker,
+        read_ranker,
+        write_ranker,
+        write_svm_light_model,
+    )
+    from ultr_core.learners.objective import weighted_hinge
+    from ultr_core.learners.problem import Callback, Constraint, Progress
+    from ultr_core.learners.ranker import (
+        LinearModel,
+        LinearRanker,
+        fit_path,
+        fit_ranker,
+        objective_value,
+        score_many,
+    )
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "Callback",

@@ -119,7 +119,13 @@ def select_by_clicks(
     """
     if log.total_clicks == 0:
         first = candidates[0]
-        ranker = fit_ranker(train, first.weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
+        ranker = fit_ranker(
+            train,
+            first.weights,
+            cost=COST_WITHOUT_VALIDATION,
+            tolerance=tolerance,
+            callback=callback,
+        )
         ranker = converged(ranker, tolerance)
         return Selection(ranker, first.clip, np.full((len(candidates), len(costs)), np.nan))
     paths = [

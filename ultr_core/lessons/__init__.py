@@ -8,18 +8,25 @@
 Every number comes from the core through a :class:`Source`; words are templates over them.
 """
 
-from ultr_core.lessons.answers import (
-    TRIES_BEFORE_SOLUTION,
-    Exercise,
-    Mistake,
-    Verdict,
-    read_number,
-)
-from ultr_core.lessons.glossary import GLOSSARY, Term
-from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
-from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
-from ultr_core.lessons.shown import LESSONS, shown_state
-from ultr_core.lessons.source import DirectSource, Source
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.lessons.answers import (
+        TRIES_BEFORE_SOLUTION,
+        Exercise,
+        Mistake,
+        Verdict,
+        read_number,
+    )
+    from ultr_core.lessons.glossary import GLOSSARY, Term
+    from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
+    from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
+    from ultr_core.lessons.shown import LESSONS, shown_state
+    from ultr_core.lessons.source import DirectSource, Source
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "GLOSSARY",

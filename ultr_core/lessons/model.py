@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ultr_core.export.page_links import page_query
-from ultr_core.figures import Figure, Theme
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.source import Source
 from ultr_core.lessons.traffic import one_log
 from ultr_core.settings import SHARED_FIELDS, Settings
+
+if TYPE_CHECKING:
+    from ultr_core.figures import Figure, Theme
 
 
 @dataclass(frozen=True)

@@ -1,92 +1,97 @@
 """Propensities of observation: where they come from, and the weights a learner gets from them."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from ultr_core.propensity.chosen import assumed_curve, curve_notices, true_curve
-from ultr_core.propensity.curve_files import (
-    curve_text,
-    parse_curve,
-    parse_curve_values,
-    read_curve,
-    read_curve_values,
-    write_curve,
-)
-from ultr_core.propensity.curves import (
-    FITS,
-    AssembledCurve,
-    CurveOptions,
-    MeasuredCurve,
-    RelativeCurve,
-    assemble_curve,
-    table_curve,
-)
-from ultr_core.propensity.displays import (
-    DisplayCounts,
-    display_counts,
-    displays_of_logs,
-    estimate_click_rates,
-)
-from ultr_core.propensity.harvesting import (
-    InterventionalSets,
-    harvest,
-    interventional_sets,
-    pair_relevance,
-)
-from ultr_core.propensity.log_columns import COLUMNS, parse_columns
-from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
-from ultr_core.propensity.log_files import LogPreview, parse_log, preview_log, read_log
-from ultr_core.propensity.methods import (
-    LOG_METHODS,
-    PROPENSITY_METHODS,
-    PropensityMethod,
-    log_method,
-)
-from ultr_core.propensity.points import (
-    Counts,
-    PropensityEstimate,
-    RankEstimate,
-    ratio_text,
-    wilson_interval,
-)
-from ultr_core.propensity.position_em import estimate_by_em
-from ultr_core.propensity.presentations import PresentationLog, RowFault
-from ultr_core.propensity.proprank_files import (
-    packed_proprank,
-    parse_proprank,
-    proprank_bytes,
-    read_proprank,
-    write_proprank,
-)
-from ultr_core.propensity.randomising import (
-    RandomisedCounts,
-    estimate_neighbour_swaps,
-    estimate_shuffling,
-    neighbour_swap_cost,
-    shuffling_cost,
-    simulate_neighbour_swaps,
-    simulate_shuffling,
-)
-from ultr_core.propensity.swaps import (
-    SwapCounts,
-    estimate_swaps,
-    sessions_needed,
-    simulate_swaps,
-    swap_cost,
-    swap_limit,
-)
-from ultr_core.propensity.weight_files import parse_weights, read_weights, write_weights
-from ultr_core.propensity.weights import (
-    ClickWeightDiagnostics,
-    ClippingEffect,
-    Weights,
-    click_weight_diagnostics,
-    clipped_propensities,
-    clipping_effect,
-    full_information_weights,
-    inverse_propensities,
-    ips_weights,
-    naive_weights,
-)
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.propensity.chosen import assumed_curve, curve_notices, true_curve
+    from ultr_core.propensity.curve_files import (
+        curve_text,
+        parse_curve,
+        parse_curve_values,
+        read_curve,
+        read_curve_values,
+        write_curve,
+    )
+    from ultr_core.propensity.curves import (
+        FITS,
+        AssembledCurve,
+        CurveOptions,
+        MeasuredCurve,
+        RelativeCurve,
+        assemble_curve,
+        table_curve,
+    )
+    from ultr_core.propensity.displays import (
+        DisplayCounts,
+        display_counts,
+        displays_of_logs,
+        estimate_click_rates,
+    )
+    from ultr_core.propensity.harvesting import (
+        InterventionalSets,
+        harvest,
+        interventional_sets,
+        pair_relevance,
+    )
+    from ultr_core.propensity.log_columns import COLUMNS, parse_columns
+    from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
+    from ultr_core.propensity.log_files import LogPreview, parse_log, preview_log, read_log
+    from ultr_core.propensity.methods import (
+        LOG_METHODS,
+        PROPENSITY_METHODS,
+        PropensityMethod,
+        log_method,
+    )
+    from ultr_core.propensity.points import (
+        Counts,
+        PropensityEstimate,
+        RankEstimate,
+        ratio_text,
+        wilson_interval,
+    )
+    from ultr_core.propensity.position_em import estimate_by_em
+    from ultr_core.propensity.presentations import PresentationLog, RowFault
+    from ultr_core.propensity.proprank_files import (
+        packed_proprank,
+        parse_proprank,
+        proprank_bytes,
+        read_proprank,
+        write_proprank,
+    )
+    from ultr_core.propensity.randomising import (
+        RandomisedCounts,
+        estimate_neighbour_swaps,
+        estimate_shuffling,
+        neighbour_swap_cost,
+        shuffling_cost,
+        simulate_neighbour_swaps,
+        simulate_shuffling,
+    )
+    from ultr_core.propensity.swaps import (
+        SwapCounts,
+        estimate_swaps,
+        sessions_needed,
+        simulate_swaps,
+        swap_cost,
+        swap_limit,
+    )
+    from ultr_core.propensity.weight_files import parse_weights, read_weights, write_weights
+    from ultr_core.propensity.weights import (
+        ClickWeightDiagnostics,
+        ClippingEffect,
+        Weights,
+        click_weight_diagnostics,
+        clipped_propensities,
+        clipping_effect,
+        full_information_weights,
+        inverse_propensities,
+        ips_weights,
+        naive_weights,
+    )
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "COLUMNS",

@@ -1,37 +1,47 @@
 """The risk of a ranker: true, estimated from clicks, and the estimates' exact moments."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from ultr_core.risk.agreement import kendall_tau, order_agreement
-from ultr_core.risk.estimate import (
-    NO_INTERVAL,
-    Estimate,
-    ShownDifference,
-    difference_with_reach,
-    interval_over_draws,
-    plus_minus,
-    shown_difference,
-)
-from ultr_core.risk.estimators import (
-    RiskEstimates,
-    estimate_difference,
-    estimate_mean_rank,
-    estimate_risk,
-    estimate_risks,
-)
-from ultr_core.risk.moments import (
-    AffineLaw,
-    affine_law,
-    clipping_bias,
-    expected_delta,
-    expected_risk,
-    misspecified_expectation,
-    noise_share,
-    variance_of_delta,
-    variance_of_risk,
-)
-from ultr_core.risk.together import estimates_and_expectations
-from ultr_core.risk.true_risk import empty_queries, mean_rank_of_relevant, true_risk, true_risks
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.risk.agreement import kendall_tau, order_agreement
+    from ultr_core.risk.estimate import (
+        NO_INTERVAL,
+        Estimate,
+        ShownDifference,
+        difference_with_reach,
+        interval_over_draws,
+        plus_minus,
+        shown_difference,
+    )
+    from ultr_core.risk.estimators import (
+        RiskEstimates,
+        estimate_difference,
+        estimate_mean_rank,
+        estimate_risk,
+        estimate_risks,
+    )
+    from ultr_core.risk.known_relevance import (
+        empty_queries,
+        mean_rank_of_relevant,
+        true_risk,
+        true_risks,
+    )
+    from ultr_core.risk.moments import (
+        AffineLaw,
+        affine_law,
+        clipping_bias,
+        expected_delta,
+        expected_risk,
+        misspecified_expectation,
+        noise_share,
+        variance_of_delta,
+        variance_of_risk,
+    )
+    from ultr_core.risk.together import estimates_and_expectations
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "NO_INTERVAL",

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau
 
 from ultr_core.errors import InputError
 from ultr_core.ranking import real_numbers
-
-SHORT = 300
-"""Items up to which every pair is looked at: six times as fast as sorting for sixty rankers."""
 
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
@@ -26,14 +22,37 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
-    if len(first) > SHORT:
-        return float(kendalltau(first, second).statistic)
-    # Signs of all pairs, each pair both ways round; the same digits as from the sorting method.
-    one, other = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
-    balance, in_one, in_other = (
-        np.sum(a * b) / 2 for a, b in ((one, other), (one, one), (other, other))
-    )
-    return float(np.clip(balance / np.sqrt(in_one) / np.sqrt(in_other), -1.0, 1.0))
+    one, other = (np.unique(values, return_inverse=True)[1] for values in (first, second))
+    pairs = one.size * (one.size - 1) // 2
+    ties_in_one, ties_in_other = _tied_pairs(one), _tied_pairs(other)
+    ties_in_both = _tied_pairs(one * other.size + other)
+    discordant = _inversions(other[np.lexsort((other, one))])
+    balance = pairs - ties_in_one - ties_in_other + ties_in_both - 2 * discordant
+    tau = balance / np.sqrt(pairs - ties_in_one) / np.sqrt(pairs - ties_in_other)
+    return float(np.clip(tau, -1.0, 1.0))
+
+
+def _tied_pairs(values: NDArray[np.int64]) -> int:
+    """Pairs of equal numbers."""
+    counts = np.unique(values, return_counts=True)[1]
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _inversions(ranks: NDArray[np.int64]) -> int:
+    """Pairs whose first member is larger, among whole numbers from 0, in O(n log^2 n).
+
+    Two numbers are told apart at the highest bit that differs: numbers that agree above a bit stand
+    together in their old order, and in front of each 0 there is one inversion for each 1.
+    """
+    inversions = 0
+    for bit in reversed(range(int(ranks.max()).bit_length())):
+        above = ranks >> (bit + 1)
+        is_one = (ranks >> bit) & 1
+        ones = np.concatenate(([0], np.cumsum(is_one)))
+        before = ones[:-1] - ones[np.searchsorted(above, above)]
+        inversions += int(before[is_one == 0].sum())
+        ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
+    return inversions
 
 
 def order_agreement(a: ArrayLike, b: ArrayLike) -> float:

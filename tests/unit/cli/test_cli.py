@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ultr_core import __version__
 from ultr_core.cli import main
 from ultr_core.commands.remedies import option_of
 from ultr_core.experiments import METHODS, build_world, compare, summarise, train_method
@@ -217,5 +218,7 @@ def test_the_version_is_printed_and_is_the_packages(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert capsys.readouterr().out == project["version"] + "\n"
+    assert capsys.readouterr().out == __version__ + "\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "ultr_core.__version__"}

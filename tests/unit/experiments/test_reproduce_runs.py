@@ -21,6 +21,7 @@ import pytest
 
 from ultr_core.cli import main
 
+ROOT = Path(__file__).parents[3]
 STUDY = ["reproduce", "bias", "--draws", "2"]
 KILLS = 3
 VARYING = {"cells.jsonl", "report.html"}  # the order of arrival; time and memory
@@ -192,6 +193,47 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_files(
     arguments = [*STUDY, "--corpus", corpus, "--out", str(tmp_path), "--dask", cluster]
     assert main(arguments) == 0
     assert files(tmp_path) == undisturbed
+
+
+STRANGERS = """
+import sys
+{here}
+from distributed import LocalCluster
+with LocalCluster(
+    n_workers=1, processes=False, dashboard_address=None, protocol="tcp://", silence_logs=60
+) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("here", "words"),
+    [
+        ("sys.modules['ultr_core'] = None", "ultr_core"),
+        ("sys.modules['scipy'] = None", "scipy"),
+        ("import ultr_core; ultr_core.__version__ = '0.0.1'", "version 0.0.1"),
+    ],
+)
+def test_a_cluster_without_the_lab_is_one_sentence_with_the_remedy(
+    here: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed")
+    process = subprocess.Popen(
+        [sys.executable, "-c", STRANGERS.format(here=here)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=ROOT,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert main([*STUDY, "--out", str(tmp_path), "--dask", address]) == 2
+    finally:
+        process.communicate("", timeout=60)
+    said = capsys.readouterr().err
+    assert len(said.strip().splitlines()) == 1
+    assert words in said
+    assert "pip install ." in said
 
 
 def test_a_rerun_runs_nothing_and_refuses_other_settings(

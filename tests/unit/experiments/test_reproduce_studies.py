@@ -238,3 +238,11 @@ def test_claims_turn_round_for_a_gain() -> None:
 def test_every_method_has_a_description() -> None:
     for study in STUDIES.values():
         assert set(study.methods) <= set(STUDY_METHODS)
+
+
+def test_keys_of_cells_tell_all_numbers_of_clicks_apart_and_stay_as_journals_have_them() -> None:
+    near = range(1_234_560, 1_234_570)
+    keys = {cell_of("naive", Settings(clicks=clicks), 0).key for clicks in near}
+    assert len(keys) == 10
+    assert "clicks=1.7e+06 " in cell_of("naive", Settings(clicks=1_700_000), 0).key
+    assert "clicks=170000 " in cell_of("naive", Settings(), 0).key

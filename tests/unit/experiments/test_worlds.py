@@ -278,6 +278,22 @@ def test_without_validation_clicks_the_default_cost_is_taken(world: World) -> No
     assert selection.estimates.shape == (1, len(COST_GRID))
 
 
+def test_a_fit_without_validation_clicks_can_be_stopped(world: World) -> None:
+    class StoppedError(Exception):
+        pass
+
+    def stop(_: object) -> bool:
+        raise StoppedError
+
+    logs = simulate_logs(world, Settings(clicks=500), 0)
+    silent = dataclasses.replace(logs.validation, clicks=np.zeros_like(logs.validation.clicks))
+    with pytest.raises(StoppedError):
+        select_by_clicks(
+            world.splits.train, [Candidate(naive_weights(logs.train))],
+            world.splits.validation, silent, np.ones(len(silent.rank)), callback=stop,
+        )  # fmt: skip
+
+
 def tiny_splits(grades: list[int]) -> CorpusSplits:
     rng = np.random.default_rng(0)
     parts = [

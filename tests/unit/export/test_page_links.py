@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from ultr_core.errors import InputError
 from ultr_core.export import PAGE_VALUES, page_query, read_page_query
-from ultr_core.export.page_links import value_of, values_of
+from ultr_core.export.page_links import near_misses, value_of, values_of
 from ultr_core.export.page_values import (
     Choice,
     Letters,
@@ -151,3 +151,32 @@ def test_grouped_numbers_as_the_address_bar_has_them_are_read() -> None:
 def test_unknown_key_of_a_page_is_an_error_of_the_caller() -> None:
     with pytest.raises(InputError, match="no value of the page lab"):
         value_of("lab", "swap_at")
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("eps-minus", "eps_minus"), ("EPS_MINUS", "eps_minus"), ("assumed-eta", "assumed_eta"),
+        ("click", "clicks"), (" eta", "eta"), ("assumed-p", "assumed_p"),
+        ("swap-smoothing", "swap_smoothing"),
+    ],
+)  # fmt: skip
+def test_a_key_that_is_nearly_one_is_said_with_the_right_one(key: str, right: str) -> None:
+    world, _, notices = read_page_query("propensities", f"{quote(key)}=0.2&seed=3")
+    assert world == Settings(seed=3)
+    assert len(notices) == 1
+    assert repr(key) in notices[0]
+    assert f" {right}." in notices[0]
+
+
+def test_keys_of_others_are_left_alone() -> None:
+    query = "utm_source=mail&fbclid=x&embed=true&mode=lecture&controls=eta&q=1&lang=en&result=quick"
+    assert read_page_query("lab", query)[2] == ()
+    assert near_misses(["Mode"], ("mode", "controls")) != ()
+    assert near_misses([f"eta{'-' * 90_000}", *(f"x{n}" for n in range(9_000))]) == ()
+
+
+def test_a_real_number_of_a_link_keeps_its_digits() -> None:
+    value = Real("x", "X", 0.0, 1e7, 0.5, 0.0)
+    assert value.read(value.write(1234567.5)) == (1234567.5, None)
+    assert value.write(0.25) == "0.25"

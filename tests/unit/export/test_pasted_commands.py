@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from ultr_core.cli import _parser
+from ultr_core.cli import _parsed
 from ultr_core.commands.reproduce import _arguments
 from ultr_core.commands.shared import settings_from
 from ultr_core.export.own_work import OwnWork, Propensities, command_lines, own_notebook
@@ -24,7 +24,7 @@ NAMES = (
 def parsed(line: str) -> argparse.Namespace:
     words = shlex.split(line)
     assert words[:3] == ["python", "-m", "ultr_core"]
-    return _parser().parse_args(words[3:])
+    return _parsed(words[3:])
 
 
 def is_file(given: str | None, name: str) -> bool:
@@ -56,7 +56,7 @@ def test_own_files_of_any_name(name: str, source: Propensities) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_says_a_command_that_can_be_given_again(name: str) -> None:
-    given = _parser().parse_args(["reproduce", "bias", "--out", "x"])
+    given = _parsed(["reproduce", "bias", "--out", "x"])
     given.corpus = given.out = given.curve = name
     again = parsed("python -m ultr_core " + shlex.join(_arguments(given)))
     for option in ("corpus", "out", "curve"):
@@ -70,8 +70,8 @@ def test_an_option_that_a_note_advises_can_be_pasted(
     monkeypatch.chdir(tmp_path)
     Path("-my curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n")
     command = ["compare", "--curve=-my curve.csv"]
-    settings_from(_parser().parse_args(command))
+    settings_from(_parsed(command))
     advice = capsys.readouterr().err.split("propensities add ")[1].strip().removesuffix(".")
-    settings = settings_from(_parser().parse_args([*command, *shlex.split(advice)]))
+    settings = settings_from(_parsed([*command, *shlex.split(advice)]))
     assert settings.belief_is_right
     assert capsys.readouterr().err == ""

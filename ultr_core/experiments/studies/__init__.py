@@ -1,34 +1,47 @@
 """Studies: the paper's figures as grids of small cells, run anywhere, resumed after a kill."""
 
-from ultr_core.experiments.studies.cells import STUDY_METHODS, Cell, CellResult, cell_of, curve_name
-from ultr_core.experiments.studies.claims import FAILS, HOLDS, OPEN, RULES, Claim, judge
-from ultr_core.experiments.studies.curves import FIXED_METHODS, StudyResult
-from ultr_core.experiments.studies.grids import (
-    BASE_FIELDS,
-    FIGURES,
-    GRID_VERSION,
-    MAPS,
-    SCALES,
-    STUDIES,
-    Plan,
-    Point,
-    Scale,
-    Study,
-)
-from ultr_core.experiments.studies.journal import Journal, open_journal
-from ultr_core.experiments.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
-from ultr_core.experiments.studies.memory import peak_memory_mib
-from ultr_core.experiments.studies.plan_words import settings_words, sidebar_words
-from ultr_core.experiments.studies.reading import read_study
-from ultr_core.experiments.studies.runner import Runner, open_runner, run_in_process
-from ultr_core.experiments.studies.shipped import load_shipped, shipped_result
-from ultr_core.experiments.studies.source import (
-    SIZES,
-    WorldDescription,
-    WorldSource,
-    describe,
-    world_of,
-)
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.experiments.studies.cells import (
+        STUDY_METHODS,
+        Cell,
+        CellResult,
+        cell_of,
+        curve_name,
+    )
+    from ultr_core.experiments.studies.claims import FAILS, HOLDS, OPEN, RULES, Claim, judge
+    from ultr_core.experiments.studies.curves import FIXED_METHODS, StudyResult
+    from ultr_core.experiments.studies.grids import (
+        BASE_FIELDS,
+        FIGURES,
+        GRID_VERSION,
+        MAPS,
+        SCALES,
+        STUDIES,
+        Plan,
+        Point,
+        Scale,
+        Study,
+    )
+    from ultr_core.experiments.studies.journal import Journal, open_journal
+    from ultr_core.experiments.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
+    from ultr_core.experiments.studies.memory import peak_memory_mib
+    from ultr_core.experiments.studies.plan_words import settings_words, sidebar_words
+    from ultr_core.experiments.studies.reading import read_study
+    from ultr_core.experiments.studies.runner import Runner, open_runner, run_in_process
+    from ultr_core.experiments.studies.shipped import load_shipped, shipped_result
+    from ultr_core.experiments.studies.source import (
+        SIZES,
+        WorldDescription,
+        WorldSource,
+        describe,
+        world_of,
+    )
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "BASE_FIELDS",

@@ -31,6 +31,7 @@ from ultr_core.learners import LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.ranking import rank_documents
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.words import number_text
 
 SKIP_ABOVE = "skip-above"
 
@@ -74,7 +75,9 @@ class Cell:
 def key_of_log(method: str, settings: Settings) -> str:
     """The part of a cell's key that all draws share."""
     fields = STUDY_METHODS[method].fields
-    numbers = [f"{name}={getattr(settings, name):g}" for name in fields if name in PARAMETERS]
+    numbers = [
+        f"{name}={number_text(settings.numbers[name])}" for name in fields if name in PARAMETERS
+    ]
     curves = [
         f"{name}={curve_name(values)}" for name, values in settings.curves.items() if name in fields
     ]

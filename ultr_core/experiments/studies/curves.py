@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ultr_core.errors import InputError
 from ultr_core.experiments.methods import WORLD_FIELDS
@@ -16,6 +16,9 @@ from ultr_core.experiments.studies.grids import Plan, Point
 from ultr_core.experiments.studies.losses import Loss
 from ultr_core.experiments.studies.source import WorldDescription
 from ultr_core.risk import Estimate, interval_over_draws
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FIXED_METHODS = tuple(key for key, method in STUDY_METHODS.items() if method.fields == WORLD_FIELDS)
 """Methods that learn from no click: levels, not curves."""
@@ -108,6 +111,8 @@ class StudyResult:
 
     def curve_table(self) -> pd.DataFrame:
         """One row a method and point: mean loss, its 95% interval, share of noisy clicks."""
+        import pandas as pd  # for pictures and files; a study can be run and judged without it
+
         rows = []
         for method in self.plan.study.methods:
             for point in self.plan.points:
@@ -133,6 +138,8 @@ class StudyResult:
 
     def cell_table(self) -> pd.DataFrame:
         """One row a cell in grid order, with every loss; nothing in it depends on the run."""
+        import pandas as pd
+
         rows = []
         for point in self.plan.points:
             for method in self.plan.study.methods:

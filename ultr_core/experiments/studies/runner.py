@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from ultr_core import __version__
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
 from ultr_core.experiments.studies.ending import (
@@ -173,9 +174,28 @@ def _dask_client(address: str) -> Iterator[Any]:
     except (OSError, ValueError, TypeError) as error:
         raise _no_scheduler(address) from error
     try:
+        _require_lab(client)
         yield client
     finally:
         client.close()
+
+
+def _require_lab(client: Any) -> None:
+    """Ask scheduler and workers for this version of the lab, by words that need nothing of it."""
+    version = f"__import__({__name__!r}).__version__"  # imports the module, gives the package
+    try:
+        found = {client.run_on_scheduler(eval, version), *client.run(eval, version).values()}
+    except (ImportError, AttributeError) as error:
+        raise _no_lab(error) from None
+    if other := found - {__version__}:
+        raise _no_lab(f"it has version {', '.join(sorted(other))}, not {__version__}")
+
+
+def _no_lab(reason: object) -> InputError:
+    return InputError(
+        f"The Dask cluster cannot run the lab ({reason}); install this version of it, with "
+        "pip install . in its folder, where scheduler and workers run."
+    )
 
 
 def _require_answer(address: str) -> None:
@@ -230,11 +250,8 @@ def _remote(future: Any) -> Any:
         return future.result()
     except InputError:
         raise
-    except (ImportError, AttributeError) as error:
-        raise InputError(
-            f"A Dask worker cannot run the lab ({error}); start the workers where this version "
-            "of ultr_core can be imported."
-        ) from None
+    except (ImportError, AttributeError) as error:  # of a worker that came later
+        raise _no_lab(error) from None
     except Exception as error:
         if not type(error).__module__.startswith("distributed"):
             raise

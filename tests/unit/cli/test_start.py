@@ -1,0 +1,131 @@
+"""What a start costs, and which packages it can do without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ultr_core.commands import COMMANDS
+
+ROOT = Path(__file__).parents[3]
+RUNS = 5
+SCREEN = ("streamlit", "segno")
+PICTURES = ("altair", "vl_convert", "pandas")
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from ultr_core.__main__ import run
+raise SystemExit(run())
+"""
+
+
+def without(missing: tuple[str, ...], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where packages are not installed."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=missing), *arguments],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+
+
+def cpu_seconds(*arguments: str) -> float:
+    """CPU time of a Python process and its threads."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ROOT
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert process.stderr is not None
+    process.stderr.close()
+    return usage.ru_utime + usage.ru_stime
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="wait4 of POSIX")
+def test_a_start_costs_little_more_than_importing_numpy() -> None:
+    """The least of several runs, taken in turn: whatever else runs only adds to each."""
+    lab = ("-m", "ultr_core")
+    ways = {
+        "numpy": ("-c", "import numpy"),
+        "version": (*lab, "--version"),
+        "help": (*lab, "--help"),
+        "compare help": (*lab, "compare", "--help"),
+        "sign-test": (*lab, "sign-test", "87", "48", "83"),
+    }
+    for arguments in ways.values():  # compiles what has not been compiled yet
+        cpu_seconds(*arguments)
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(RUNS):
+        for name, arguments in ways.items():
+            taken[name].append(cpu_seconds(*arguments))
+    least = {name: min(seconds) for name, seconds in taken.items()}
+    for name, most in (("version", 2), ("help", 2), ("compare help", 2), ("sign-test", 4)):
+        assert least[name] <= most * least["numpy"], (name, least)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--version",), ("--help",), ("sign-test", "87", "48", "83"), ("compare", "--help")],
+)
+def test_simple_commands_need_neither_screen_nor_pictures_nor_tables(
+    arguments: tuple[str, ...],
+) -> None:
+    done = without((*SCREEN, *PICTURES, "pyarrow", "threadpoolctl"), *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_a_comparison_needs_neither_screen_nor_pictures(small_corpus: Path) -> None:
+    done = without(
+        (*SCREEN, *PICTURES), "compare", "--corpus", str(small_corpus), "--clicks", "2000",
+        "--draws", "1", "--json",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("error")) == (0, 0)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_says_its_options_without_screen_and_pictures(command) -> None:
+    done = without((*SCREEN, *PICTURES), command.name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert command.name in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "remedy"), [("altair", ".[figures]"), ("vl_convert", ".[figures]"), ("numpy", ".")]
+)
+def test_a_missing_package_is_one_sentence_with_the_remedy(
+    missing: str, remedy: str, tmp_path: Path
+) -> None:
+    done = without((missing,), "reproduce", "bias", "--out", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert f"the package {missing}," in done.stderr
+    assert f'pip install "{remedy}"' in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_module_of_our_own_that_is_missing_is_not_hidden() -> None:
+    code = "import sys; sys.modules['ultr_core.risk'] = None\n" + WITHOUT.format(missing=())
+    broken = subprocess.run(
+        [sys.executable, "-c", code, "sign-test", "3", "5"],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert broken.returncode == 1
+    assert "ModuleNotFoundError" in broken.stderr
+
+
+def test_every_command_has_options_and_a_run() -> None:
+    names = [command.name for command in COMMANDS]
+    assert len(set(names)) == len(names)
+    for command in COMMANDS:
+        module = command.load()
+        assert callable(module.add_options)
+        assert callable(module.run)
