@@ -288,7 +288,7 @@ def _true_quality(
     threshold, notice = propose_relevance_threshold((corpus,), wanted)
     relevance = corpus.relevance(threshold)
     of_query = query_sums(ranks * relevance, corpus.query_offsets)
-    draws = log.draws_per_query
+    draws = log.draws
     quality = TrueQuality(
         risk=float(of_query.mean()),
         risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),

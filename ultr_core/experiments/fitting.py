@@ -204,7 +204,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
     query = query_of_document(corpus.query_offsets)[log.document]
     kept = place[query] >= 0
     new = place[query[kept]]
-    draws = log.draws_per_query[queries]
+    draws = log.draws[queries]
     return ClickLog(
         document=log.document[kept] - corpus.query_offsets[query[kept]] + offsets[new],
         rank=log.rank[kept],
@@ -213,6 +213,8 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
         query_draws=max(1, int(draws.sum())),
         query_offsets=offsets,
         draws=draws,
+        context=log.context[kept],
+        whole_lists=log.whole_lists,
     )
 
 

@@ -94,7 +94,7 @@ def inspect_together(
 
 def _counts(log: ClickLog) -> dict[str, int]:
     return {
-        "queries": int(np.count_nonzero(log.draws_per_query)),
+        "queries": int(np.count_nonzero(log.draws)),
         "query_draws": log.query_draws,
         "clicks": log.total_clicks,
         "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),

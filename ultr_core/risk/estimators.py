@@ -256,6 +256,6 @@ def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
     size = effective_sample_size(by_row, inverse)
     weight = log.sum_by_document(by_row)
     squares = log.sum_by_document(log.clicks * np.square(inverse))
-    drawn = np.maximum(log.draws_per_query, 1)
+    drawn = np.maximum(log.draws, 1)
     spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
     return _Weighed(size, float(inverse.max(initial=0)), weight, spread, drawn)
