@@ -7,6 +7,8 @@ import re
 from pages.shared.controls import in_page_words
 from pages.shared.formulas import set_formulas
 from pages.shared.plain_words import plain
+from ultr_core.experiments.methods import method_of
+from ultr_core.propensity import ESTIMATORS
 
 LOOKS_LIKE = {
     "corpus": "One candidate document a line, plain or gzip: "
@@ -36,12 +38,6 @@ SOURCES = {
     "file": "A curve of mine (CSV)",
     "estimated": "Estimated from the log",
     "log": "The log's own column",
-}
-
-METHODS = {
-    "ips": "Weighted: a click counts 1 / propensity",
-    "clipped": "Weighted and clipped at τ",
-    "naive": "Naive: every click counts 1",
 }
 
 KINDS = {
@@ -74,10 +70,7 @@ def in_words(message: str) -> str:
     return set_formulas(plain(in_page_words(_RANKS.sub("", message))))
 
 
-def certificate_words(gap: float, primal: float) -> str:
-    """What a duality gap says, in words."""
-    return (
-        f"Certificate: the training objective is {primal:.4g}, and no ranker of this kind can get "
-        f"below it by more than {gap:.2%}. Whoever trains on these weights with this C finds "
-        "practically this ranker."
-    )
+def weights_words(key: str) -> str:
+    """A way to weight the clicks, by key: its name and what a click counts."""
+    estimator = ESTIMATORS[key]
+    return f"{method_of(estimator).label}: {estimator.counts}"

@@ -20,7 +20,7 @@ from ultr_core.propensity import (
     clipped_propensities,
     clipping_effect,
 )
-from ultr_core.propensity.weights import LEAST_PROPENSITY, inverse_propensities
+from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, inverse_propensities
 from ultr_core.words import counted
 
 HEAVIEST = 5

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.learner import COST_GRID, LEARNERS, SVM, Learner, learner_named
 from ultr_core.learners.model_files import (
     on_columns_of,
     parse_ranker,
@@ -29,14 +30,19 @@ from ultr_core.learners.ranker import (
 )
 
 __all__ = [
+    "COST_GRID",
+    "LEARNERS",
+    "SVM",
     "Callback",
     "Certificate",
     "Constraint",
+    "Learner",
     "LinearModel",
     "LinearRanker",
     "Progress",
     "fit_path",
     "fit_ranker",
+    "learner_named",
     "objective_value",
     "on_columns_of",
     "parse_ranker",

@@ -26,6 +26,13 @@ from ultr_core.propensity.displays import (
     displays_of_logs,
     estimate_click_rates,
 )
+from ultr_core.propensity.estimators import (
+    CLIP_GRID,
+    ESTIMATORS,
+    Belief,
+    Estimator,
+    estimator_named,
+)
 from ultr_core.propensity.harvesting import (
     InterventionalSets,
     harvest,
@@ -60,6 +67,7 @@ from ultr_core.propensity.randomising import (
     simulate_neighbour_swaps,
     simulate_shuffling,
 )
+from ultr_core.propensity.row_numbers import Numbers, RowNumbers, inverse_propensities
 from ultr_core.propensity.swaps import (
     SwapCounts,
     estimate_swaps,
@@ -77,26 +85,31 @@ from ultr_core.propensity.weights import (
     clipped_propensities,
     clipping_effect,
     full_information_weights,
-    inverse_propensities,
     ips_weights,
     naive_weights,
+    weights_of_log,
 )
 
 __all__ = [
+    "CLIP_GRID",
     "COLUMNS",
+    "ESTIMATORS",
     "FITS",
     "LOG_METHODS",
     "PROPENSITY_METHODS",
     "AssembledCurve",
+    "Belief",
     "ClickWeightDiagnostics",
     "ClippingEffect",
     "Counts",
     "CurveOptions",
     "DisplayCounts",
+    "Estimator",
     "InterventionalSets",
     "LogEstimate",
     "LogPreview",
     "MeasuredCurve",
+    "Numbers",
     "PresentationLog",
     "PropensityEstimate",
     "PropensityMethod",
@@ -104,6 +117,7 @@ __all__ = [
     "RankEstimate",
     "RelativeCurve",
     "RowFault",
+    "RowNumbers",
     "SwapCounts",
     "Weights",
     "assemble_curve",
@@ -122,6 +136,7 @@ __all__ = [
     "estimate_neighbour_swaps",
     "estimate_shuffling",
     "estimate_swaps",
+    "estimator_named",
     "full_information_weights",
     "harvest",
     "interventional_sets",
@@ -153,6 +168,7 @@ __all__ = [
     "swap_limit",
     "table_curve",
     "true_curve",
+    "weights_of_log",
     "wilson_interval",
     "write_curve",
     "write_proprank",

@@ -14,6 +14,7 @@ from ultr_core.risk.estimate import (
 )
 from ultr_core.risk.estimators import (
     RiskEstimates,
+    estimate_by,
     estimate_difference,
     estimate_mean_rank,
     estimate_risk,
@@ -43,6 +44,7 @@ __all__ = [
     "clipping_bias",
     "difference_with_reach",
     "empty_queries",
+    "estimate_by",
     "estimate_difference",
     "estimate_mean_rank",
     "estimate_risk",
