@@ -20,7 +20,13 @@ from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model, world_not
 from ultr_core.experiments.methods import METHODS, ClickData, Method
 from ultr_core.experiments.training import select, weights_by
 from ultr_core.experiments.world import World
-from ultr_core.feedback import ClickLog, PositionModel, query_draws_for, simulate_counts
+from ultr_core.feedback import (
+    ClickLog,
+    ClickModel,
+    clicks_per_query_draw,
+    query_draws_for,
+    simulate_counts,
+)
 from ultr_core.learners import LinearRanker
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import (
@@ -32,6 +38,7 @@ from ultr_core.propensity import (
     assemble_curve,
     estimate_swaps,
     simulate_swaps,
+    true_curve,
 )
 from ultr_core.ranking import rank_documents
 from ultr_core.risk import true_risk
@@ -189,7 +196,7 @@ def run_live(
             seed=_seed(settings, _INTERLEAVING_STREAM, number),
         )
         contests.append(judge(name, label, verdicts, paper))
-    truth = users.curve.at(np.arange(1, plan.last_rank + 1))
+    truth = true_curve(settings).at(np.arange(1, plan.last_rank + 1))
     return LiveResult(
         plan,
         settings,
@@ -246,7 +253,7 @@ def _engine(world: World, settings: Settings, plan: LiveDesign) -> _Engine:
 
 
 def _logs(
-    engine: _Engine, users: PositionModel, settings: Settings, plan: LiveDesign
+    engine: _Engine, users: ClickModel, settings: Settings, plan: LiveDesign
 ) -> tuple[ClickLog, ClickLog]:
     parts = (
         (engine.training, plan.training_days, _LOG_STREAM, 0),
@@ -256,11 +263,12 @@ def _logs(
     for corpus, days, stream, first in parts:
         rows = slice(first, first + corpus.n_documents)
         relevance, ranks = engine.relevance[rows], engine.ranks[rows]
-        rate = users.expected_clicks_per_query_draw(relevance, ranks, corpus.query_offsets)
+        probability = users.click_probability(relevance, ranks)
+        rate = clicks_per_query_draw(probability, corpus.query_offsets)
         draws = query_draws_for(settings.clicks * days / plan.days, rate)
         logs.append(
             simulate_counts(
-                users.click_probability(relevance, ranks),
+                probability,
                 ranks,
                 corpus.query_offsets,
                 max(FEWEST_QUERY_DRAWS, draws),
@@ -272,7 +280,7 @@ def _logs(
 
 def _propensities(
     engine: _Engine,
-    users: PositionModel,
+    users: ClickModel,
     settings: Settings,
     plan: LiveDesign,
     logs: tuple[ClickLog, ClickLog],

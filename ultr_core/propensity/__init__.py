@@ -12,7 +12,6 @@ from ultr_core.propensity.curve_files import (
     write_curve,
 )
 from ultr_core.propensity.curves import (
-    FITS,
     AssembledCurve,
     CurveOptions,
     MeasuredCurve,
@@ -33,6 +32,7 @@ from ultr_core.propensity.estimators import (
     Estimator,
     estimator_named,
 )
+from ultr_core.propensity.fits import FITS
 from ultr_core.propensity.harvesting import (
     InterventionalSets,
     harvest,

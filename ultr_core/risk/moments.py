@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import PositionModel, check_noise
+from ultr_core.feedback.click_models import ClickModel, PositionModel, check_noise
 from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
 from ultr_core.propensity.weights import clipped_propensities
@@ -208,7 +208,7 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
 
 
 def misspecified_expectation(
-    model: PositionModel,
+    model: ClickModel,
     assumed: ExaminationCurve,
     relevance: ArrayLike,
     presented_ranks: ArrayLike,

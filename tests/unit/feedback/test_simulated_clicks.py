@@ -15,6 +15,7 @@ from ultr_core.errors import InputError
 from ultr_core.feedback import (
     PositionModel,
     PowerLaw,
+    clicks_per_query_draw,
     count_queries,
     draw_queries,
     query_draws_for,
@@ -236,9 +237,9 @@ def test_query_draws_from_clicks():
     assert query_draws_for(1, 100) == 1
     offsets, ranks, relevance = world()
     model = PositionModel(PowerLaw(1), 1, 0.1)
-    rate = model.expected_clicks_per_query_draw(relevance, ranks, offsets)
-    draws = query_draws_for(50_000, rate)
     pi = model.click_probability(relevance, ranks)
+    rate = clicks_per_query_draw(pi, offsets)
+    draws = query_draws_for(50_000, rate)
     log = simulate_counts(pi, ranks, offsets, draws, 0)
     # Five standard errors of the number of clicks, queries counted as random: below 1e-6.
     per_query = np.add.reduceat(pi, offsets[:-1])
