@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from ultr_core.learners.certificate import Certificate
-from ultr_core.learners.learner import COST_GRID, LEARNERS, SVM, Learner, learner_named
+from ultr_core.learners.learner import COST_GRID, Learner
 from ultr_core.learners.model_files import (
     on_columns_of,
     parse_ranker,
@@ -28,6 +28,7 @@ from ultr_core.learners.ranker import (
     objective_value,
     score_many,
 )
+from ultr_core.learners.registry import LEARNERS, SVM, learner_named
 
 __all__ = [
     "COST_GRID",

@@ -1,16 +1,17 @@
-"""The learners, in one place: each turns weighted documents into a linear ranker."""
+"""What a learner is: a function from weighted documents to a linear ranker with a certificate.
+
+All learners stand in `registry`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Protocol
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError, quoted
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker
+from ultr_core.learners.ranker import LinearRanker
 from ultr_core.propensity.weights import Weights
 
 COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -90,23 +91,3 @@ class Learner:
                 )
             )  # fmt: skip
         return tuple(found)
-
-
-SVM = Learner(
-    "svm",
-    "Ranking SVM",
-    "Minimises the weighted hinge of all pairs of a clicked and another document of its query.",
-    "section 6 of Joachims, Swaminathan and Schnabel (2017)",
-    fit_ranker,
-    fit_path,
-)
-
-LEARNERS: Mapping[str, Learner] = MappingProxyType({learner.key: learner for learner in (SVM,)})
-"""All learners by key; training, command line, pages and tests read this."""
-
-
-def learner_named(key: str) -> Learner:
-    """The learner of that key; raises InputError for any other name."""
-    if key not in LEARNERS:
-        raise InputError(f"{quoted(key)} is no learner; choose from {', '.join(LEARNERS)}.")
-    return LEARNERS[key]

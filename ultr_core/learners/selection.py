@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog
-from ultr_core.learners.learner import COST_GRID, SVM, Learner
+from ultr_core.learners.learner import COST_GRID, Learner
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, score_many
+from ultr_core.learners.registry import SVM
 from ultr_core.propensity import Numbers, Weights
 from ultr_core.ranking import rank_many
 from ultr_core.risk import estimate_risks, true_risks

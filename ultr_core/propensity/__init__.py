@@ -25,13 +25,8 @@ from ultr_core.propensity.displays import (
     displays_of_logs,
     estimate_click_rates,
 )
-from ultr_core.propensity.estimators import (
-    CLIP_GRID,
-    ESTIMATORS,
-    Belief,
-    Estimator,
-    estimator_named,
-)
+from ultr_core.propensity.estimator import Belief, Estimator
+from ultr_core.propensity.estimators import CLIP_GRID, ESTIMATORS, estimator_named
 from ultr_core.propensity.fits import FITS
 from ultr_core.propensity.harvesting import (
     InterventionalSets,

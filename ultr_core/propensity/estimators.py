@@ -1,70 +1,20 @@
-"""The estimators of a ranker's risk from clicks, in one place: what each counts, needs and assumes.
-
-An estimator is a function from the rows of a log, and what is believed of its users, to two numbers
-a row (`RowNumbers`). The same function serves a risk and its standard error, the exact moments, the
-weights that a learner gets, and validation.
-"""
+"""The estimators of a ranker's risk from clicks, in one place: what each counts, needs, assumes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.examination import ExaminationCurve
+from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Clipping thresholds tau that validation chooses from; 0 is unclipped, 1 is naive."""
-
-Need = Literal["curve", "clip"]
-
-
-@dataclass(frozen=True)
-class Belief:
-    """What is believed of the users of a log, and how far: all that an estimator may be given.
-
-    curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
-    """
-
-    curve: ExaminationCurve
-    clip: float = 0.0
-
-
-@dataclass(frozen=True)
-class Estimator:
-    """One estimator of risk.
-
-    key, label: its stable name, and the name that readers see. counts: what a click counts, in a
-    few words. words: what that does to the estimate, in a sentence or two. assumes: when it is
-    unbiased. source: where it comes from. numbers: u and v [rows] of a log, given a belief; u of
-    rows without a click does not matter. needs: the fields of the belief that it uses.
-    clips: the thresholds among which validation chooses; more than one only where it needs a clip.
-    normalised: whether its sum is divided by the summed weight instead of the number of query
-    draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
-    so trains none.
-    """
-
-    key: str
-    label: str
-    counts: str
-    words: str
-    assumes: str
-    source: str
-    numbers: Callable[[ClickLog, Belief], RowNumbers]
-    needs: tuple[Need, ...] = ()
-    clips: tuple[float, ...] = (0.0,)
-    normalised: bool = False
-
-    def label_at(self, clip: float) -> str:
-        """The label, with the threshold where there is one."""
-        return f"{self.label}, τ = {clip:g}" if "clip" in self.needs else self.label
 
 
 def _naive(log: ClickLog, belief: Belief) -> RowNumbers:

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog, require_log
-from ultr_core.propensity.estimators import Belief, Estimator
+from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
 from ultr_core.ranking import query_of_document, real_numbers
