@@ -22,8 +22,8 @@ from ultr_core.experiments import (
     test_risks,
     train_method,
 )
-from ultr_core.learners import fit_path, fit_ranker, objective_value
-from ultr_core.learners.selection import COST_GRID, FINAL_TOLERANCE, PATH_TOLERANCE
+from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value
+from ultr_core.learners.selection import FINAL_TOLERANCE, PATH_TOLERANCE
 from ultr_core.propensity.weights import Weights, ips_weights, naive_weights
 from ultr_core.settings import Settings
 

@@ -31,7 +31,7 @@ from ultr_core.experiments.own_comparison import (
     truth_sentence,
 )
 from ultr_core.experiments.own_folds import FOLDS
-from ultr_core.figures.own_evidence import DRAWN, evidence_figure
+from ultr_core.figures.own_evidence import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.settings import Settings
 from ultr_core.words import counted
@@ -88,7 +88,7 @@ def step(
         _fairness(ranker, joined),
     ]
     st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
-    if any(found.reports[key].estimate is not None for key in DRAWN):
+    if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
     _weights(joined, corpus, propensities)

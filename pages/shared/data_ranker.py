@@ -18,11 +18,12 @@ from pages.shared.data_curve import Propensities, id_of_log
 from pages.shared.data_findings import show_inspection
 from pages.shared.data_input import bring
 from pages.shared.data_training import Plan
-from pages.shared.data_words import HELP, LOOKS_LIKE, METHODS, certificate_words
+from pages.shared.data_words import HELP, LOOKS_LIKE, weights_words
+from pages.shared.plain_words import plain
 from pages.shared.remedies import told
 from ultr_core.corpus import Corpus, parse_scores, read_scores
 from ultr_core.errors import InputError
-from ultr_core.experiments.fitting import OwnFit
+from ultr_core.experiments.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit
 from ultr_core.export.own_work import TRAINED_HERE
 from ultr_core.inspection import (
     JoinedLog,
@@ -31,6 +32,7 @@ from ultr_core.inspection import (
     inspect_together,
     join_log,
 )
+from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.limits import LARGEST_COST
 from ultr_core.learners.model_files import (
     on_columns_of,
@@ -40,10 +42,11 @@ from ultr_core.learners.model_files import (
     read_training_record,
 )
 from ultr_core.learners.ranker import LinearModel
-from ultr_core.propensity import PresentationLog
+from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.settings import Settings
 
-METHOD, BY_VALIDATION, COST, CLIP = "data-method", "data-validation", "data-cost", "data-clip"
+METHOD, LEARNER = "data-method", "data-learner"
+BY_VALIDATION, COST, CLIP = "data-validation", "data-cost", "data-clip"
 WALK = "whole walk"
 
 
@@ -110,13 +113,14 @@ def step(
 def plan_chosen(settings: Settings) -> Plan:
     """What the controls of training say."""
     state = st.session_state
-    method = str(state.get(METHOD) or "ips")
+    method = str(state.get(METHOD) or DEFAULT_METHOD)
     by_validation = bool(state.get(BY_VALIDATION, True))
     return Plan(
         method,
         None if by_validation else float(state.get(COST) or 1.0),
-        None if by_validation or method != "clipped" else float(state.get(CLIP) or 0.1),
+        None if by_validation or not _clips(method) else float(state.get(CLIP) or 0.1),
         settings.seed,
+        str(state.get(LEARNER) or SVM.key),
     )
 
 
@@ -142,8 +146,8 @@ def _train(
         own.wanted = token
     found = own.peek("fit", token)
     fit = found if isinstance(found, OwnFit) else None
-    clip = fit.clip if fit is not None and plan.method == "clipped" else plan.clip or 0.0
-    curve = None if plan.method == "naive" else propensities.curve
+    clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
+    curve = propensities.curve if "curve" in ESTIMATORS[plan.method].needs else None
     checks = inspect_together(joined, corpus, curve, clip=clip)
     st.markdown("**Do log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")
@@ -161,9 +165,8 @@ def _train(
         st.error(told(found), icon=":material/error:")
         return None
     assert fit is not None
-    certificate = fit.ranker.certificate
     st.markdown(f":green[:material/check_circle:] **Trained.** {told(fit.sentence)}")
-    st.markdown(certificate_words(certificate.gap, certificate.primal))
+    st.markdown(plain(fit.ranker.certificate.sentence))
     for notice in fit.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     folds = own.peek("fold-scores", token)
@@ -173,11 +176,21 @@ def _train(
     return Ranker(TRAINED_HERE, scores, token, fit=fit, model=fit.ranker, fair=False)
 
 
+def _clips(method: str) -> bool:
+    """Whether this way to weight clicks has a threshold."""
+    return "clip" in ESTIMATORS[method].needs
+
+
 def _controls(settings: Settings) -> Plan:
     st.selectbox(
-        "Weights of the clicks", list(METHODS), key=METHOD, format_func=METHODS.__getitem__,
-        persist_state="session",
+        "Weights of the clicks", FIT_METHODS, index=FIT_METHODS.index(DEFAULT_METHOD), key=METHOD,
+        format_func=weights_words, persist_state="session",
     )  # fmt: skip
+    if len(LEARNERS) > 1:
+        st.selectbox(
+            "Learner", list(LEARNERS), key=LEARNER, persist_state="session",
+            format_func=lambda key: LEARNERS[key].label,
+        )  # fmt: skip
     choose = st.toggle(
         "Choose C on held-out clicks", True, key=BY_VALIDATION, persist_state="session",
         help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
@@ -189,7 +202,7 @@ def _controls(settings: Settings) -> Plan:
                 "C", 1e-6, float(LARGEST_COST), 1.0, format="%g", key=COST, persist_state="session",
                 width=180,
             )  # fmt: skip
-            if st.session_state.get(METHOD) == "clipped":
+            if _clips(str(st.session_state.get(METHOD) or DEFAULT_METHOD)):
                 st.number_input(
                     "τ", 0.001, 1.0, 0.1, format="%g", key=CLIP, persist_state="session", width=180
                 )

@@ -123,6 +123,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         estimator=str(st.session_state.get("data-estimator") or "all-pairs"),
         carry_on=carries_on(),
         method=plan.method,
+        learner=plan.learner,
         cost=plan.cost,
         clip=plan.clip,
         seed=plan.seed,

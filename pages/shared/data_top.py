@@ -14,6 +14,7 @@ from pages.shared.plain_words import plain
 from ultr_core.corpus import Corpus
 from ultr_core.errors import named
 from ultr_core.experiments.evaluation import Evaluation
+from ultr_core.experiments.fitting import DEFAULT_METHOD
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
@@ -64,7 +65,7 @@ def _walk() -> None:
     """Callback: all samples, and training at once."""
     use_samples(_WALK_FILES)
     st.session_state[SOURCE] = "file"
-    st.session_state[METHOD] = "ips"
+    st.session_state[METHOD] = DEFAULT_METHOD
     st.session_state[BY_VALIDATION] = True
     bench().wishes.add(WALK)
 

@@ -14,9 +14,10 @@ from pages.shared import study_run
 from pages.shared.data_bench import Bench, bench
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.fitting import OwnFit, fit_from_log, fits_of
+from ultr_core.experiments.fitting import DEFAULT_METHOD, OwnFit, fit_from_log, fits_of
 from ultr_core.experiments.own_folds import FOLDS, fold_scores
 from ultr_core.feedback import ClickLog, ExaminationCurve
+from ultr_core.learners import SVM
 from ultr_core.learners.problem import Progress
 
 _TELL_EVERY = 0.2  # seconds between two messages to the page
@@ -24,12 +25,13 @@ _TELL_EVERY = 0.2  # seconds between two messages to the page
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train: the method, and C and threshold, None to choose them by validation."""
+    """How to train: estimator and learner, and C and threshold, None to choose by validation."""
 
-    method: str = "ips"
+    method: str = DEFAULT_METHOD
     cost: float | None = None
     clip: float | None = None
     seed: int = 0
+    learner: str = SVM.key
 
 
 def want(token: Hashable) -> None:
@@ -52,13 +54,13 @@ def train(
     """
     st.button("Stop", key="data-stop", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
-    watch = _Watch(place, fits_of(plan.method, plan.cost, plan.clip) + FOLDS)
+    watch = _Watch(place, fits_of(plan.method, plan.cost, plan.clip, plan.learner) + FOLDS)
     found: OwnFit | InputError
     with study_run.turn(place):
         try:
             found = fit_from_log(
                 corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
-                seed=plan.seed, callback=watch,
+                seed=plan.seed, learner=plan.learner, callback=watch,
             )  # fmt: skip
         except InputError as error:
             found = error

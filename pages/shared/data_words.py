@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ultr_core.experiments.methods import method_of
+from ultr_core.propensity import ESTIMATORS
+
 LOOKS_LIKE = {
     "corpus": "One candidate document a line, plain or gzip: "
     "`2 qid:7 1:0.3 2:0.7 # docid = D4` (LETOR, as MSLR, Yahoo, Istella and MQ2008 have it).",
@@ -32,12 +35,6 @@ SOURCES = {
     "log": "The log's own column",
 }
 
-METHODS = {
-    "ips": "Weighted: a click counts 1 / propensity",
-    "clipped": "Weighted and clipped at τ",
-    "naive": "Naive: every click counts 1",
-}
-
 KINDS = {
     "corpus": "a corpus",
     "log": "a click log",
@@ -49,10 +46,7 @@ KINDS = {
 }
 
 
-def certificate_words(gap: float, primal: float) -> str:
-    """What a duality gap says, in words."""
-    return (
-        f"Certificate: the training objective is {primal:.4g}, and no ranker of this kind can get "
-        f"below it by more than {gap:.2%}. Whoever trains on these weights with this C finds "
-        "practically this ranker."
-    )
+def weights_words(key: str) -> str:
+    """A way to weight the clicks, by key: its name and what a click counts."""
+    estimator = ESTIMATORS[key]
+    return f"{method_of(estimator).label}: {estimator.counts}"

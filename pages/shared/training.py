@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import cached
 from pages.shared.desk import Desk
-from ultr_core.experiments import training_plan
+from ultr_core.experiments import METHODS, training_plan
 from ultr_core.settings import Settings
 
 FIRST_CELLS = 2  # naive and weighted on the first click log
@@ -24,12 +24,15 @@ _DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make_apart)
 class Training:
     """What a page orders at the desk: the first answer, its checks, then draw by draw.
 
-    ``plan`` are the cells as (draw, method); the clipped ranker takes longest and comes last.
+    ``plan`` are the cells as (draw, method); a method that tries thresholds takes longest and
+    comes last.
     """
 
     def __init__(self, corpus: str | None, settings: Settings) -> None:
         self.corpus, self.settings = corpus, settings
-        self.plan = sorted(training_plan(settings.draws), key=lambda cell: cell[1] == "clipped")
+        self.plan = sorted(
+            training_plan(settings.draws), key=lambda cell: METHODS[cell[1]].candidates
+        )
         self._visitor = _visitor()
         self._began = time.monotonic()
         self._cells = [cached.cell(corpus, settings, draw, method) for draw, method in self.plan]

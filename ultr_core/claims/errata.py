@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ultr_core.experiments.training import CLIP_GRID
-from ultr_core.learners.selection import COST_GRID
+from ultr_core.learners import COST_GRID
+from ultr_core.propensity import CLIP_GRID
 
 Kind = Literal["misprint", "open question"]
 

@@ -60,7 +60,7 @@ def _production(bench: Bench) -> Measured:
 
 def _whole_lists(bench: Bench) -> Measured:
     log = bench.logs.train
-    drawn = np.repeat(log.draws_per_query, np.diff(log.query_offsets))
+    drawn = np.repeat(log.draws, np.diff(log.query_offsets))
     wrong = int(np.count_nonzero(log.impressions != drawn))
     return Measured(
         f"{log.query_draws:,} random draws of {log.query_offsets.size - 1:,} queries; {wrong} "

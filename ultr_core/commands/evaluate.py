@@ -35,16 +35,17 @@ from ultr_core.experiments.own_comparison import RankerDifference, compare_with_
 from ultr_core.feedback import ClickLog
 from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners.model_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.propensity import ESTIMATORS
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
 _NOTES = (
-    "Naive, IPS, clipped and SNIPS, each with a 95% interval, and the true risk and NDCG where "
-    "the corpus has grades. --json prints ranker, clicks, query_draws, clip, tied_documents, "
-    "estimates (naive, ips, clipped, snips: label, scale, value, low, high, standard_error, "
-    "effective_sample_size, words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and "
-    "counts, or null), sentence, notices, against_shown (first, second, difference, low, high, "
-    "withheld, sentence), overlap and checks."
+    f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
+    "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
+    f"query_draws, clip, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, value, "
+    "low, high, standard_error, effective_sample_size, words), true (risk, risk_of_log, "
+    "mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    "against_shown (first, second, difference, low, high, withheld, sentence), overlap and checks."
 )
 
 
@@ -139,7 +140,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         if found is None:
             print(f"{report.label:22}{'-':>10}  {report.words}")
         else:
-            about = "" if report.key != "snips" else f"  ({MEAN_RANK_OF_CLICKS})"
+            about = f"  ({MEAN_RANK_OF_CLICKS})" if report.normalised else ""
             print(
                 f"{report.label:22}{found.value:10.3f}  {found.low:.3f} to {found.high:.3f}{about}"
             )

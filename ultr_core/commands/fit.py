@@ -30,25 +30,28 @@ from ultr_core.commands.shared import (
 )
 from ultr_core.corpus import Corpus, write_scores
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments.fitting import FIT_METHODS, OwnFit, fit_from_log
+from ultr_core.experiments.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.experiments.own_folds import fold_scores
 from ultr_core.feedback import ClickLog, PowerLaw
 from ultr_core.files import written_together
 from ultr_core.inspection import Inspection, join_log
+from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.model_files import write_ranker, write_svm_light_model
-from ultr_core.propensity import PresentationLog
+from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.propensity.proprank_files import write_proprank
 from ultr_core.propensity.weight_files import write_weights
 from ultr_core.settings import PARAMETERS
 
 _NOTES = (
-    "--json prints method, label, cost, clip, chosen_by, clicks, query_draws, clicked_documents, "
-    "features, certificate, sentence, notices, overlap (of log and corpus) and checks (as the "
-    "command check prints them). Files are written whole and take their places together, never "
-    "over an input."
+    "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
+    "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
+    "checks (as the command check prints them). Files are written whole and take their places "
+    "together, never over an input."
 )
 
 VALIDATION = "validation"
+_CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
+_WITHOUT_CURVE = [key for key in FIT_METHODS if "curve" not in ESTIMATORS[key].needs]
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
     "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
@@ -69,8 +72,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        default="ips",
-        help=f"weights of the clicks: {', '.join(FIT_METHODS)} (ips)",
+        default=DEFAULT_METHOD,
+        help=f"weights of the clicks: {', '.join(FIT_METHODS)} ({DEFAULT_METHOD})",
+    )
+    parser.add_argument(
+        "--learner",
+        metavar="NAME",
+        default=SVM.key,
+        help=f"what is trained on them: {', '.join(LEARNERS)} ({SVM.key})",
     )
     parser.add_argument(
         "--cost",
@@ -80,7 +89,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(validation)",
     )
     parser.add_argument(
-        "--clip", metavar="TAU", help="threshold of --method clipped (chosen by validation)"
+        "--clip",
+        metavar="TAU",
+        help=f"threshold of --method {' or '.join(_CLIPPED)} (chosen by validation)",
     )
     add_setting_options(
         parser,
@@ -111,10 +122,15 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(
             f"--method is {quoted(options.method)}; it must be one of {', '.join(FIT_METHODS)}."
         )
-    if options.method != "naive" and options.propensities is None and options.eta is None:
+    if options.learner not in LEARNERS:
+        raise InputError(
+            f"--learner is {quoted(options.learner)}; it must be one of {', '.join(LEARNERS)}."
+        )
+    needs_curve = options.method not in _WITHOUT_CURVE
+    if needs_curve and options.propensities is None and options.eta is None:
         raise InputError(
             f"--method {options.method} needs propensities; give --propensities CURVE.csv or "
-            "--eta X, or choose --method naive."
+            f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}."
         )
     check_own_options(options)
     own, log = own_corpus(options), own_log(options)
@@ -127,6 +143,7 @@ def run(options: argparse.Namespace) -> int:
         joined.clicks,
         curve if curve is not None else PowerLaw(0.0),
         method=options.method,
+        learner=options.learner,
         cost=cost,
         clip=clip,
         validation=_validation(options, own, log),
@@ -136,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("")
     print_notes(fit.notices)
-    used = None if options.method == "naive" else curve
+    used = curve if needs_curve else None
     checks = own_checks(log, joined, own.corpus, used, clip=fit.clip)
     by_fold = None
     if options.fold_scores_out is not None:

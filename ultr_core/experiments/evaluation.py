@@ -23,14 +23,13 @@ from ultr_core.inspection import (
     tied_groups,
     unshown_candidates,
 )
-from ultr_core.propensity import clipped_propensities
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     Estimate,
     empty_queries,
-    estimate_mean_rank,
-    estimate_risk,
+    estimate_by,
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
@@ -43,8 +42,9 @@ NDCG_CUTOFF = 10
 class RiskReport:
     """One estimate of a ranker's risk.
 
-    key: stable name. label: of the estimator. scale: what the number is, in words. estimate: with
-    its 95% interval, None where there is none. words: how it is made, or why there is none.
+    key: of the estimator in ``ESTIMATORS``. label: its name. scale: what the number is, in words.
+    estimate: with its 95% interval, None where there is none. words: how it is made, or why there
+    is none. normalised: whether it is a mean rank of clicks instead of a risk.
     """
 
     key: str
@@ -52,6 +52,7 @@ class RiskReport:
     scale: str
     estimate: Estimate | None
     words: str
+    normalised: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values."""
@@ -117,7 +118,7 @@ class TrueQuality:
 class Evaluation:
     """What a log, and the grades where there are any, say about one ranker.
 
-    reports: naive, IPS, clipped and SNIPS by key. true: by the grades, None where there are none.
+    reports: one for each of ``ESTIMATORS``, by key. true: by the grades, None where there are none.
     tied: documents that share their score with another of their query. unshown: what the log
     leaves out of the candidate sets. notices: sentences.
     """
@@ -131,6 +132,11 @@ class Evaluation:
     tied: int
     unshown: Unshown
     notices: tuple[str, ...]
+
+    @property
+    def risks(self) -> tuple[RiskReport, ...]:
+        """The reports on the scale of a risk, so that they can stand beside the true one."""
+        return tuple(report for report in self.reports.values() if not report.normalised)
 
     @property
     def sentence(self) -> str:
@@ -189,8 +195,8 @@ def evaluate_ranker(
 
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
     so do equally infinite ones.
-    Estimates: naive (propensities 1), IPS (equation 5), clipped at tau = ``clip`` (section 7.2) and
-    SNIPS. Intervals treat query draws as independent, and documents of a draw as examined
+    Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip`` where it clips
+    (section 7.2). Intervals treat query draws as independent, and documents of a draw as examined
     independently. Click noise moves IPS by a factor and a constant (section 5.2) where every
     candidate was shown; what the log leaves out is in ``unshown``.
 
@@ -207,7 +213,10 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     return Evaluation(
         name,
-        _reports(log, ranks, curve.at(log.rank), clip),
+        {
+            estimator.key: _report(estimator, log, ranks, Belief(curve, clip))
+            for estimator in ESTIMATORS.values()
+        },
         true,
         log.total_clicks,
         log.query_draws,
@@ -218,56 +227,22 @@ def evaluate_ranker(
     )
 
 
-def _reports(
-    log: ClickLog, ranks: NDArray[np.float64], propensity: NDArray[np.float64], clip: float
-) -> dict[str, RiskReport]:
-    clipped = clipped_propensities(propensity, clip)
-    reports = (
-        _report("naive", "Naive", log, ranks, np.ones(propensity.size), _NAIVE_WORDS),
-        _report("ips", "IPS", log, ranks, propensity, _IPS_WORDS),
-        _report(
-            "clipped", f"Clipped, τ = {clip:g}", log, ranks, clipped,
-            f"As IPS, with no propensity below {clip:g}: less spread, some bias downwards.",
-        ),
-        _report("snips", "SNIPS", log, ranks, propensity, _SNIPS_WORDS),
-    )  # fmt: skip
-    return {report.key: report for report in reports}
-
-
-_NAIVE_WORDS = (
-    "Every click counts 1, as if all ranks were examined alike; too low for documents that were "
-    "shown far down."
-)
-_IPS_WORDS = (
-    "Every click counts 1 / propensity of the position where it happened; right on average if the "
-    "propensities are and every candidate was shown, but for noise: clicks on irrelevant documents "
-    "move it by a factor and a constant, the same for every ranker."
-)
-_SNIPS_WORDS = (
-    "As IPS, but divided by the summed weight: the mean rank of a clicked document, also of "
-    "irrelevant ones that were clicked. A common factor of the propensities leaves it as it is."
-)
-
-
 def _report(
-    key: str,
-    label: str,
-    log: ClickLog,
-    ranks: NDArray[np.float64],
-    propensity: NDArray[np.float64],
-    words: str,
+    estimator: Estimator, log: ClickLog, ranks: NDArray[np.float64], belief: Belief
 ) -> RiskReport:
-    scale, estimator = (_RANK, estimate_mean_rank) if key == "snips" else (_RISK, estimate_risk)
+    label, normalised = estimator.label_at(belief.clip), estimator.normalised
+    scale = _RANK if normalised else _RISK
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
-        return RiskReport(key, label, scale, None, no_click(log))
+        return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
     try:
-        return RiskReport(key, label, scale, estimator(log, ranks, propensity), words)
+        found = estimate_by(estimator, log, ranks, belief)
     except InputError as error:
-        # Propensities too small for a finite estimate leave the naive one, which needs none.
-        if key == "naive":
+        # Propensities too small for a finite estimate leave those that need none.
+        if not estimator.needs:
             raise
-        return RiskReport(key, label, scale, None, str(error))
+        return RiskReport(estimator.key, label, scale, None, str(error), normalised)
+    return RiskReport(estimator.key, label, scale, found, estimator.words, normalised)
 
 
 def no_click(log: ClickLog) -> str:
@@ -288,7 +263,7 @@ def _true_quality(
     threshold, notice = propose_relevance_threshold((corpus,), wanted)
     relevance = corpus.relevance(threshold)
     of_query = query_sums(ranks * relevance, corpus.query_offsets)
-    draws = log.draws_per_query
+    draws = log.draws
     quality = TrueQuality(
         risk=float(of_query.mean()),
         risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,36 +12,25 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.logs import VALIDATION_SHARE
-from ultr_core.experiments.methods import METHODS
-from ultr_core.experiments.training import CLIP_GRID
+from ultr_core.experiments.methods import ClickData, Method, method_of
+from ultr_core.experiments.training import select, usable_clips, weights_by
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.feedback.click_log import require_log
 from ultr_core.feedback.examination import require_curve
 from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.inspection import require_covered
-from ultr_core.learners import LinearRanker, fit_ranker
+from ultr_core.learners import SVM, LinearRanker, learner_named
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.selection import (
-    COST_GRID,
-    COST_WITHOUT_VALIDATION,
-    FINAL_TOLERANCE,
-    Candidate,
-    converged,
-    select_by_clicks,
-)
-from ultr_core.propensity import (
-    Weights,
-    clipped_propensities,
-    inverse_propensities,
-    ips_weights,
-    naive_weights,
-)
-from ultr_core.propensity.weights import LEAST_PROPENSITY, require_clip
+from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, FINAL_TOLERANCE, converged
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
+from ultr_core.propensity.weights import require_clip
 from ultr_core.ranking import query_of_document
 from ultr_core.words import counted, part_of
 
-FIT_METHODS = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
-"""Ways to weight the clicks, as they are asked for, and their keys in ``METHODS``."""
+FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimator.normalised)
+"""Ways to weight the clicks: keys of the estimators that train a ranker."""
+
+DEFAULT_METHOD = "ips"
 
 Tell = Callable[[str], None]
 _NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
@@ -51,8 +40,9 @@ _NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
 class OwnFit:
     """A ranker trained on a log, with all that it was trained with.
 
-    weights: of all clicks. cost: C; clip: the threshold tau, 0 for none, 1 for naive.
-    chosen_by: how C, and the threshold, came about, in words. notices: sentences for the reader.
+    weights: of all clicks. method: key of the estimator that weighed them. cost: C; clip: the
+    threshold tau, 0 for none, 1 for naive. chosen_by: how C, and the threshold, came about, in
+    words. notices: sentences for the reader. learner: key of what was trained.
     """
 
     ranker: LinearRanker
@@ -63,21 +53,22 @@ class OwnFit:
     chosen_by: str
     query_draws: int
     notices: tuple[str, ...]
+    learner: str = SVM.key
 
     @property
     def label(self) -> str:
         """The method's name."""
-        return METHODS[FIT_METHODS[self.method]].label
+        return _method(self.method, self.learner).label
 
     @property
     def sentence(self) -> str:
         """What was trained, in one sentence."""
         clipped = ""
-        if self.method == "clipped":
+        if "clip" in ESTIMATORS[self.method].needs:
             clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
         return (
             f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
-            f"C = {self.cost:g} ({self.chosen_by}), relative duality gap "
+            f"C = {self.cost:g} ({self.chosen_by}), {self.ranker.certificate.measure} "
             f"{self.ranker.certificate.gap:.2g}."
         )
 
@@ -86,6 +77,7 @@ class OwnFit:
         return {
             "method": self.method,
             "label": self.label,
+            "learner": self.learner,
             "cost": self.cost,
             "clip": self.clip,
             "chosen_by": self.chosen_by,
@@ -104,7 +96,8 @@ def fit_from_log(
     log: ClickLog,
     curve: ExaminationCurve,
     *,
-    method: str = "ips",
+    method: str = DEFAULT_METHOD,
+    learner: str = SVM.key,
     cost: float | None = None,
     clip: float | None = None,
     validation: tuple[Corpus, ClickLog] | None = None,
@@ -112,33 +105,36 @@ def fit_from_log(
     progress: Tell | None = None,
     callback: Callback | None = None,
 ) -> OwnFit:
-    """Train the ranking SVM of section 6 on a log of this corpus.
+    """Train a ranker on a log of this corpus, as section 6 does.
 
-    method: "naive", "ips" or "clipped". cost: the paper's C; None chooses it, and the threshold of
-    "clipped" where ``clip`` is None, on the clicks of held-out queries by the unclipped estimate,
-    for the naive ranker by its own (sections 7.1 and 7.2). These are the ``validation`` queries;
-    without them ``VALIDATION_SHARE`` of the clicked queries, drawn with ``seed``, are held out, and
-    the ranker that is returned is trained on all queries with what was chosen. ``callback`` is told
-    of every iteration of every fit, of which there are at most `fits_of`; it may raise to end them.
+    method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C; None
+    chooses it, and the threshold of an estimator that clips where ``clip`` is None, on the clicks
+    of held-out queries by the estimator's own estimate, unclipped where the clicks allow it
+    (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
+    of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
+    trained on all queries with what was chosen. ``callback`` is told of every iteration of every
+    fit, of which there are at most `fits_of`; it may raise to end them.
 
-    Raises InputError for an unknown method, a clip outside (0, 1] or without "clipped", a clicked
-    position without propensity, clicks that give no preference pair, a seed that is none, or what
-    is no log or no curve.
+    Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
+    has none, a clicked position without propensity, clicks that give no preference pair, a seed
+    that is none, or what is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
-    _check(method, clip)
+    way = _method(method, learner)
+    estimator = ESTIMATORS[method]
+    _check_clip(estimator, clip)
     require_log(log)
     require_curve(curve)
     checked_seed(seed)
-    if method != "naive":
+    if "curve" in estimator.needs:
         require_covered(log, curve)
     notices = _require_pairs(log, corpus)
-    clips = _clips(log, curve, method, clip)
+    belief = Belief(curve)
+    clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
     chosen_by = "given"
     initial = None
     chosen = clips[0]
     if cost is None or len(clips) > 1:
-        costs = COST_GRID if cost is None else (cost,)
         held = _held_out(corpus, log, validation, seed)
         if held is None:
             cost = COST_WITHOUT_VALIDATION if cost is None else cost
@@ -146,10 +142,9 @@ def fit_from_log(
         else:
             (train, train_log), (other, other_log) = held
             tell("choosing C on held-out clicks")
-            candidates = [Candidate(_weights(train_log, curve, method, c), c) for c in clips]
-            divisor = _validation_propensity(other_log, curve, method, clips)
-            selection = select_by_clicks(
-                train, candidates, other, other_log, divisor, costs=costs, callback=callback
+            data = ClickData(train, train_log, other, other_log, belief, seed)
+            selection = select(
+                way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
             )
             initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
             held_out = int(np.count_nonzero(other_log.clicks_per_query))
@@ -158,14 +153,14 @@ def fit_from_log(
                 f"{counted(held_out, 'held-out query', 'held-out queries')}"
             )
     tell("training on all clicks")
-    weights = _weights(log, curve, method, chosen)
-    ranker = fit_ranker(
+    weights = weights_by(estimator, log, replace(belief, clip=chosen))
+    ranker = way.learner.fit(
         corpus, weights, cost=cost, tolerance=FINAL_TOLERANCE, initial=initial, seed=seed,
         callback=callback,
     )  # fmt: skip
     return OwnFit(
         converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
-        log.query_draws, notices,
+        log.query_draws, notices, learner,
     )  # fmt: skip
 
 
@@ -188,10 +183,11 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     )
 
 
-def fits_of(method: str, cost: float | None, clip: float | None) -> int:
+def fits_of(method: str, cost: float | None, clip: float | None, learner: str = SVM.key) -> int:
     """How many fits `fit_from_log` makes at most."""
-    clips = len(CLIP_GRID) if method == "clipped" and clip is None else 1
-    costs = len(COST_GRID) if cost is None else 1
+    way = _method(method, learner)
+    clips = way.candidates if clip is None else 1
+    costs = len(way.learner.costs) if cost is None else 1
     return 1 if clips * costs == 1 else clips * costs + 2
 
 
@@ -204,7 +200,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
     query = query_of_document(corpus.query_offsets)[log.document]
     kept = place[query] >= 0
     new = place[query[kept]]
-    draws = log.draws_per_query[queries]
+    draws = log.draws[queries]
     return ClickLog(
         document=log.document[kept] - corpus.query_offsets[query[kept]] + offsets[new],
         rank=log.rank[kept],
@@ -213,20 +209,30 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
         query_draws=max(1, int(draws.sum())),
         query_offsets=offsets,
         draws=draws,
+        context=log.context[kept],
+        whole_lists=log.whole_lists,
     )
 
 
-def _check(method: str, clip: float | None) -> None:
+def _method(method: str, learner: str) -> Method:
+    """The estimator and the learner of these keys; raises InputError for others."""
     if method not in FIT_METHODS:
         raise InputError(
             f"{quoted(method)} is no way to weight clicks; choose from {', '.join(FIT_METHODS)}."
         )
-    if clip is not None and method != "clipped":
+    return method_of(ESTIMATORS[method], learner_named(learner))
+
+
+def _check_clip(estimator: Estimator, clip: float | None) -> None:
+    if clip is None:
+        return
+    if "clip" not in estimator.needs:
+        able = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
         raise InputError(
-            f"A clipping threshold belongs to the method clipped, not to {method}; leave one out."
+            f"A clipping threshold belongs to the method {' or '.join(able)}, not to "
+            f"{estimator.key}; leave one out."
         )
-    if clip is not None:
-        require_clip(clip)
+    require_clip(clip)
 
 
 def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
@@ -245,34 +251,6 @@ def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
             "one candidate only and gave no preference pair.",
         )
     return ()
-
-
-def _clips(
-    log: ClickLog, curve: ExaminationCurve, method: str, clip: float | None
-) -> tuple[float, ...]:
-    if method == "naive":
-        return (1.0,)
-    if method == "ips":
-        return (0.0,)
-    if clip is not None:
-        return (clip,)
-    unseen = (log.clicks > 0) & (curve.at(log.rank) <= LEAST_PROPENSITY)
-    return tuple(c for c in CLIP_GRID if c > 0 or not unseen.any())
-
-
-def _weights(log: ClickLog, curve: ExaminationCurve, method: str, clip: float) -> Weights:
-    return naive_weights(log) if method == "naive" else ips_weights(log, curve, clip=clip)
-
-
-def _validation_propensity(
-    log: ClickLog, curve: ExaminationCurve, method: str, clips: tuple[float, ...]
-) -> NDArray[np.float64]:
-    """What the validation estimate divides by: as little clipped as the clicks allow."""
-    if method == "naive":
-        return np.ones(log.rank.size)
-    propensity = clipped_propensities(curve.at(log.rank), 0.0 if 0.0 in clips else min(clips))
-    inverse_propensities(log, propensity)
-    return propensity
 
 
 def _held_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,25 +17,28 @@ from ultr_core.experiments.contest import Contest, judge
 from ultr_core.experiments.hand_made import hand_made_weights
 from ultr_core.experiments.interleaving import SCHEMES, Scheme, interleave
 from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model, world_notices
+from ultr_core.experiments.methods import METHODS, ClickData, Method
+from ultr_core.experiments.training import select, weights_by
 from ultr_core.experiments.world import World
-from ultr_core.feedback import ClickLog, PositionModel, query_draws_for, simulate_counts
-from ultr_core.learners import LinearRanker, fit_ranker
-from ultr_core.learners.selection import (
-    FINAL_TOLERANCE,
-    Candidate,
-    converged,
-    select_by_clicks,
+from ultr_core.feedback import (
+    ClickLog,
+    ClickModel,
+    clicks_per_query_draw,
+    query_draws_for,
+    simulate_counts,
 )
+from ultr_core.learners import LinearRanker
+from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import (
     AssembledCurve,
+    Belief,
     CurveOptions,
     PropensityEstimate,
     Weights,
     assemble_curve,
     estimate_swaps,
-    ips_weights,
-    naive_weights,
     simulate_swaps,
+    true_curve,
 )
 from ultr_core.ranking import rank_documents
 from ultr_core.risk import true_risk
@@ -184,7 +187,7 @@ def run_live(
     rankers = {}
     for name in ("naive", "propensity"):
         tell(f"training the {name} ranker")
-        rankers[name] = _trained(engine, logs, None if name == "naive" else curve)
+        rankers[name] = _trained(engine, logs, METHODS[name], Belief(curve.curve))
     test = world.splits.test
     scores = {name: ranker.score(test) for name, ranker in rankers.items()}
     scores["production"] = test.features @ engine.production
@@ -204,7 +207,7 @@ def run_live(
             seed=_seed(settings, _INTERLEAVING_STREAM, number),
         )
         contests.append(judge(name, label, verdicts, paper))
-    truth = users.curve.at(np.arange(1, plan.last_rank + 1))
+    truth = true_curve(settings).at(np.arange(1, plan.last_rank + 1))
     return LiveResult(
         plan,
         settings,
@@ -261,7 +264,7 @@ def _engine(world: World, settings: Settings, plan: LiveDesign) -> _Engine:
 
 
 def _logs(
-    engine: _Engine, users: PositionModel, settings: Settings, plan: LiveDesign
+    engine: _Engine, users: ClickModel, settings: Settings, plan: LiveDesign
 ) -> tuple[ClickLog, ClickLog]:
     parts = (
         (engine.training, plan.training_days, _LOG_STREAM, 0),
@@ -271,11 +274,12 @@ def _logs(
     for corpus, days, stream, first in parts:
         rows = slice(first, first + corpus.n_documents)
         relevance, ranks = engine.relevance[rows], engine.ranks[rows]
-        rate = users.expected_clicks_per_query_draw(relevance, ranks, corpus.query_offsets)
+        probability = users.click_probability(relevance, ranks)
+        rate = clicks_per_query_draw(probability, corpus.query_offsets)
         draws = query_draws_for(settings.clicks * days / plan.days, rate)
         logs.append(
             simulate_counts(
-                users.click_probability(relevance, ranks),
+                probability,
                 ranks,
                 corpus.query_offsets,
                 max(FEWEST_QUERY_DRAWS, draws),
@@ -287,7 +291,7 @@ def _logs(
 
 def _propensities(
     engine: _Engine,
-    users: PositionModel,
+    users: ClickModel,
     settings: Settings,
     plan: LiveDesign,
     logs: tuple[ClickLog, ClickLog],
@@ -311,29 +315,24 @@ def _propensities(
 
 
 def _trained(
-    engine: _Engine, logs: tuple[ClickLog, ClickLog], curve: AssembledCurve | None
+    engine: _Engine, logs: tuple[ClickLog, ClickLog], method: Method, belief: Belief
 ) -> LinearRanker:
     """Choose C on the validation days, retrain on all days with it."""
-
-    def weights(log: ClickLog) -> Weights:
-        return naive_weights(log) if curve is None else ips_weights(log, curve.curve)
-
     train, validation = logs
-    rows = validation.rank
-    selection = select_by_clicks(
-        engine.training,
-        [Candidate(weights(train))],
-        engine.validation,
-        validation,
-        np.ones(rows.size) if curve is None else curve.curve.at(rows),
+    chosen = select(
+        method, ClickData(engine.training, train, engine.validation, validation, belief)
     )
-    parts = [weights(log) for log in logs if log.total_clicks]
+    estimator = method.estimator
+    assert estimator is not None
+    final = replace(belief, clip=chosen.clip)
+    parts = [weights_by(estimator, log, final) if log.total_clicks else None for log in logs]
     values = [
-        weights(log).values if log.total_clicks else np.zeros(log.n_documents) for log in logs
+        np.zeros(log.n_documents) if part is None else part.values
+        for log, part in zip(logs, parts, strict=True)
     ]
-    together = Weights(np.concatenate(values), sum(part.clicks for part in parts))
-    ranker = fit_ranker(
-        engine.all_days, together, cost=selection.ranker.cost, tolerance=FINAL_TOLERANCE
+    together = Weights(np.concatenate(values), sum(log.total_clicks for log in logs))
+    ranker = method.learner.fit(
+        engine.all_days, together, cost=chosen.ranker.cost, tolerance=FINAL_TOLERANCE
     )
     return converged(ranker, FINAL_TOLERANCE)
 

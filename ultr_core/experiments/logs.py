@@ -10,6 +10,7 @@ from ultr_core.experiments.world import LoggedQueries, World
 from ultr_core.feedback import (
     ClickLog,
     PositionModel,
+    clicks_per_query_draw,
     query_draws_for,
     simulate_counts,
 )
@@ -71,12 +72,12 @@ def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> Cl
 def _simulate(
     queries: LoggedQueries, settings: Settings, clicks: float, stream: tuple[int, int]
 ) -> ClickLog:
-    model = user_model(settings)
     ranks = queries.presented_ranks
     offsets = queries.corpus.query_offsets
-    rate = model.expected_clicks_per_query_draw(queries.relevance, ranks, offsets)
+    probability = user_model(settings).click_probability(queries.relevance, ranks)
+    rate = clicks_per_query_draw(probability, offsets)
     return simulate_counts(
-        model.click_probability(queries.relevance, ranks),
+        probability,
         ranks,
         offsets,
         max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model
 from ultr_core.experiments.production import train_production_ranker
-from ultr_core.feedback import ClickLog, query_draws_for, simulate_counts
+from ultr_core.feedback import ClickLog, clicks_per_query_draw, query_draws_for, simulate_counts
 from ultr_core.feedback.simulation import Sessions, simulate_sessions
 from ultr_core.ranking import (
     order_from_ranks,
@@ -127,10 +127,10 @@ def simulate_own_log(
     for number in range(rankers):
         production = train_production_ranker(corpus, threshold, settings.corpus_seed + number)
         ranks = rank_documents(production.ranker.score(corpus), corpus.query_offsets)
-        rate = model.expected_clicks_per_query_draw(relevance, ranks, corpus.query_offsets)
+        probability = model.click_probability(relevance, ranks)
+        rate = clicks_per_query_draw(probability, corpus.query_offsets)
         draws = max(FEWEST_QUERY_DRAWS, query_draws_for(settings.clicks / rankers, rate))
         seed = np.random.SeedSequence(settings.seed, spawn_key=(number, 2))
-        probability = model.click_probability(relevance, ranks)
         if sessions:
             log, happened = simulate_sessions(probability, ranks, corpus.query_offsets, draws, seed)
             events.append(happened)

@@ -144,8 +144,7 @@ def truth_sentence(found: Evaluation) -> str:
     truth = found.true.risk_of_log
     holds: list[str] = []
     misses: list[str] = []
-    for key in ("naive", "ips", "clipped"):
-        report = found.reports[key]
+    for report in found.risks:
         if report.estimate is not None:
             inside = report.estimate.low <= truth <= report.estimate.high
             (holds if inside else misses).append(report.label)

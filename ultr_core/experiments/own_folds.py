@@ -10,7 +10,7 @@ from ultr_core.errors import InputError
 from ultr_core.experiments.fitting import OwnFit
 from ultr_core.feedback import ClickLog
 from ultr_core.feedback.query_draws import child
-from ultr_core.learners import fit_ranker
+from ultr_core.learners import learner_named
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import Weights
@@ -53,7 +53,7 @@ def fold_scores(
         rest = np.flatnonzero(fold != number)
         held = np.repeat(fold == number, corpus.sizes)
         weights = Weights(fit.weights.values[~held], float(clicks[rest].sum()))
-        ranker = fit_ranker(
+        ranker = learner_named(fit.learner).fit(
             corpus.subset(rest), weights, cost=fit.cost, tolerance=FINAL_TOLERANCE, seed=seed,
             callback=callback,
         )  # fmt: skip

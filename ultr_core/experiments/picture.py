@@ -11,7 +11,7 @@ from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import simulate_training_log, user_model
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog
-from ultr_core.propensity import assumed_curve
+from ultr_core.propensity import ESTIMATORS, Belief, assumed_curve
 from ultr_core.risk import (
     RiskEstimates,
     affine_law,
@@ -89,15 +89,15 @@ def risk_picture(
     log = log if log is not None else simulate_training_log(world, settings, 0)
     queries = world.train
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
-    assumed = assumed_curve(settings)
+    belief = Belief(assumed_curve(settings))
     law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
     naive, weighted = estimates_and_expectations(
         log,
         family.ranks,
         probability,
         [
-            (np.ones(len(log.rank)), np.ones(len(queries.presented_ranks))),
-            (assumed.at(log.rank), assumed.at(queries.presented_ranks)),
+            (estimator.numbers(log, belief), estimator.numbers(queries.presentation, belief))
+            for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
         ],
     )
     return RiskPicture(

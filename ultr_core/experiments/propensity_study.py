@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.experiments.logs import Logs
+from ultr_core.experiments.methods import METHODS, ClickData
 from ultr_core.experiments.production import train_production_ranker
+from ultr_core.experiments.training import select
 from ultr_core.experiments.world import TestRisk, World, test_risk
-from ultr_core.feedback import ClickModel, ExaminationCurve, simulate_counts
+from ultr_core.feedback import ClickModel, ExaminationCurve, PowerLaw, simulate_counts
 from ultr_core.feedback.query_draws import MOST_SESSIONS
-from ultr_core.learners.selection import Candidate, select_by_clicks
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
     AssembledCurve,
+    Belief,
     CurveOptions,
     PropensityEstimate,
     assemble_curve,
@@ -28,8 +30,6 @@ from ultr_core.propensity import (
     estimate_neighbour_swaps,
     estimate_shuffling,
     estimate_swaps,
-    ips_weights,
-    naive_weights,
     neighbour_swap_cost,
     sessions_needed,
     shuffling_cost,
@@ -321,16 +321,12 @@ def risks_with_curves(
     """
     risks = {}
     for name, curve in curves.items():
-        weights = naive_weights(logs.train) if curve is None else ips_weights(logs.train, curve)
-        rows = logs.validation.rank
-        selection = select_by_clicks(
-            world.splits.train,
-            [Candidate(weights)],
-            world.splits.validation,
-            logs.validation,
-            np.ones(rows.size) if curve is None else curve.at(rows),
+        method = METHODS["naive" if curve is None else "propensity"]
+        belief = Belief(PowerLaw(0.0) if curve is None else curve)
+        data = ClickData(
+            world.splits.train, logs.train, world.splits.validation, logs.validation, belief
         )
-        risks[name] = test_risk(world, selection.ranker)
+        risks[name] = test_risk(world, select(method, data).ranker)
     return risks
 
 

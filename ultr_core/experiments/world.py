@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.experiments.production import ProductionRanker, train_production_ranker
+from ultr_core.feedback import ClickLog
 from ultr_core.learners import LinearRanker, score_many
 from ultr_core.learners.selection import select_by_labels
 from ultr_core.propensity import full_information_weights
@@ -35,6 +36,11 @@ class LoggedQueries:
     corpus: Corpus
     relevance: NDArray[np.bool_]
     presented_ranks: NDArray[np.int32]
+
+    @cached_property
+    def presentation(self) -> ClickLog:
+        """Every query shown once and nothing clicked: the rows of the exact moments."""
+        return ClickLog.presented(self.presented_ranks, self.corpus.query_offsets)
 
 
 @dataclass(frozen=True)

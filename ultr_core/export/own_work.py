@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ultr_core.experiments.fitting import DEFAULT_METHOD
 from ultr_core.experiments.own_data import LOG_ITSELF
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
+from ultr_core.learners import SVM
 from ultr_core.propensity import log_method
 from ultr_core.words import as_argument, number_text
 
@@ -26,8 +28,8 @@ class OwnWork:
 
     corpus, log: names of files, None where there is none. columns: meaning to column of the log,
     where names had to be mapped. propensities: a power law with ``eta``, the file ``curve``,
-    estimated from the log by ``estimator``, or the log's own column. method, cost, clip: of
-    training, None chooses by validation. judged: file of the ranker that was evaluated, None for
+    estimated from the log by ``estimator``, or the log's own column. method, learner, cost, clip:
+    of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
     the trained one; scores: whether that file holds scores. folds: whether the trained one was
     judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
     of "propensities", "fit" and "evaluate" were done.
@@ -41,7 +43,8 @@ class OwnWork:
     curve: str = ESTIMATED_CURVE
     estimator: str = "all-pairs"
     carry_on: bool = False
-    method: str = "ips"
+    method: str = DEFAULT_METHOD
+    learner: str = SVM.key
     cost: float | None = None
     clip: float | None = None
     seed: int = 0
@@ -103,6 +106,8 @@ def _columns(work: OwnWork) -> list[str]:
 
 def _training(work: OwnWork) -> list[str]:
     given = ["--method", work.method]
+    if work.learner != SVM.key:
+        given += ["--learner", work.learner]
     if work.cost is not None:
         given += ["--cost", number_text(work.cost)]
     if work.clip is not None:
@@ -179,8 +184,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             from ultr_core.learners.model_files import write_ranker
 
             fit = fit_from_log(
-                corpus, joined.clicks, curve, method={work.method!r}, cost={work.cost!r},
-                clip={work.clip!r}, seed={work.seed},
+                corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
+                cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
             )
             print(fit.sentence)
             write_ranker(fit.ranker, {TRAINED_RANKER!r})

@@ -7,7 +7,12 @@ from ultr_core.lazy import on_demand
 if TYPE_CHECKING:
     from ultr_core.feedback.binomial import binomial_quantile
     from ultr_core.feedback.click_log import ClickLog
-    from ultr_core.feedback.click_models import ClickModel, PositionModel, TrustBiasModel
+    from ultr_core.feedback.click_models import (
+        ClickModel,
+        PositionModel,
+        TrustBiasModel,
+        clicks_per_query_draw,
+    )
     from ultr_core.feedback.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
     from ultr_core.feedback.query_draws import count_queries, draw_queries
     from ultr_core.feedback.simulation import (
@@ -30,6 +35,7 @@ __all__ = [
     "TableCurve",
     "TrustBiasModel",
     "binomial_quantile",
+    "clicks_per_query_draw",
     "count_queries",
     "draw_queries",
     "query_draws_for",

@@ -33,6 +33,17 @@ class ClickModel(Protocol):
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
         """Probability of a click on each document in one presentation, float64."""
 
+    def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta at each rank, float64."""
+
+
+def clicks_per_query_draw(click_probability: ArrayLike, query_offsets: ArrayLike) -> float:
+    """Mean number of clicks when a query is drawn uniformly and shown once.
+
+    (1 / Q) sum_q sum_d P(c_d = 1). click_probability [documents], query_offsets [queries + 1].
+    """
+    return float(query_sums(click_probability, query_offsets).mean())
+
 
 def check_noise(eps_plus: float, eps_minus: float) -> None:
     """Raise InputError unless 1 >= eps_plus > eps_minus >= 0, Section 5.2."""
@@ -101,15 +112,15 @@ class PositionModel:
         probability: FloatArray = examined * clicked
         return probability
 
-    def expected_clicks_per_query_draw(
-        self, relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike
-    ) -> float:
-        """Mean number of clicks when a query is drawn uniformly and shown once.
+    def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Alpha = p (eps_plus - eps_minus) and beta = p eps_minus at each rank, float64.
 
-        (1 / Q) sum_q sum_d P(c_d = 1). relevance and ranks [documents], offsets [queries + 1].
+        >>> users = PositionModel(TableCurve((1.0, 0.5)), eps_plus=1.0, eps_minus=0.25)
+        >>> [values.tolist() for values in users.affine([1, 2])]
+        [[0.75, 0.375], [0.25, 0.125]]
         """
-        clicks = query_sums(self.click_probability(relevance, ranks), query_offsets)
-        return float(clicks.mean())
+        p = self.curve.at(ranks)
+        return p * (float(self.eps_plus) - float(self.eps_minus)), p * float(self.eps_minus)
 
     def noise_share(self, relevance: ArrayLike, ranks: ArrayLike) -> float:
         """Expected share of clicks that fall on irrelevant documents, queries drawn uniformly.
@@ -171,6 +182,11 @@ class TrustBiasModel:
         plus = 1.0 / (1.0 + 0.005 * (k - 1.0))
         minus = 0.65 / k
         return cls(TableCurve(tuple(theta)), tuple(plus.tolist()), tuple(minus.tolist()))
+
+    def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Alpha_k = theta_k (eps_plus_k - eps_minus_k), beta_k = theta_k eps_minus_k, float64."""
+        theta, minus = self.curve.at(ranks), _carried(self.eps_minus, ranks)
+        return theta * (_carried(self.eps_plus, ranks) - minus), theta * minus
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
         """Probability of a click on each document in one presentation.

@@ -44,7 +44,7 @@ def query_draws_for(clicks: float, rate: float) -> int:
     """Number of query draws N after which ``clicks`` clicks are expected.
 
     N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
-    (`PositionModel.expected_clicks_per_query_draw`). Raises InputError unless both are positive
+    (`clicks_per_query_draw`). Raises InputError unless both are positive
     and N is at most ``MOST_SIMULATED``.
 
     >>> query_draws_for(clicks=170_000, rate=2.0)

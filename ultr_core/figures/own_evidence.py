@@ -6,35 +6,33 @@ import pandas as pd
 
 from ultr_core.errors import InputError, named
 from ultr_core.experiments.evaluation import Evaluation
+from ultr_core.experiments.methods import method_of
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
-from ultr_core.figures.style import Theme
-from ultr_core.propensity import PROPENSITY_METHODS
+from ultr_core.figures.style import METHOD_STYLES, Theme
+from ultr_core.propensity import ESTIMATORS, PROPENSITY_METHODS
 from ultr_core.propensity.log_estimates import LogEstimate
 from ultr_core.words import part_of
-
-DRAWN = {"naive": "naive", "ips": "propensity", "clipped": "clipped"}
-"""Reports of an evaluation that the picture shows, and the methods whose ink they have."""
 
 
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
-    SNIPS is a mean rank of clicks, on another scale, and stays out. Raises InputError where there
-    is no estimate to draw.
+    A normalised estimate is a mean rank of clicks, on another scale, and stays out. Raises
+    InputError where there is no estimate to draw.
     """
     rows = [
         {
-            "method": method,
-            "label": found.reports[key].label,
+            "method": _style(report.key),
+            "label": report.label,
             "value": estimate.value,
             "low": estimate.low,
             "high": estimate.high,
             "text": f"{estimate.value:.2f}",
         }
-        for key, method in DRAWN.items()
-        if (estimate := found.reports[key].estimate) is not None
+        for report in found.risks
+        if (estimate := report.estimate) is not None
     ]
     if not rows:
         raise InputError("There is no estimate to draw.")
@@ -52,6 +50,12 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
         level=level,
         theme=theme,
     )
+
+
+def _style(estimator: str) -> str:
+    """The method whose ink an estimator has: that of its ranker, or the quiet one of production."""
+    key = method_of(ESTIMATORS[estimator]).key
+    return key if key in METHOD_STYLES else "production"
 
 
 def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:

@@ -94,12 +94,13 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
     order = np.lexsort((shown.rank[joined], document[joined]))
     clicks = ClickLog(
         document=document[joined][order],
-        rank=shown.rank[joined][order],  # type: ignore[arg-type]
+        rank=shown.rank[joined][order],
         impressions=shown.impressions[joined][order],
         clicks=shown.clicks[joined][order],
         query_draws=int(draws.sum()),
         query_offsets=corpus.query_offsets,
         draws=draws,
+        whole_lists=False,
     )
     overlap = _overlap(log, corpus, shown, query_of, document)
     return JoinedLog(clicks, overlap, tuple(_sentences(overlap, corpus, name)))

@@ -64,7 +64,7 @@ def _certificate(ranker: LinearRanker) -> Finding:
         "Duality gap",
         gap,
         "good" if good else "look",
-        f"Trained with C = {ranker.cost:g} to a relative duality gap of {gap:.2g}"
+        f"Trained with C = {ranker.cost:g} to a {ranker.certificate.measure} of {gap:.2g}"
         + ("." if good else "; train longer, it is not yet what its objective asks for."),
     )
 

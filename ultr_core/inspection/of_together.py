@@ -20,7 +20,7 @@ from ultr_core.propensity import (
     clipped_propensities,
     clipping_effect,
 )
-from ultr_core.propensity.weights import LEAST_PROPENSITY, inverse_propensities
+from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, inverse_propensities
 from ultr_core.words import counted
 
 HEAVIEST = 5
@@ -94,7 +94,7 @@ def inspect_together(
 
 def _counts(log: ClickLog) -> dict[str, int]:
     return {
-        "queries": int(np.count_nonzero(log.draws_per_query)),
+        "queries": int(np.count_nonzero(log.draws)),
         "query_draws": log.query_draws,
         "clicks": log.total_clicks,
         "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),

@@ -112,7 +112,7 @@ def unshown_candidates(log: ClickLog) -> Unshown:
     Equation 5 is unbiased only if every relevant document was shown where its propensity is above
     0 (section 4.1); below a cut no data removes the bias (Oosterhuis and de Rijke, SIGIR 2020).
     """
-    sizes, draws = np.diff(log.query_offsets), log.draws_per_query
+    sizes, draws = np.diff(log.query_offsets), log.draws
     impressions = np.bincount(log.document, log.impressions, log.n_documents)
     seen = log.impressions > 0
     lowest = int(log.rank[seen].max()) if seen.any() else 0
@@ -125,5 +125,5 @@ def unshown_candidates(log: ClickLog) -> Unshown:
         lasting=int(np.count_nonzero(lasting)),
         lowest=lowest,
         below=float(draws @ np.maximum(sizes - lowest, 0)) / places if places else 0.0,
-        clicks_only=bool(seen.any() and (log.clicks == log.impressions).all()),
+        clicks_only=log.clicks_only,
     )

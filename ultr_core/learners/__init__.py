@@ -13,6 +13,7 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.learners.certificate import Certificate
+    from ultr_core.learners.learner import COST_GRID, Learner
     from ultr_core.learners.model_files import (
         on_columns_of,
         parse_ranker,
@@ -30,18 +31,24 @@ if TYPE_CHECKING:
         objective_value,
         score_many,
     )
+    from ultr_core.learners.registry import LEARNERS, SVM, learner_named
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "COST_GRID",
+    "LEARNERS",
+    "SVM",
     "Callback",
     "Certificate",
     "Constraint",
+    "Learner",
     "LinearModel",
     "LinearRanker",
     "Progress",
     "fit_path",
     "fit_ranker",
+    "learner_named",
     "objective_value",
     "on_columns_of",
     "parse_ranker",

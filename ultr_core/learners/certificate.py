@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,12 @@ class Certificate:
     a bound above P(w), by a share of 1e-4 at most (about 1e-5), which allows for all rounding in
     float32. ``passes`` counts products with the feature matrix (the final check included),
     ``stopped_early`` says that a callback ended the fit.
+
+    A learner without a duality gap subclasses this: ``measure`` names what its ``gap`` is, which
+    ``converged`` holds against the tolerance, and ``sentence`` says what that proves.
     """
+
+    measure: ClassVar[str] = "relative duality gap"
 
     primal: float
     dual: float
@@ -41,6 +46,15 @@ class Certificate:
     solver: str
     converged: bool
     stopped_early: bool
+
+    @property
+    def sentence(self) -> str:
+        """What the certificate says, in words."""
+        return (
+            f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "
+            f"can get below it by more than {self.gap:.2%}. Whoever trains on these weights with "
+            "this C finds practically this ranker."
+        )
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback import ClickLog
+from ultr_core.learners.learner import COST_GRID, Learner
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, score_many
-from ultr_core.propensity import Weights
+from ultr_core.learners.registry import SVM
+from ultr_core.propensity import Numbers, Weights
 from ultr_core.ranking import rank_many
 from ultr_core.risk import estimate_risks, true_risks
 from ultr_core.words import counted
-
-COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Values of C that validation chooses from; the paper does not print its own."""
 
 COST_WITHOUT_VALIDATION = 1.0
 """C when validation has nothing to say, as with no click on a validation query."""
@@ -55,7 +54,7 @@ def validation_risks(
     rankers: Sequence[LinearRanker],
     validation: Corpus,
     log: ClickLog,
-    propensity: NDArray[np.float64],
+    numbers: Numbers,
 ) -> NDArray[np.float64]:
     """Estimated risk of each ranker on the validation clicks, float64 [rankers].
 
@@ -63,10 +62,10 @@ def validation_risks(
         rankers: the candidates.
         validation: the validation queries.
         log: their clicks.
-        propensity: float64 [rows of the log]; ones give the naive estimate (section 7.1).
+        numbers: [rows of the log], those of the estimator that judges them (section 7.1).
     """
     scores = score_many(rankers, validation)
-    return estimate_risks(log, rank_many(scores, validation.query_offsets), propensity).value
+    return estimate_risks(log, rank_many(scores, validation.query_offsets), numbers).value
 
 
 def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
@@ -80,7 +79,7 @@ def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
         return ranker
     raise InputError(
         f"Training with C = {ranker.cost:g} ended after {counted(found.iterations, 'iteration')} "
-        f"with a relative duality gap of {found.gap:.2g}, above the {tolerance:g} that was asked "
+        f"with a {found.measure} of {found.gap:.2g}, above the {tolerance:g} that was asked "
         "for; scale the features to about the same range, such as 0 to 1, or choose a smaller C."
     )
 
@@ -90,9 +89,10 @@ def select_by_clicks(
     candidates: Sequence[Candidate],
     validation: Corpus,
     log: ClickLog,
-    propensity: NDArray[np.float64],
+    numbers: Numbers,
     *,
-    costs: Sequence[float] = COST_GRID,
+    learner: Learner = SVM,
+    costs: Sequence[float] | None = None,
     tolerance: float = FINAL_TOLERANCE,
     callback: Callback | None = None,
 ) -> Selection:
@@ -106,9 +106,10 @@ def select_by_clicks(
         candidates: training weights to choose from, each with its clipping threshold.
         validation: the validation queries.
         log: clicks on them.
-        propensity: float64 [rows of the log], what the validation estimate divides by: the
-            unclipped assumed propensities, or ones for the naive learner.
-        costs: values of C.
+        numbers: [rows of the log], u and v of the estimate that judges the candidates (or
+            propensities): as little clipped as the clicks allow, plain counts for the naive one.
+        learner: what is trained.
+        costs: values of C, None for the learner's own.
         tolerance: relative duality gap of the ranker that is returned.
         callback: told of every iteration of every fit (see ``fit_ranker``).
 
@@ -117,9 +118,10 @@ def select_by_clicks(
 
     Source: sections 7.1 and 7.2; hold-out validation.
     """
+    tried = learner.costs if costs is None else costs
     if log.total_clicks == 0:
         first = candidates[0]
-        ranker = fit_ranker(
+        ranker = learner.fit(
             train,
             first.weights,
             cost=COST_WITHOUT_VALIDATION,
@@ -127,17 +129,17 @@ def select_by_clicks(
             callback=callback,
         )
         ranker = converged(ranker, tolerance)
-        return Selection(ranker, first.clip, np.full((len(candidates), len(costs)), np.nan))
+        return Selection(ranker, first.clip, np.full((len(candidates), len(tried)), np.nan))
     paths = [
-        fit_path(train, candidate.weights, costs, tolerance=PATH_TOLERANCE, callback=callback)
+        learner.along(train, candidate.weights, tried, tolerance=PATH_TOLERANCE, callback=callback)
         for candidate in candidates
     ]
-    estimates = np.stack([validation_risks(path, validation, log, propensity) for path in paths])
-    best, cost = divmod(int(np.argmin(estimates)), len(costs))
-    ranker = fit_ranker(
+    estimates = np.stack([validation_risks(path, validation, log, numbers) for path in paths])
+    best, cost = divmod(int(np.argmin(estimates)), len(tried))
+    ranker = learner.fit(
         train,
         candidates[best].weights,
-        cost=costs[cost],
+        cost=tried[cost],
         tolerance=tolerance,
         initial=paths[best][cost],
         callback=callback,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ultr_core.errors import InputError
 from ultr_core.proofs.check import PROPENSITIES, Finding, proof
-from ultr_core.proofs.derivations.section_7 import ESTIMATORS, click_weights
+from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
 from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.simulation import convergence, log_grid
@@ -43,8 +43,8 @@ def small_simulation(evidence: Evidence) -> Finding:
     tally = draw_users(world, USERS, SEED).noisy
     worst = 0.0
     for ranking in (world.query.new, world.query.other):
-        for estimator in ESTIMATORS:
-            values = times(ranking, click_weights(world, estimator))
+        for estimator in CLICK_WEIGHTS:
+            values = times(ranking, CLICK_WEIGHTS[estimator](world))
             found, exact = tally.mean(values), float(world.users.mean(values))
             distance = abs(found.value - exact)
             # Without chance the estimate is exact, up to rounding.
@@ -55,7 +55,7 @@ def small_simulation(evidence: Evidence) -> Finding:
         0.0,
         MOST_STANDARD_ERRORS,
         True,
-        f"Over {USERS:,} users the farthest of {2 * len(ESTIMATORS)} averages is {worst:.2f} "
+        f"Over {USERS:,} users the farthest of {2 * len(CLICK_WEIGHTS)} averages is {worst:.2f} "
         "standard errors from its expectation.",
         details=(("users", f"{USERS:,}"), ("seed", str(SEED))),
     )

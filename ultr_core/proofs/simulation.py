@@ -13,8 +13,7 @@ from scipy.special import chdtri
 from ultr_core.errors import InputError
 from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.proofs.derivations.section_7 import (
-    ESTIMATORS,
-    click_weights,
+    CLICK_WEIGHTS,
     crossing,
     difference_errors,
 )
@@ -127,14 +126,14 @@ def race(world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int
     target = float(dot(world.constant_noise, delta))
     errors = difference_errors(world)
     weights = {
-        name: np.array([float(v) for v in times(delta, click_weights(world, name))])
-        for name in ESTIMATORS
+        name: np.array([float(v) for v in times(delta, CLICK_WEIGHTS[name](world))])
+        for name in CLICK_WEIGHTS
     }
-    seen: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
-    noise: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
+    seen: dict[str, list[float]] = {name: [] for name in CLICK_WEIGHTS}
+    noise: dict[str, list[float]] = {name: [] for name in CLICK_WEIGHTS}
     for child, count in zip(checked_seed(seed).spawn(len(users)), users, strict=True):
         totals = click_totals(world.users, count, repetitions, np.random.default_rng(child))
-        for name in ESTIMATORS:
+        for name in CLICK_WEIGHTS:
             squares = (totals @ weights[name] / count - target) ** 2
             seen[name].append(float(squares.mean()))
             noise[name].append(float(squares.std(ddof=1)) / math.sqrt(repetitions))

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         write_curve,
     )
     from ultr_core.propensity.curves import (
-        FITS,
         AssembledCurve,
         CurveOptions,
         MeasuredCurve,
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
         displays_of_logs,
         estimate_click_rates,
     )
+    from ultr_core.propensity.estimator import Belief, Estimator
+    from ultr_core.propensity.estimators import CLIP_GRID, ESTIMATORS, estimator_named
+    from ultr_core.propensity.fits import FITS
     from ultr_core.propensity.harvesting import (
         InterventionalSets,
         harvest,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         simulate_neighbour_swaps,
         simulate_shuffling,
     )
+    from ultr_core.propensity.row_numbers import Numbers, RowNumbers, inverse_propensities
     from ultr_core.propensity.swaps import (
         SwapCounts,
         estimate_swaps,
@@ -86,28 +89,33 @@ if TYPE_CHECKING:
         clipped_propensities,
         clipping_effect,
         full_information_weights,
-        inverse_propensities,
         ips_weights,
         naive_weights,
+        weights_of_log,
     )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "CLIP_GRID",
     "COLUMNS",
+    "ESTIMATORS",
     "FITS",
     "LOG_METHODS",
     "PROPENSITY_METHODS",
     "AssembledCurve",
+    "Belief",
     "ClickWeightDiagnostics",
     "ClippingEffect",
     "Counts",
     "CurveOptions",
     "DisplayCounts",
+    "Estimator",
     "InterventionalSets",
     "LogEstimate",
     "LogPreview",
     "MeasuredCurve",
+    "Numbers",
     "PresentationLog",
     "PropensityEstimate",
     "PropensityMethod",
@@ -115,6 +123,7 @@ __all__ = [
     "RankEstimate",
     "RelativeCurve",
     "RowFault",
+    "RowNumbers",
     "SwapCounts",
     "Weights",
     "assemble_curve",
@@ -133,6 +142,7 @@ __all__ = [
     "estimate_neighbour_swaps",
     "estimate_shuffling",
     "estimate_swaps",
+    "estimator_named",
     "full_information_weights",
     "harvest",
     "interventional_sets",
@@ -166,6 +176,7 @@ __all__ = [
     "swap_limit",
     "table_curve",
     "true_curve",
+    "weights_of_log",
     "wilson_interval",
     "write_curve",
     "write_proprank",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback.examination import PowerLaw, TableCurve, checked_ranks
+from ultr_core.propensity.fits import FITS, power_law_exponent
 from ultr_core.propensity.known_ranks import (
     LARGEST_ERROR,
     carried_on,
@@ -23,10 +23,6 @@ from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
-Fit = Literal["none", "monotone", "power-law"]
-
-FITS: tuple[Fit, ...] = ("none", "monotone", "power-law")
-"""What may be fitted to the ratios: nothing, a curve that never rises, or (1/r)^eta."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +82,12 @@ class CurveOptions:
     smoothing: weight of the overall click rate, 0 (swaps alone) to 1 (click rates alone). Section
         7.6 smooths in this way and does not say how much.
     ranks: the ranks whose ratio is used, others are interpolated; empty for all of them.
-    fit: "none", "monotone" or "power-law".
+    fit: one of ``FITS``.
     """
 
     smoothing: float = 0.0
     ranks: tuple[int, ...] = ()
-    fit: Fit = "none"
+    fit: str = "none"
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -210,12 +206,8 @@ def assemble_curve(
     notices += [*told, *_filled(between, beside, used)]
     full = _interpolated(values, weights, estimate.reference)
     before = full
-    if chosen.fit == "monotone":
-        full = falling(full, np.where(known, weights, 0.0))
-    elif chosen.fit == "power-law":
-        eta = power_law_exponent(values, weights, estimate.reference)
-        full = np.arange(1.0, full.size + 1) ** -eta
-        notices.append(f"Fitted power law: p = (1/r)^η with η = {eta:.3f}.")
+    full, fit_notices = FITS[chosen.fit](full, values, weights, estimate.reference)
+    notices += fit_notices
     fitted = (np.flatnonzero(~np.isclose(full, before, rtol=1e-9, atol=0.0)) + 1).tolist()
     outside = [] if blind or chosen.smoothing > 0 else _outside(estimate, full, known)
     full = full / full[0]
@@ -306,40 +298,6 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
             "curve is carried on as the ranks above fall."
         )
     return told
-
-
-def falling(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Closest curve that never rises, by weighted least squares (pool adjacent violators).
-
-    values, weights [K]; a weight of 0 counts a little, so that every rank has a place.
-    """
-    usable = np.maximum(weights, max(1e-6 * float(weights.max(initial=0.0)), 1e-12))
-    blocks: list[tuple[float, float, int]] = []
-    for value, weight in zip(values.tolist(), usable.tolist(), strict=True):
-        mean, mass, count = value, weight, 1
-        while blocks and blocks[-1][0] < mean:
-            other, other_mass, other_count = blocks.pop()
-            mean = (mean * mass + other * other_mass) / (mass + other_mass)
-            mass, count = mass + other_mass, count + other_count
-        blocks.append((mean, mass, count))
-    return np.repeat([mean for mean, _, _ in blocks], [count for _, _, count in blocks])
-
-
-def power_law_exponent(values: FloatArray, weights: FloatArray, reference: int) -> float:
-    """Exponent eta of ratio_r = (r / reference)^-eta by weighted least squares in logarithms.
-
-    Passes through 1 at the reference; ranks whose value is NaN are left out. Raises InputError if
-    no rank beside the reference has a value; a rising curve gives 0.
-    """
-    rank = np.arange(1.0, values.size + 1)
-    use = np.isfinite(values) & (rank != reference)
-    if not use.any():
-        raise InputError("A power law needs a ratio at one rank beside the reference.")
-    x = np.log(rank[use] / reference)
-    y = np.log(values[use])
-    # Values are relative errors on the logarithmic scale: var(log v) = var(v) / v^2.
-    w = weights[use] * values[use] ** 2
-    return max(0.0, -float((w * x * y).sum() / (w * x * x).sum()))
 
 
 def _chosen_ratios(

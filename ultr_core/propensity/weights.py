@@ -1,7 +1,7 @@
 """What the learner sees: one non-negative number for each document.
 
 Naive, propensity-weighted, clipped and full-information learning differ in these numbers
-and in nothing else.
+and in nothing else. They are the two numbers a row of an estimator, summed by document.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog, require_log
 from ultr_core.feedback.examination import ExaminationCurve, require_curve
-from ultr_core.ranking import in_brief, number_or_nan, real_numbers
+from ultr_core.propensity.row_numbers import (
+    LEAST_PROPENSITY,
+    Numbers,
+    RowNumbers,
+    inverse_propensities,
+    row_numbers,
+)
+from ultr_core.ranking import (
+    checked_offsets,
+    in_brief,
+    number_or_nan,
+    query_of_document,
+    real_numbers,
+)
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
-
-# Below this the squares of inverses no longer add up to a finite number.
-LEAST_PROPENSITY = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +71,47 @@ class Weights:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "clicks", clicks)
 
+    @classmethod
+    def from_signed(cls, values: ArrayLike, query_offsets: ArrayLike, clicks: float) -> Weights:
+        """Weights from sums a_d of any sign: a_d less the smallest of its query.
+
+        That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
+        always add up to the same; so no difference of risk changes, and no sum is negative. Of all
+        such shifts it is the smallest, and raises the hinge bound least.
+
+        values a [documents], query_offsets [queries + 1], clicks n. Raises InputError as the class
+        does, and for arrays that do not fit.
+
+        >>> Weights.from_signed([2.0, -1.0, 0.5], query_offsets=[0, 2, 3], clicks=3).values.tolist()
+        [3.0, 0.0, 0.0]
+        """
+        signed = real_numbers(values, "Weights").astype(np.float64)
+        offsets = checked_offsets(query_offsets, signed.size)
+        least = np.minimum.reduceat(signed, offsets[:-1])
+        return cls(signed - least[query_of_document(offsets)], clicks)
+
+
+def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
+    """What the learner sees of a log: for each document the sum of u clicks + v impressions.
+
+    Sums of an estimator with v other than 0 are floored at the smallest of each query
+    (`Weights.from_signed`); without v they are never negative and stay as they are. n is the number
+    of clicks in any case. numbers [rows]: u and v, or propensities. Raises InputError for a log
+    without clicks and as `RowNumbers.on_log` does.
+    """
+    require_log(log)
+    of_rows = row_numbers(numbers).on_log(log)
+    if log.total_clicks == 0:
+        raise InputError(
+            f"There is no click in {counted(log.query_draws, 'query draw')}; learning needs at "
+            "least one."
+        )
+    values = log.sum_by_document(log.clicks * of_rows.u)
+    if not of_rows.counts_impressions:
+        return Weights(values, log.total_clicks)
+    values += log.sum_by_document(log.impressions * of_rows.v)
+    return Weights.from_signed(values, log.query_offsets, log.total_clicks)
+
 
 def naive_weights(log: ClickLog) -> Weights:
     """Weights of a learner that takes every click at face value: the clicks of each document.
@@ -73,7 +124,7 @@ def naive_weights(log: ClickLog) -> Weights:
     [10.0, 10.0]
     """
     require_log(log)
-    return _weights_of_clicks(log, np.ones(log.clicks.size))
+    return weights_of_log(log, RowNumbers(np.ones(log.clicks.size)))
 
 
 def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) -> Weights:
@@ -95,8 +146,7 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     """
     require_log(log)
     require_curve(curve)
-    propensity = clipped_propensities(curve.at(log.rank), clip)
-    return _weights_of_clicks(log, inverse_propensities(log, propensity))
+    return weights_of_log(log, clipped_propensities(curve.at(log.rank), clip))
 
 
 def full_information_weights(relevance: ArrayLike) -> Weights:
@@ -141,47 +191,6 @@ def require_clip(clip: object) -> None:
         raise InputError(
             f"The clipping threshold is {in_brief(clip)}; it must be above 0 and at most 1."
         )
-
-
-def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
-    """1 / q for each row of the log with clicks, and 0 for rows without.
-
-    propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns
-    float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
-    that its inverse is infinite, or no propensity at all.
-    """
-    require_log(log)
-    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
-    if q.shape != log.clicks.shape:
-        raise InputError(
-            f"{counted(q.size, 'propensity was', 'propensities were')} given for "
-            f"{counted(log.clicks.size, 'row')} of the log; give one for each."
-        )
-    clicked = np.flatnonzero(log.clicks)
-    of_clicked = q[clicked]
-    right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)
-    if not right.all():
-        wrong = clicked[~right]
-        row, rank = int(wrong[0]), int(log.rank[wrong[0]])
-        affected = int(log.clicks[wrong[log.rank[wrong] == rank]].sum())
-        raise InputError(
-            f"Rank {rank} has {counted(affected, 'click')} but propensity "
-            f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
-            "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
-        )
-    inverse = np.zeros(q.size)
-    inverse[clicked] = 1.0 / of_clicked
-    return inverse
-
-
-def _weights_of_clicks(log: ClickLog, weight_of_click: FloatArray) -> Weights:
-    """Sum the weight of every click by document."""
-    if log.total_clicks == 0:
-        raise InputError(
-            f"There is no click in {counted(log.query_draws, 'query draw')}; learning needs at "
-            "least one."
-        )
-    return Weights(log.sum_by_document(log.clicks * weight_of_click), log.total_clicks)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from ultr_core.risk.estimators import (
         RiskEstimates,
+        estimate_by,
         estimate_difference,
         estimate_mean_rank,
         estimate_risk,
@@ -53,6 +54,7 @@ __all__ = [
     "clipping_bias",
     "difference_with_reach",
     "empty_queries",
+    "estimate_by",
     "estimate_difference",
     "estimate_mean_rank",
     "estimate_risk",

@@ -1,8 +1,10 @@
-"""Risk estimated from clicks: naive, propensity-weighted and clipped are one formula.
+"""Risk estimated from a click log by two numbers a row, u for a click and v for an impression.
 
-Naive: propensities 1. Inverse propensity scoring (IPS): the examination probability of the
-presented rank. Clipped: ``clipped_propensities`` of these. Self-normalised (SNIPS): divided by the
-summed weight instead of the number of query draws.
+    R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions)
+
+Naive: u = 1. Inverse propensity scoring (IPS): u = 1 / p with the examination probability of the
+presented rank. Clipped: u = 1 / max(tau, p). All three have v = 0. Self-normalised (SNIPS): divided
+by the summed weight instead of the number of query draws.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from scipy.sparse import csr_array
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog, require_log
-from ultr_core.propensity.weights import effective_sample_size, inverse_propensities
+from ultr_core.propensity.estimator import Belief, Estimator
+from ultr_core.propensity.row_numbers import Numbers, row_numbers
+from ultr_core.propensity.weights import effective_sample_size
 from ultr_core.ranking import query_of_document, real_numbers
 from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.checks import checked_places
@@ -30,7 +34,7 @@ class RiskEstimates(NamedTuple):
     """Estimated risks of several rankers from one log.
 
     value, standard_error: float64 [rankers]; query_draws: N;
-    effective_sample_size, largest_weight: of the click weights 1 / q, the same for every ranker.
+    effective_sample_size, largest_weight: of the click weights u, the same for every ranker.
     """
 
     value: FloatArray
@@ -59,35 +63,36 @@ class RiskEstimates(NamedTuple):
         )
 
 
-def estimate_risk(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
+def estimate_risk(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate:
     """Risk of one ranker, estimated from clicks; see `estimate_risks`.
 
-    ranks [documents] under the ranker to be judged, propensities q [rows of the log].
+    ranks [documents] under the ranker to be judged, numbers [rows of the log].
     """
-    return estimate_risks(log, real_numbers(ranks, "Ranks")[None, ...], propensities).estimate(0)
+    return estimate_risks(log, real_numbers(ranks, "Ranks")[None, ...], numbers).estimate(0)
 
 
-def estimate_difference(log: ClickLog, differences: ArrayLike, propensities: ArrayLike) -> Estimate:
+def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> Estimate:
     """Risk of one ranker less that of another, for risk is linear in the ranks.
 
-    differences [documents] of their ranks, of any sign; propensities q [rows of the log]. Raises
+    differences [documents] of their ranks, of any sign; numbers [rows of the log]. Raises
     InputError as `estimate_risks` does.
     """
     require_log(log)
     places = real_numbers(differences, "Differences of ranks")[None, ...]
     places = checked_places(places, log.n_documents, least=-np.inf)
-    return _estimates(log, places, propensities).estimate(0)
+    return _estimates(log, places, numbers).estimate(0)
 
 
-def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> RiskEstimates:
+def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEstimates:
     """Risks of several rankers, estimated from clicks, with standard errors.
 
-    R_hat(S) = (1 / N) sum over clicks of rank(d | S) / q, equation (5) of Joachims, Swaminathan
-    and Schnabel (2017), with N the number of query draws, those without clicks included.
+    R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number
+    of query draws, those without clicks included. u = 1 / q and v = 0 give equation (5) of
+    Joachims, Swaminathan and Schnabel (2017).
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
-    moment of one draw's contribution X. With T_q the summed weight rank / q of the clicks of
-    query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of 1 / q and 1 / q^2:
+    moment of one draw's contribution X. With T_q the summed rank (u clicks + v impressions) of
+    query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of u and u^2:
 
         M2 = (1 / N) sum_q [T_q^2 / N_q + sum_d rank(d)^2 (A_d - B_d^2 / N_q)],
 
@@ -95,9 +100,10 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     of a draw are examined independently. A query drawn once contributes its own square. Where
     documents move between ranks it neglects that two of them cannot move independently.
 
-    ranks [rankers, documents], propensities q [rows]; those of unclicked rows do not matter.
-    Raises InputError for clicks without propensity, arrays that do not fit or hold what is no
-    finite number, ranks below 1, or fewer than two query draws.
+    ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
+    u of unclicked rows does not matter. Raises InputError for clicks without propensity, arrays
+    that do not fit or hold what is no finite number, ranks below 1, fewer than two query draws, and
+    v other than 0 for a log of clicks only.
 
     The presented ranking and its reverse, judged from clicks on both documents; the click on rank
     2, which half of the users look at, weighs two:
@@ -109,11 +115,11 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> 
     True
     """
     require_log(log)
-    return _estimates(log, places_of_rankers(ranks, log.n_documents), propensities)
+    return _estimates(log, places_of_rankers(ranks, log.n_documents), numbers)
 
 
-def _estimates(log: ClickLog, places: NDArray[Any], propensities: ArrayLike) -> RiskEstimates:
-    sums = WeighedSums(log, [propensities], len(places))
+def _estimates(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEstimates:
+    sums = WeighedSums(log, [numbers], len(places))
     for queries, documents, block in rank_blocks(places, log.query_offsets):
         sums.add(queries, documents, block)
     return sums.estimates()[0]
@@ -127,10 +133,11 @@ def places_of_rankers(ranks: ArrayLike, documents: int) -> NDArray[Any]:
     return places
 
 
-def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike) -> Estimate:
+def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate:
     """Mean rank of a relevant document, estimated from clicks by self-normalised weights (SNIPS).
 
-    (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q): the number of query draws
+    (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), and with u clicks + v
+    impressions in place of clicks / q for any other estimator: the number of query draws
     and any common factor of the propensities cancel out, so that it does not have the scale of
     the risk but that of one rank, from 1 to the longest list. Swaminathan and Joachims (NIPS
     2015). It is a ratio and slightly biased, by about 1 / N.
@@ -138,20 +145,25 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
     Standard error by the delta method: that of the estimated risk with rank - value in place of
     the rank, divided by the mean summed weight of a draw.
 
-    ranks [documents] under the ranker to be judged, propensities q [rows of the log]. Raises
-    InputError as `estimate_risks` does, and for a log without clicks.
+    ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
+    `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
     """
     require_log(log)
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
-    sums = WeighedSums(log, [propensities], 1)
+    sums = WeighedSums(log, [numbers], 1)
     weight = sums.weights[0]
     summed = float(weight.sum())
-    if summed == 0:
+    if log.total_clicks == 0:
         raise InputError(
             f"There is no click in {counted(log.query_draws, 'query draw')}; a self-normalised "
             "estimate needs at least one."
+        )
+    if not summed > 0:
+        raise InputError(
+            f"The weights of the log add up to {summed:g}; a self-normalised estimate needs a sum "
+            "above 0."
         )
     value = float(places.astype(np.float64) @ weight) / summed
     for queries, documents, block in rank_blocks(places[None] - value, log.query_offsets):
@@ -161,8 +173,18 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, propensities: ArrayLike)
     return Estimate.normal(value, error, log.query_draws, centred.effective_sample_size)
 
 
+def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
+    """What one of ``ESTIMATORS`` says of a ranker: its risk, or a mean rank if it is normalised.
+
+    ranks [documents] under the ranker to be judged; belief: what the estimator is given. Raises
+    InputError as `estimate_risk` and `estimate_mean_rank` do.
+    """
+    estimate = estimate_mean_rank if estimator.normalised else estimate_risk
+    return estimate(log, ranks, estimator.numbers(log, belief))
+
+
 class _Weighed(NamedTuple):
-    """Clicks by document: B_d and A_d - B_d^2 / N_q of `estimate_risks`, draws N_q and N.
+    """A log by document: u clicks + v impressions, A_d - B_d^2 / N_q, and draws N_q.
 
     size, largest: effective sample size and largest weight of the clicks.
     """
@@ -175,25 +197,28 @@ class _Weighed(NamedTuple):
 
 
 class WeighedSums:
-    """The sums of `estimate_risks` for several propensities, over blocks of queries in order.
+    """The sums of `estimate_risks` for several estimators, over blocks of queries in order.
 
-    Ranks are read once however many propensities there are, and only those of clicked documents:
-    the others add 0. What one propensity gives is to the last digit what it gives alone.
+    Ranks are read once however many estimators there are, and only those of documents that count:
+    the others add 0. What one estimator gives is to the last digit what it gives alone.
 
-    propensities q [rows], one or more; rankers: how many are judged. Raises InputError as
+    numbers [rows] of one estimator or more; rankers: how many are judged. Raises InputError as
     `estimate_risks` does.
     """
 
-    def __init__(self, log: ClickLog, propensities: Sequence[ArrayLike], rankers: int) -> None:
-        self._weighed = [_weighed(log, q) for q in propensities]
+    def __init__(self, log: ClickLog, numbers: Sequence[Numbers], rankers: int) -> None:
+        self._weighed = [_weighed(log, of_rows) for of_rows in numbers]
         self._draws = log.query_draws
-        self._clicked = np.flatnonzero(log.clicks_per_document).astype(np.int32)
-        self._starts = np.searchsorted(self._clicked, log.query_offsets).astype(np.int32)
-        self._total, self._between, self._within = np.zeros((3, len(propensities), rankers))
+        counting = np.logical_or.reduce(
+            [log.clicks_per_document > 0, *(weighed.weight != 0 for weighed in self._weighed)]
+        )
+        self._counting = np.flatnonzero(counting).astype(np.int32)
+        self._starts = np.searchsorted(self._counting, log.query_offsets).astype(np.int32)
+        self._total, self._between, self._within = np.zeros((3, len(numbers), rankers))
 
     @property
     def weights(self) -> list[FloatArray]:
-        """Summed weight 1 / q of the clicks of each document, [documents] for each propensity."""
+        """Summed u clicks + v impressions of each document, [documents] for each estimator."""
         return [weighed.weight for weighed in self._weighed]
 
     def add(self, queries: slice, documents: slice, ranks: FloatArray) -> None:
@@ -202,8 +227,7 @@ class WeighedSums:
         Blocks are those of `rank_blocks`.
         """
         starts = self._starts[queries.start : queries.stop + 1]
-        clicked = slice(starts[0], starts[-1])
-        rows = self._clicked[clicked]
+        rows = self._counting[starts[0] : starts[-1]]
         columns = rows - np.int32(documents.start)
         of_query = [
             csr_array(
@@ -221,7 +245,7 @@ class WeighedSums:
             self._within[number] += _summed(weighed.spread[rows], ranks, columns)
 
     def estimates(self) -> tuple[RiskEstimates, ...]:
-        """The estimated risks by each of the propensities, once all blocks are counted."""
+        """The estimated risks by each of the estimators, once all blocks are counted."""
         return tuple(
             self._estimate(number, weighed) for number, weighed in enumerate(self._weighed)
         )
@@ -248,14 +272,17 @@ def _summed(
     return sums
 
 
-def _weighed(log: ClickLog, propensities: ArrayLike) -> _Weighed:
-    inverse = inverse_propensities(log, real_numbers(propensities, "Propensities"))
+def _weighed(log: ClickLog, numbers: Numbers) -> _Weighed:
+    of_rows = row_numbers(numbers).on_log(log)
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
-    by_row = log.clicks * inverse
-    size = effective_sample_size(by_row, inverse)
-    weight = log.sum_by_document(by_row)
-    squares = log.sum_by_document(log.clicks * np.square(inverse))
-    drawn = np.maximum(log.draws_per_query, 1)
-    spread = squares - weight**2 / drawn[query_of_document(log.query_offsets)]
-    return _Weighed(size, float(inverse.max(initial=0)), weight, spread, drawn)
+    by_row = log.clicks * of_rows.u
+    size = effective_sample_size(by_row, of_rows.u)
+    clicked = log.sum_by_document(by_row)
+    squares = log.sum_by_document(log.clicks * np.square(of_rows.u))
+    drawn = np.maximum(log.draws, 1)
+    spread = squares - clicked**2 / drawn[query_of_document(log.query_offsets)]
+    weight = clicked
+    if of_rows.counts_impressions:
+        weight = clicked + log.sum_by_document(log.impressions * of_rows.v)
+    return _Weighed(size, float(of_rows.u.max(initial=0)), weight, spread, drawn)

@@ -1,9 +1,10 @@
 """Exact expectation and variance of the estimated risks, in closed form.
 
 Throughout: pi [documents] is the probability of a click on each document in one presentation,
-q [documents] the propensity by which the estimator divides, ranks [..., documents] the ranks
-under the ranker to be judged (any leading axes), query_offsets [queries + 1]. Queries are drawn
-uniformly; given the query, clicks are independent (position model).
+numbers [documents] what the estimator gives each of them, u for a click and v for an impression (or
+propensities q, for u = 1 / q and v = 0), ranks [..., documents] the ranks under the ranker to be
+judged (any leading axes), query_offsets [queries + 1]. Queries are drawn uniformly; given the
+query, one ranking is presented and clicks are independent.
 """
 
 from __future__ import annotations
@@ -14,69 +15,93 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import PositionModel, check_noise
+from ultr_core.feedback.click_models import ClickModel, PositionModel, check_noise
 from ultr_core.feedback.examination import ExaminationCurve
-from ultr_core.propensity.weights import LEAST_PROPENSITY, clipped_propensities
+from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
+from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.ranking import (
     checked_offsets,
     in_brief,
     number_or_nan,
     query_sums,
     real_numbers,
+    require_finite,
     whole_or_none,
 )
 from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.checks import checked_places, checked_probabilities, checked_propensities
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
 
-def _per_propensity(numerator: FloatArray, propensities: ArrayLike) -> FloatArray:
-    """Numerator / q, 0 where the numerator is 0; raises InputError for a zero q elsewhere."""
-    q = checked_propensities(propensities, numerator.size)
-    possible = numerator > 0
-    wrong = possible & ~(q > LEAST_PROPENSITY)
+def _times_u(possible: FloatArray, numbers: Numbers) -> FloatArray:
+    """Possible times u, 0 where possible is 0; raises InputError where u is infinite elsewhere.
+
+    Where u = 1 / q it is one division, rounded once: p r / p is r.
+    """
+    given = row_numbers(numbers)
+    happens = possible > 0
+    if given.divisor is not None:
+        q = checked_propensities(given.divisor, possible.size)
+        _require(
+            happens, q > LEAST_PROPENSITY, q, "propensity", "be clipped at a threshold above 0"
+        )
+        return np.divide(possible, q, out=np.zeros(q.size), where=happens)
+    u = given.u
+    if u.size != possible.size:
+        raise InputError(
+            f"An estimator gave numbers for {counted(u.size, 'row')}, but there are "
+            f"{counted(possible.size, 'document')}; give two for each."
+        )
+    _require(happens, np.abs(u) < 1.0 / LEAST_PROPENSITY, u, "u", "a finite number")
+    return np.multiply(possible, u, out=np.zeros(u.size), where=happens)
+
+
+def _require(
+    happens: NDArray[np.bool_], right: NDArray[np.bool_], found: FloatArray, what: str, must: str
+) -> None:
+    """Raise InputError naming the first document that can be clicked and has no usable number."""
+    wrong = happens & ~right
     if wrong.any():
         document = int(np.argmax(wrong))
         raise InputError(
-            f"Document {document} (counted from 0) can be clicked but has propensity "
-            f"{q[document]:g}; it must be above 0 or be clipped at a threshold above 0."
+            f"Document {document} (counted from 0) can be clicked but has {what} "
+            f"{found[document]:g}; it must be {must}."
         )
-    return np.divide(numerator, q, out=np.zeros(q.size), where=possible)
 
 
 def expected_delta(
     click_probability: ArrayLike,
-    propensities: ArrayLike,
+    numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> FloatArray:
     """Expected contribution of one draw of each query, float64 [..., queries].
 
-    E[Delta_hat | x] = sum_d rank(d | S) pi_d / q_d. With q the true propensities and no noise it
-    is Delta of equation (2): the unbiasedness proved in Section 4. Raises InputError where a
-    document with pi > 0 has q = 0, for a pi outside [0, 1], and for arrays that do not fit or
-    hold what is no finite number; so do the other functions here.
+    E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q, q the true propensities,
+    v = 0 and no noise it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
+    InputError where a document with pi > 0 has q = 0 or no finite u, for a pi outside [0, 1], and
+    for arrays that do not fit or hold what is no finite number; so do the other functions here.
     """
-    pi = checked_probabilities(click_probability)
-    places = checked_places(ranks, pi.size)
-    contribution = np.multiply(places, _per_propensity(pi, propensities), dtype=np.float64)
+    expected = expected_contribution(click_probability, numbers)
+    contribution = np.multiply(checked_places(ranks, expected.size), expected, dtype=np.float64)
     sums: FloatArray = query_sums(contribution, query_offsets)
     return sums
 
 
 def variance_of_delta(
     click_probability: ArrayLike,
-    propensities: ArrayLike,
+    numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> FloatArray:
     """Variance of the contribution of one draw of each query, float64 [..., queries].
 
-    Var[Delta_hat | x] = sum_d rank(d | S)^2 pi_d (1 - pi_d) / q_d^2; noise-free with the true
-    propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
+    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), whatever v; noise-free with the
+    true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
-    spread = _spread(click_probability, propensities)
+    spread = _spread(click_probability, numbers)
     squares = np.square(checked_places(ranks, spread.size), dtype=np.float64)
     sums: FloatArray = query_sums(squares * spread, query_offsets)
     return sums
@@ -84,15 +109,15 @@ def variance_of_delta(
 
 def expected_risk(
     click_probability: ArrayLike,
-    propensities: ArrayLike,
+    numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> FloatArray:
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
-    Naive: q = 1; IPS: q = p; clipped: max(tau, p); wrong model: q = the assumed propensities.
+    Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p); wrong model: the assumed propensities.
     """
-    contribution = expected_contribution(click_probability, propensities)
+    contribution = expected_contribution(click_probability, numbers)
     offsets = checked_offsets(query_offsets, contribution.size)
     places = checked_places(ranks, contribution.size)
     rows = places.reshape(-1, contribution.size)
@@ -103,17 +128,22 @@ def expected_risk(
     return means
 
 
-def expected_contribution(click_probability: ArrayLike, propensities: ArrayLike) -> FloatArray:
-    """pi / q of each document, float64 [documents]: what its rank is multiplied by on average.
+def expected_contribution(click_probability: ArrayLike, numbers: Numbers) -> FloatArray:
+    """u pi + v of each document, float64 [documents]: what its rank is multiplied by on average.
 
     Raises InputError where pi > 0 but q = 0, and for a pi outside [0, 1].
     """
-    return _per_propensity(checked_probabilities(click_probability), propensities)
+    given = row_numbers(numbers)
+    of_clicks = _times_u(checked_probabilities(click_probability), given)
+    if not given.counts_impressions:
+        return of_clicks
+    require_finite(given.v, "number an impression counts")
+    return of_clicks + given.v
 
 
 def variance_of_risk(
     click_probability: ArrayLike,
-    propensities: ArrayLike,
+    numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
     query_draws: int,
@@ -127,19 +157,19 @@ def variance_of_risk(
         raise InputError(
             f"The number of query draws must be 1 or more, not {in_brief(query_draws)}."
         )
-    mean = expected_delta(click_probability, propensities, ranks, query_offsets)
-    spread = _spread(click_probability, propensities)
+    mean = expected_delta(click_probability, numbers, ranks, query_offsets)
+    spread = _spread(click_probability, numbers)
     # Summed over all documents at once, the sums by query not being needed one by one.
     within = np.square(ranks, dtype=np.float64) @ spread / mean.shape[-1]
     total: FloatArray = (within + mean.var(axis=-1)) / query_draws
     return total
 
 
-def _spread(click_probability: ArrayLike, propensities: ArrayLike) -> FloatArray:
-    """pi (1 - pi) / q^2 of each document, 0 where pi is 0."""
+def _spread(click_probability: ArrayLike, numbers: Numbers) -> FloatArray:
+    """u^2 pi (1 - pi) of each document, 0 where pi is 0."""
     pi = checked_probabilities(click_probability)
-    inverse = _per_propensity((pi > 0).astype(np.float64), propensities)
-    return pi * (1.0 - pi) * inverse**2
+    u = _times_u((pi > 0).astype(np.float64), numbers)
+    return pi * (1.0 - pi) * u**2
 
 
 class AffineLaw(NamedTuple):
@@ -178,7 +208,7 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
 
 
 def misspecified_expectation(
-    model: PositionModel,
+    model: ClickModel,
     assumed: ExaminationCurve,
     relevance: ArrayLike,
     presented_ranks: ArrayLike,
@@ -214,7 +244,7 @@ def clipping_bias(
     """
     p = model.curve.at(presented_ranks)
     places = checked_places(ranks, p.size)
-    kept = _per_propensity(p, clipped_propensities(p, clip))
+    kept = _times_u(p, clipped_propensities(p, clip))
     factor = model.click_given_examined(relevance) * (kept - 1.0)
     means: FloatArray = query_sums(np.multiply(places, factor), query_offsets).mean(axis=-1)
     return means

@@ -177,7 +177,7 @@ def test_a_seed_draws_the_same_queries_with_sessions(
     counts, rows = (
         join_log(read_log(tmp_path / name), corpus).clicks for name in ("counts.csv", "rows.csv")
     )
-    assert counts.draws_per_query.tolist() == rows.draws_per_query.tolist()
+    assert counts.draws.tolist() == rows.draws.tolist()
     assert counts.clicks_per_document.tolist() != rows.clicks_per_document.tolist()
 
 

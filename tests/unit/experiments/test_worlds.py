@@ -32,8 +32,8 @@ from ultr_core.experiments import (
 )
 from ultr_core.experiments import test_risk as check_risk
 from ultr_core.experiments import test_risks as check_risks
+from ultr_core.learners import COST_GRID
 from ultr_core.learners.selection import (
-    COST_GRID,
     COST_WITHOUT_VALIDATION,
     Candidate,
     select_by_clicks,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ def test_a_moved_document_is_one_document():
     log = make()
     assert log.clicks_per_document.tolist() == [2, 2, 4]
     assert log.impressions_per_document.tolist() == [5, 5, 4]
-    assert log.draws_per_query.tolist() == [5, 4]
+    assert log.draws.tolist() == [5, 4]
     assert log.total_clicks == 8
     assert log.query_draws == 10
     assert not log.covers_corpus
@@ -108,3 +110,52 @@ def test_no_document_is_shown_below_the_end_of_its_list():
         make(rank=[1, 2, 1, 2, 2])
     with pytest.raises(InputError, match=r"Row 1 .* rank 99, .* only 2 documents"):
         make(rank=[1, 99, 1, 2, 1])
+
+
+def test_a_list_that_is_not_the_candidates_may_go_on_below_the_last_of_them():
+    log = make(rank=[1, 99, 1, 2, 2], whole_lists=False)
+    assert log.rank.max() == 99
+    assert not log.whole_lists
+    assert make().whole_lists
+
+
+def test_draws_are_always_known():
+    assert make().draws.tolist() == [5, 4]
+    given = make(draws=[5, 5])
+    assert given.draws.tolist() == [5, 5]
+    assert given.draws.dtype == np.int64
+    with pytest.raises(ValueError, match="read-only"):
+        given.draws[0] = 1
+    with pytest.raises(InputError, match="2 queries needs as many numbers of draws"):
+        make(draws=[5])
+    with pytest.raises(InputError, match="at least 11 query draws"):
+        make(draws=[5, 6])
+
+
+def test_rows_are_counts_of_one_document_rank_and_context():
+    assert make().context.tolist() == [0] * 5
+    same = {"document": [0, 1, 1, 0, 2], "rank": [1, 1, 1, 2, 1]}
+    log = make(**same, context=[0, 0, 3, 0, 1])
+    assert log.context.dtype == np.int32
+    assert log.clicks_per_document.tolist() == [2, 2, 4]
+    with pytest.raises(InputError, match="document 1 at rank 1 in context 3 twice"):
+        make(**same, context=[0, 3, 3, 0, 1])
+    with pytest.raises(InputError, match=r"Row 1 .* a context of 0 or more"):
+        make(context=[0, -1, 3, 0, 1])
+    with pytest.raises(InputError, match="equally long"):
+        make(context=[0, 1])
+
+
+def test_a_log_of_clicks_only_is_recognised():
+    assert make(clicks=[3, 3, 2, 2, 4]).clicks_only
+    assert not make().clicks_only
+    assert not make(clicks=[0] * 5, impressions=[0] * 5).clicks_only
+
+
+def test_a_copy_with_other_clicks_keeps_everything_else():
+    log = make(draws=[6, 4], context=[0, 1, 0, 0, 2], whole_lists=False)
+    silent = dataclasses.replace(log, clicks=[0] * 5)
+    assert silent.total_clicks == 0
+    assert silent.draws.tolist() == [6, 4]
+    assert silent.context.tolist() == [0, 1, 0, 0, 2]
+    assert not silent.whole_lists

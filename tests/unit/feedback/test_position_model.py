@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
-from ultr_core.feedback import PositionModel, PowerLaw
+from ultr_core.feedback import PositionModel, PowerLaw, TrustBiasModel, clicks_per_query_draw
 
 RANKS = np.array([3, 1, 2, 1, 2])
 RELEVANCE = np.array([True, False, True, False, False])
@@ -19,7 +19,7 @@ def test_click_probabilities_by_hand():
     model = PositionModel(PowerLaw(1), 0.8, 0.2)
     expected = [0.8 / 3, 0.2, 0.4, 0.2, 0.1]
     assert model.click_probability(RELEVANCE, RANKS) == pytest.approx(expected, rel=1e-15)
-    rate = model.expected_clicks_per_query_draw(RELEVANCE, RANKS, OFFSETS)
+    rate = clicks_per_query_draw(model.click_probability(RELEVANCE, RANKS), OFFSETS)
     assert rate == pytest.approx(sum(expected) / 2, rel=1e-15)
     share = model.noise_share(RELEVANCE, RANKS)
     assert share == pytest.approx(0.5 / sum(expected), rel=1e-15)
@@ -69,8 +69,6 @@ def test_relevance_that_is_no_number_is_refused(relevance, words):
     model = PositionModel(PowerLaw(1), 1, 0.1)
     with pytest.raises(InputError, match=words):
         model.click_probability(relevance, [1, 2])
-    with pytest.raises(InputError, match=words):
-        model.expected_clicks_per_query_draw(relevance, [1, 2], [0, 2])
 
 
 @pytest.mark.parametrize("value", [None, "x", float("nan"), 1j, [1]])
@@ -78,3 +76,16 @@ def test_noise_that_is_no_number_is_refused(value):
     for noise in ((value, 0.1), (1.0, value)):
         with pytest.raises(InputError, match="1 >= eps_plus > eps_minus >= 0"):
             PositionModel(PowerLaw(1), *noise)
+
+
+@pytest.mark.parametrize(
+    "users", [PositionModel(PowerLaw(0.7), 0.9, 0.2), TrustBiasModel.published()]
+)
+def test_a_click_is_affine_in_relevance_at_every_rank(users):
+    """Degrees of relevance, too: alpha r + beta is the probability of a click."""
+    ranks = np.arange(1, 41)
+    alpha, beta = users.affine(ranks)
+    assert np.all(alpha > 0)
+    for degree in (0.0, 0.3, 1.0):
+        chance = users.click_probability(np.full(40, degree), ranks)
+        assert alpha * degree + beta == pytest.approx(chance, rel=1e-14)

@@ -15,6 +15,7 @@ from ultr_core.errors import InputError
 from ultr_core.feedback import (
     PositionModel,
     PowerLaw,
+    clicks_per_query_draw,
     count_queries,
     draw_queries,
     query_draws_for,
@@ -144,7 +145,7 @@ def test_fewer_draws_are_a_prefix_of_more(sampler):
         log = log if sampler is simulate_counts else log[0]
         assert np.all(log.impressions >= before[0])
         assert np.all(log.clicks >= before[1])
-        assert log.draws_per_query.sum() == log.query_draws == draws
+        assert log.draws.sum() == log.query_draws == draws
         before = log.impressions, log.clicks
 
 
@@ -192,7 +193,7 @@ def test_events_and_counts_of_sessions_tell_the_same_story():
     offsets, ranks, relevance = world()
     pi = PositionModel(PowerLaw(1), 1, 0).click_probability(relevance, ranks)
     log, events = simulate_sessions(pi, ranks, offsets, 3000, 6)
-    assert np.array_equal(log.draws_per_query, np.bincount(events.query, minlength=300))
+    assert np.array_equal(log.draws, np.bincount(events.query, minlength=300))
     of_click = np.searchsorted(offsets, events.click_document, side="right") - 1
     assert np.array_equal(events.query[events.click_draw], of_click)
     pairs = events.click_draw * offsets[-1] + events.click_document
@@ -236,9 +237,9 @@ def test_query_draws_from_clicks():
     assert query_draws_for(1, 100) == 1
     offsets, ranks, relevance = world()
     model = PositionModel(PowerLaw(1), 1, 0.1)
-    rate = model.expected_clicks_per_query_draw(relevance, ranks, offsets)
-    draws = query_draws_for(50_000, rate)
     pi = model.click_probability(relevance, ranks)
+    rate = clicks_per_query_draw(pi, offsets)
+    draws = query_draws_for(50_000, rate)
     log = simulate_counts(pi, ranks, offsets, draws, 0)
     # Five standard errors of the number of clicks, queries counted as random: below 1e-6.
     per_query = np.add.reduceat(pi, offsets[:-1])

@@ -49,15 +49,15 @@ def test_rows_become_counts_by_document_and_rank(corpus: Corpus) -> None:
     assert log.rank.tolist() == [1, 2, 1, 2, 1]
     assert log.impressions.tolist() == [1, 2, 2, 1, 1]
     assert log.clicks.tolist() == [0, 1, 1, 0, 1]
-    assert log.draws_per_query.tolist() == [3, 1]
+    assert log.draws.tolist() == [3, 1]
     assert log.query_draws == 4
 
 
 def test_pages_count_query_draws_where_lists_are_logged_in_part(corpus: Corpus) -> None:
     text = "page,query,document,position,click\n1,A,x,1,1\n2,A,y,2,0\n3,A,x,1,0\n4,C,x,1,0\n"
-    assert join_log(parse_log(text), corpus).clicks.draws_per_query.tolist() == [3, 0]
+    assert join_log(parse_log(text), corpus).clicks.draws.tolist() == [3, 0]
     without = text.replace("page", "note")
-    assert join_log(parse_log(without), corpus).clicks.draws_per_query.tolist() == [2, 0]
+    assert join_log(parse_log(without), corpus).clicks.draws.tolist() == [2, 0]
 
 
 def test_positions_below_the_candidates_are_used_and_told(corpus: Corpus) -> None:

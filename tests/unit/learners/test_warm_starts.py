@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ultr_core.learners import fit_path, fit_ranker, objective_value, path
+from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value, path
 from ultr_core.learners.limits import RangesOf, feature_ranges
-from ultr_core.learners.selection import COST_GRID
 
 
 def test_a_good_start_saves_passes(medium_problem):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ultr_core.proofs import DERIVATIONS, SmallQuery, SmallWorld, Ways, default_world
-from ultr_core.proofs.derivations.section_7 import click_weights
+from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
 from ultr_core.proofs.small_world import power_law_fractions
 from ultr_core.proofs.users import Behaviour, dot, spread, times
 from ultr_core.risk import kendall_tau
@@ -179,11 +179,11 @@ def test_clipping_by_hand() -> None:
 
 def test_naive_is_weighting_without_bias_and_clipping_at_one() -> None:
     flat = SmallWorld.from_query({"curve": "1"})
-    assert click_weights(flat, "propensity") == click_weights(flat, "naive")
+    assert CLICK_WEIGHTS["propensity"](flat) == CLICK_WEIGHTS["naive"](flat)
     full = replace(default_world(), clip=Fraction(1))
-    assert click_weights(full, "clipped") == click_weights(full, "naive")
+    assert CLICK_WEIGHTS["clipped"](full) == CLICK_WEIGHTS["naive"](full)
     none = replace(default_world(), clip=Fraction(0))
-    assert click_weights(none, "clipped") == click_weights(none, "propensity")
+    assert CLICK_WEIGHTS["clipped"](none) == CLICK_WEIGHTS["propensity"](none)
 
 
 def test_self_normalised_estimate_tends_to_risk_per_relevant_document() -> None:

@@ -31,7 +31,7 @@ from ultr_core.propensity import (
     table_curve,
     write_curve,
 )
-from ultr_core.propensity.curves import falling
+from ultr_core.propensity.fits import falling
 
 
 def estimate(*values: float | None, reference: int = 1) -> PropensityEstimate:

@@ -18,7 +18,6 @@ from ultr_core.experiments.methods import (
     LOG_FIELDS,
     METHODS,
     WEIGHTED_FIELDS,
-    WORLD_FIELDS,
     Method,
     stage,
 )
@@ -27,7 +26,6 @@ from ultr_core.experiments.studies.memory import peak_memory_mib
 from ultr_core.experiments.studies.skip_above import agreement_with, train_skip_above
 from ultr_core.experiments.training import train_method
 from ultr_core.experiments.world import World
-from ultr_core.learners import LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.ranking import rank_documents
 from ultr_core.settings import PARAMETERS, Settings
@@ -43,6 +41,7 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
             "Skip-above preferences",
             "Ranking SVM on pairs of a click and a document skipped above it.",
             LOG_FIELDS,
+            trainer=train_skip_above,
         ),
     }
 )
@@ -69,7 +68,7 @@ class Cell:
     @property
     def weight(self) -> float:
         """Rough cost of the cell in units of a fit, to tell the time that is left."""
-        return {"production": 0.1, "skyline": 0.1, "clipped": 5.0}.get(self.method, 1.0)
+        return STUDY_METHODS[self.method].candidates or 0.1
 
 
 def key_of_log(method: str, settings: Settings) -> str:
@@ -91,8 +90,8 @@ def curve_name(values: Values) -> str:
 
 def cell_of(method: str, settings: Settings, draw: int) -> Cell:
     """The cell of a method; a method that learns from no click has the one draw 0."""
-    fields = STUDY_METHODS[method].fields
-    return Cell(method, stage(settings, fields), 0 if fields == WORLD_FIELDS else draw)
+    found = STUDY_METHODS[method]
+    return Cell(method, stage(settings, found.fields), draw if found.learns_from_clicks else 0)
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def groups_of(cells: Iterable[Cell]) -> list[tuple[Cell, ...]]:
     """
     groups: dict[tuple[Settings | None, int], dict[str, Cell]] = {}
     for cell in cells:
-        fixed = STUDY_METHODS[cell.method].fields == WORLD_FIELDS
+        fixed = not STUDY_METHODS[cell.method].learns_from_clicks
         shared = None if fixed else stage(cell.settings, WEIGHTED_FIELDS)
         groups.setdefault((shared, cell.draw), {})[cell.key] = cell
     return [tuple(group.values()) for group in groups.values()]
@@ -149,7 +148,7 @@ def run_group(world: World, cells: Sequence[Cell]) -> Iterator[CellResult]:
     for cell in cells:
         started = time.perf_counter()
         with one_blas_thread():
-            if logs is None and STUDY_METHODS[cell.method].fields != WORLD_FIELDS:
+            if logs is None and STUDY_METHODS[cell.method].learns_from_clicks:
                 logs = simulate_logs(world, cell.settings, cell.draw)
             result = _run(world, cell, logs, started)
         yield result
@@ -186,20 +185,10 @@ def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellRes
 
 
 def _fit(world: World, cell: Cell, logs: Logs | None) -> _Fit:
-    splits = world.splits
-    if logs is None:
-        fixed = {"production": world.production.ranker, "skyline": world.skyline}
-        return _of_ranker(world, fixed[cell.method], 0.0)
-    if cell.method == SKIP_ABOVE:
-        stream = np.random.SeedSequence(cell.settings.seed, spawn_key=(cell.draw, 2))
-        ranker = train_skip_above(
-            splits.train, splits.validation, logs, np.random.default_rng(stream)
-        )
-        return _of_ranker(world, ranker, 1.0)
-    trained = train_method(world, cell.settings, cell.draw, cell.method, logs)
-    scores = np.asarray(splits.test.features @ trained.coefficients, dtype=np.float64)
+    method, test = STUDY_METHODS[cell.method], world.splits.test
+    if method.ranker is not None:
+        ranker = method.ranker(world)
+        return _Fit(ranker.score(test), ranker.cost, 0.0, ranker.certificate.gap)
+    trained = train_method(world, cell.settings, cell.draw, method, logs)
+    scores = np.asarray(test.features @ trained.coefficients, dtype=np.float64)
     return _Fit(scores, trained.cost, trained.clip, trained.gap)
-
-
-def _of_ranker(world: World, ranker: LinearRanker, clip: float) -> _Fit:
-    return _Fit(ranker.score(world.splits.test), ranker.cost, clip, ranker.certificate.gap)

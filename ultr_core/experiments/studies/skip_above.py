@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.logs import Logs
+from ultr_core.experiments.methods import ClickData
 from ultr_core.feedback import ClickLog
-from ultr_core.learners import LinearRanker, fit_path, fit_ranker
+from ultr_core.learners import COST_GRID, LinearRanker, fit_path, fit_ranker
 from ultr_core.learners.selection import (
-    COST_GRID,
     COST_WITHOUT_VALIDATION,
     FINAL_TOLERANCE,
     PATH_TOLERANCE,
+    Selection,
     converged,
 )
 from ultr_core.propensity import Weights
@@ -101,35 +101,36 @@ def sampled(preferences: Preferences, most: int, rng: np.random.Generator) -> Pr
     )
 
 
-def train_skip_above(
-    train: Corpus, validation: Corpus, logs: Logs, rng: np.random.Generator
-) -> LinearRanker:
+def train_skip_above(data: ClickData) -> Selection:
     """Ranking SVM on skip-above preferences: 1/2 w.w + (C/n) sum count_ij max(0, 1 - s_i + s_j).
 
     n is the number of clicks. C is the one whose ranker contradicts the fewest preferences of
     the validation clicks, since this learner believes in them. Each pair enters the learner as a
-    query of two documents.
+    query of two documents. The threshold told is 1: every click counts 1.
 
     Raises:
         InputError: no clicked document has a skipped one above it.
     """
-    preferences = sampled(skip_above_preferences(logs.train), MOST_PAIRS, rng)
+    rng = np.random.default_rng(data.seed)
+    preferences = sampled(skip_above_preferences(data.log), MOST_PAIRS, rng)
     if not preferences.count.size:
         raise InputError(
             "No click has a skipped document above it, so there is no skip-above preference to "
             "learn from; raise the number of clicks."
         )
-    pairs, weights = _as_queries(train, preferences, logs.train.total_clicks)
-    held_out = skip_above_preferences(logs.validation)
+    pairs, weights = _as_queries(data.corpus, preferences, data.log.total_clicks)
+    held_out = skip_above_preferences(data.validation_log)
     if not held_out.count.size:
         ranker = fit_ranker(pairs, weights, cost=COST_WITHOUT_VALIDATION, tolerance=FINAL_TOLERANCE)
-        return converged(ranker, FINAL_TOLERANCE)
+        unknown = np.full((1, len(COST_GRID)), np.nan)
+        return Selection(converged(ranker, FINAL_TOLERANCE), 1.0, unknown)
     path = fit_path(pairs, weights, COST_GRID, tolerance=PATH_TOLERANCE)
-    best = int(np.argmin([_contradicted(ranker, validation, held_out) for ranker in path]))
+    against = np.array([_contradicted(ranker, data.validation, held_out) for ranker in path])
+    best = int(np.argmin(against))
     ranker = fit_ranker(
         pairs, weights, cost=COST_GRID[best], tolerance=FINAL_TOLERANCE, initial=path[best]
     )
-    return converged(ranker, FINAL_TOLERANCE)
+    return Selection(converged(ranker, FINAL_TOLERANCE), 1.0, against[None])
 
 
 def _as_queries(corpus: Corpus, preferences: Preferences, clicks: int) -> tuple[Corpus, Weights]:

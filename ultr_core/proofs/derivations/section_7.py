@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.proofs.users import ONE, ZERO, dot, spread, times
 from ultr_core.proofs.walk import Value, Walk, Ways, Writer
 
-ESTIMATORS = ("naive", "propensity", "clipped")
 
-
-def click_weights(world: SmallWorld, estimator: str) -> tuple[Fraction, ...]:
-    """Weight of a click [documents]: 1, 1/q or 1/max(tau, q); 0 where that would be 1/0."""
-    if estimator == "naive":
-        return (ONE,) * world.query.size
-    if estimator == "propensity":
-        return world.inverse
+def _clipped_inverse(world: SmallWorld) -> tuple[Fraction, ...]:
     return tuple(1 / max(world.clip, q) if max(world.clip, q) else ZERO for q in world.propensity)
+
+
+CLICK_WEIGHTS: Mapping[str, Callable[[SmallWorld], tuple[Fraction, ...]]] = MappingProxyType(
+    {
+        "naive": lambda world: (ONE,) * world.query.size,
+        "propensity": lambda world: world.inverse,
+        "clipped": _clipped_inverse,
+    }
+)
+"""What a click counts [documents]: 1, 1/q or 1/max(tau, q); 0 where that would be 1/0."""
 
 
 def clipped(ways: Ways) -> Walk:
     """Bias and variance of the clipped estimator."""
     world, write = ways.world, Writer(ways)
     query, q = world.query, world.propensity
-    weight = click_weights(world, "clipped")
+    weight = CLICK_WEIGHTS["clipped"](world)
     values = times(query.new, weight)
     model = times(q, world.constant_noise)
     change = [w - inverse for w, inverse in zip(weight, world.inverse, strict=True)]
@@ -90,8 +95,8 @@ def difference_errors(world: SmallWorld) -> dict[str, Errors]:
     delta = world.query.difference
     target = dot(world.constant_noise, delta)
     found = {}
-    for estimator in ESTIMATORS:
-        values = times(delta, click_weights(world, estimator))
+    for estimator in CLICK_WEIGHTS:
+        values = times(delta, CLICK_WEIGHTS[estimator](world))
         users = world.users
         found[estimator] = Errors(users.mean(values) - target, users.variance(values))
     return found
@@ -113,7 +118,7 @@ def overtaking(ways: Ways) -> Walk:
     delta = world.query.difference
     errors = difference_errors(world)
     target = dot(world.constant_noise, delta)
-    weighted = times(delta, click_weights(world, "propensity"))
+    weighted = times(delta, CLICK_WEIGHTS["propensity"](world))
     write.line(
         r"\mathbb E[\hat R_{IPS}(S_1)-\hat R_{IPS}(S_2)]",
         "What the weighted estimate of the difference settles at.",
@@ -135,7 +140,7 @@ def overtaking(ways: Ways) -> Walk:
         "",
     )
     for estimator, name in (("naive", "naive"), ("propensity", "IPS"), ("clipped", "CIPS")):
-        values = times(delta, click_weights(world, estimator))
+        values = times(delta, CLICK_WEIGHTS[estimator](world))
         write.line(
             rf"V_{{{name}}}=\mathrm{{Var}}[\hat R_{{{name}}}(S_1)-\hat R_{{{name}}}(S_2)]",
             "The variance of one user's contribution.",
@@ -183,7 +188,7 @@ def _enumerated_crossing(ways: Ways) -> Fraction | None:
     target = dot(ways.world.constant_noise, delta)
     found = []
     for estimator in ("naive", "propensity"):
-        values = times(delta, click_weights(ways.world, estimator))
+        values = times(delta, CLICK_WEIGHTS[estimator](ways.world))
         found.append(Errors(law.mean(values) - target, law.variance(values)))
     return crossing(found[0], found[1])
 

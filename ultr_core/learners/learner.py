@@ -1,0 +1,93 @@
+"""What a learner is: a function from weighted documents to a linear ranker with a certificate.
+
+All learners stand in `registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ultr_core.corpus import Corpus
+from ultr_core.learners.problem import Callback
+from ultr_core.learners.ranker import LinearRanker
+from ultr_core.propensity.weights import Weights
+
+COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Values of C that validation chooses from; the paper does not print its own."""
+
+
+class Fit(Protocol):
+    """Train on weighted documents at one value of C, up to a tolerance of the certificate."""
+
+    def __call__(
+        self,
+        corpus: Corpus,
+        weights: Weights,
+        *,
+        cost: float,
+        tolerance: float = ...,
+        initial: LinearRanker | None = ...,
+        seed: int = ...,
+        callback: Callback | None = ...,
+    ) -> LinearRanker:
+        """The ranker, with a certificate of how near the optimum it is."""
+
+
+class FitPath(Protocol):
+    """Train at several values of C."""
+
+    def __call__(
+        self,
+        corpus: Corpus,
+        weights: Weights,
+        costs: Sequence[float],
+        *,
+        tolerance: float = ...,
+        callback: Callback | None = ...,
+    ) -> tuple[LinearRanker, ...]:
+        """One ranker for each C, in the order given."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One learner.
+
+    key, label: its stable name, and the name that readers see. words: what it minimises, in one
+    sentence. source: where it comes from. fit: trains at one C. path: trains at several, where it
+    can do better than one fit after the other. costs: values of C that validation chooses from.
+
+    Its rankers are `LinearRanker`; a certificate of another kind than the duality gap is a subclass
+    of `Certificate` that says what its gap measures.
+    """
+
+    key: str
+    label: str
+    words: str
+    source: str
+    fit: Fit
+    path: FitPath | None = None
+    costs: tuple[float, ...] = COST_GRID
+
+    def along(
+        self,
+        corpus: Corpus,
+        weights: Weights,
+        costs: Sequence[float],
+        *,
+        tolerance: float,
+        callback: Callback | None = None,
+    ) -> tuple[LinearRanker, ...]:
+        """One ranker for each C, in the order given, each fit starting from the one before."""
+        if self.path is not None:
+            return self.path(corpus, weights, costs, tolerance=tolerance, callback=callback)
+        found: list[LinearRanker] = []
+        for cost in costs:
+            found.append(
+                self.fit(
+                    corpus, weights, cost=cost, tolerance=tolerance,
+                    initial=found[-1] if found else None, callback=callback,
+                )
+            )  # fmt: skip
+        return tuple(found)

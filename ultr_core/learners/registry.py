@@ -1,0 +1,29 @@
+"""The learners, in one place: each turns weighted documents into a linear ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.learners.learner import Learner
+from ultr_core.learners.ranker import fit_path, fit_ranker
+
+SVM = Learner(
+    "svm",
+    "Ranking SVM",
+    "Minimises the weighted hinge of all pairs of a clicked and another document of its query.",
+    "section 6 of Joachims, Swaminathan and Schnabel (2017)",
+    fit_ranker,
+    fit_path,
+)
+
+LEARNERS: Mapping[str, Learner] = MappingProxyType({learner.key: learner for learner in (SVM,)})
+"""All learners by key; training, command line, pages and tests read this."""
+
+
+def learner_named(key: str) -> Learner:
+    """The learner of that key; raises InputError for any other name."""
+    if key not in LEARNERS:
+        raise InputError(f"{quoted(key)} is no learner; choose from {', '.join(LEARNERS)}.")
+    return LEARNERS[key]

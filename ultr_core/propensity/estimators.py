@@ -1,0 +1,99 @@
+"""The estimators of a ranker's risk from clicks, in one place: what each counts, needs, assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.propensity.estimator import Belief, Estimator
+from ultr_core.propensity.row_numbers import RowNumbers
+from ultr_core.propensity.weights import clipped_propensities
+
+CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Clipping thresholds tau that validation chooses from; 0 is unclipped, 1 is naive."""
+
+
+def _naive(log: ClickLog, belief: Belief) -> RowNumbers:
+    return RowNumbers(np.ones(log.rank.size))
+
+
+def _inverse(log: ClickLog, belief: Belief) -> RowNumbers:
+    return RowNumbers.dividing_by(belief.curve.at(log.rank))
+
+
+def _clipped(log: ClickLog, belief: Belief) -> RowNumbers:
+    propensities = clipped_propensities(belief.curve.at(log.rank), belief.clip)
+    return RowNumbers.dividing_by(propensities)
+
+
+_PAPER = "Joachims, Swaminathan and Schnabel (2017)"
+
+ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
+    {
+        estimator.key: estimator
+        for estimator in (
+            Estimator(
+                "naive",
+                "Naive",
+                counts="every click counts 1",
+                words="Every click counts 1, as if all ranks were examined alike; too low for "
+                "documents that were shown far down.",
+                assumes="every rank is examined equally often, and only relevant documents are "
+                "clicked",
+                source=f"equation (5) of {_PAPER} with all propensities 1",
+                numbers=_naive,
+                clips=(1.0,),
+            ),
+            Estimator(
+                "ips",
+                "IPS",
+                counts="a click counts 1 / propensity",
+                words="Every click counts 1 / propensity of the position where it happened; right "
+                "on average if the propensities are and every candidate was shown, but for noise: "
+                "clicks on irrelevant documents move it by a factor and a constant, the same for "
+                "every ranker.",
+                assumes="the propensities are right and above 0 for every document that can be "
+                "clicked, and only relevant documents are clicked",
+                source=f"equation (5) of {_PAPER}",
+                numbers=_inverse,
+                needs=("curve",),
+            ),
+            Estimator(
+                "clipped",
+                "Clipped",
+                counts="a click counts 1 / propensity, and at most 1 / τ",
+                words="As IPS, with no propensity below τ: less spread, some bias downwards.",
+                assumes="as IPS, and no propensity of a clicked document is below τ",
+                source=f"section 7.2 of {_PAPER}",
+                numbers=_clipped,
+                needs=("curve", "clip"),
+                clips=CLIP_GRID,
+            ),
+            Estimator(
+                "snips",
+                "SNIPS",
+                counts="a click counts 1 / propensity, divided by the sum of all",
+                words="As IPS, but divided by the summed weight: the mean rank of a clicked "
+                "document, also of irrelevant ones that were clicked. A common factor of the "
+                "propensities leaves it as it is.",
+                assumes="as IPS; as a ratio it is slightly biased, by about 1 / N",
+                source="Swaminathan and Joachims (NIPS 2015)",
+                numbers=_inverse,
+                needs=("curve",),
+                normalised=True,
+            ),
+        )
+    }
+)
+"""All estimators by key; risks, training, command line, pages and tests read this."""
+
+
+def estimator_named(key: str) -> Estimator:
+    """The estimator of that key; raises InputError for any other name."""
+    if key not in ESTIMATORS:
+        raise InputError(f"{quoted(key)} is no estimator; choose from {', '.join(ESTIMATORS)}.")
+    return ESTIMATORS[key]

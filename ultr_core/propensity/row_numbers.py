@@ -1,0 +1,160 @@
+"""Two numbers a row of a log, u for a click and v for an impression: a linear estimator of risk.
+
+    R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions)
+
+Naive, propensity-weighted and clipped estimates differ in u and have v = 0; whatever corrects for
+clicks on irrelevant documents, or learns from documents that were not clicked, has another v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.ranking import real_numbers
+from ultr_core.words import counted
+
+FloatArray = NDArray[np.float64]
+
+LEAST_PROPENSITY = 1e-100
+"""Below this the squares of inverses no longer add up to a finite number."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class RowNumbers:
+    """What an estimator gives each row of a log.
+
+    u: float64 [rows], what a click counts. v: float64 [rows], what an impression counts, clicked or
+    not; 0 where it is not given. divisor: float64 [rows], the q of ``dividing_by``, from which
+    ``times_u`` divides instead of multiplying by a rounded 1 / q.
+
+    Rows without a click need no u, and may have any; so may rows without an impression have any v.
+    Raises InputError for what are no numbers, or another number of v than of u.
+    """
+
+    u: FloatArray
+    v: FloatArray
+    divisor: FloatArray | None
+
+    def __init__(
+        self, u: ArrayLike, v: ArrayLike = 0.0, *, divisor: FloatArray | None = None
+    ) -> None:
+        """Bring both to float64; one number for v stands for all rows."""
+        per_click = real_numbers(u, "Numbers a click counts").astype(np.float64, copy=False)
+        per_impression = real_numbers(v, "Numbers an impression counts")
+        if per_click.ndim != 1 or per_impression.shape not in {(), per_click.shape}:
+            raise InputError(
+                f"An estimator gives each row one u and one v, not arrays of shape "
+                f"{per_click.shape} and {per_impression.shape}."
+            )
+        object.__setattr__(self, "u", per_click)
+        object.__setattr__(self, "v", np.broadcast_to(per_impression, per_click.shape) + 0.0)
+        object.__setattr__(self, "divisor", divisor)
+
+    @classmethod
+    def dividing_by(cls, propensities: ArrayLike, v: ArrayLike = 0.0) -> RowNumbers:
+        """u = 1 / q for propensities q [rows]; only those of clicked rows matter.
+
+        Raises InputError as the class does; `on_log` refuses a clicked row whose q is 0.
+
+        >>> RowNumbers.dividing_by([1.0, 0.5, 0.0]).u.tolist()
+        [1.0, 2.0, inf]
+        """
+        q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
+        inverse = np.divide(1.0, q, out=np.full(q.shape, np.inf), where=q > LEAST_PROPENSITY)
+        return cls(inverse, v, divisor=q)
+
+    @cached_property
+    def counts_impressions(self) -> bool:
+        """Whether v is not 0 everywhere: clicks alone are then not enough."""
+        return bool(self.v.any())
+
+    def on_log(self, log: ClickLog) -> RowNumbers:
+        """The numbers that a log is counted with: u is 0 where there is no click.
+
+        Raises InputError for another number of rows, a clicked row whose u is no finite number
+        (where it divides by q, one whose q is 0, as good as 0, or above 1), an impression whose v
+        is none, and for v other than 0 where the log holds clicks only.
+        """
+        require_log(log)
+        if self.divisor is not None:
+            u = inverse_propensities(log, self.divisor)
+        else:
+            self._require_rows(log)
+            u = np.where(log.clicks > 0, self.u, 0.0)
+            _require_finite(log, u, "a click")
+        if not self.counts_impressions:
+            return RowNumbers(u)
+        self._require_rows(log)
+        if log.clicks_only:
+            raise InputError(
+                "The log holds clicks only, but this estimator also counts impressions without a "
+                "click; give a log of everything that was shown, or choose an estimator that "
+                "counts clicks alone."
+            )
+        v = np.where(log.impressions > 0, self.v, 0.0)
+        _require_finite(log, v, "an impression")
+        return RowNumbers(u, v)
+
+    def _require_rows(self, log: ClickLog) -> None:
+        if self.u.shape != log.clicks.shape:
+            raise InputError(
+                f"An estimator gave numbers for {counted(self.u.size, 'row')}, but the log has "
+                f"{counted(log.clicks.size, 'row')}; give two for each."
+            )
+
+
+Numbers = RowNumbers | ArrayLike
+"""Two numbers a row; an array alone is of propensities q, by which clicks are divided."""
+
+
+def row_numbers(numbers: Numbers) -> RowNumbers:
+    """The two numbers themselves; propensities q [rows] stand for u = 1 / q and v = 0."""
+    return numbers if isinstance(numbers, RowNumbers) else RowNumbers.dividing_by(numbers)
+
+
+def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
+    """1 / q for each row of the log with clicks, and 0 for rows without.
+
+    propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns
+    float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
+    that its inverse is infinite, or no propensity at all.
+    """
+    require_log(log)
+    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
+    if q.shape != log.clicks.shape:
+        raise InputError(
+            f"{counted(q.size, 'propensity was', 'propensities were')} given for "
+            f"{counted(log.clicks.size, 'row')} of the log; give one for each."
+        )
+    clicked = np.flatnonzero(log.clicks)
+    of_clicked = q[clicked]
+    right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)
+    if not right.all():
+        wrong = clicked[~right]
+        row, rank = int(wrong[0]), int(log.rank[wrong[0]])
+        affected = int(log.clicks[wrong[log.rank[wrong] == rank]].sum())
+        raise InputError(
+            f"Rank {rank} has {counted(affected, 'click')} but propensity "
+            f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
+            "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
+        )
+    inverse = np.zeros(q.size)
+    inverse[clicked] = 1.0 / of_clicked
+    return inverse
+
+
+def _require_finite(log: ClickLog, values: FloatArray, what: str) -> None:
+    """Raise InputError naming the first row whose number has no finite square."""
+    right = np.abs(values) < 1.0 / LEAST_PROPENSITY
+    if not right.all():
+        row = int(np.argmin(right))
+        raise InputError(
+            f"At rank {log.rank[row]} {what} counts {values[row]:g}; an estimator must give a "
+            "finite number there."
+        )
