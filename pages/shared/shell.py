@@ -9,6 +9,7 @@ from pages.shared import (
     controls,
     lecture,
     link,
+    reconnecting,
     settings_history,
     side_by_side,
     study_link,
@@ -57,6 +58,7 @@ def run() -> None:
     from pages.shared import page_link, take_away
 
     page_link.tidy(info.path)
+    reconnecting.note()
     _show_notices()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
