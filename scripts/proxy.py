@@ -16,7 +16,6 @@ import subprocess
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from scripts.serving import ROOT, Running, address_at, option, start_process
 
@@ -151,11 +150,6 @@ backend lab
 """
 
 
-def at(door: socket.socket) -> str:
-    """How a configuration names an open socket."""
-    return f"fd@{door.fileno()}"
-
-
 def listen(address: str, port: int) -> socket.socket:
     """A socket for HAProxy to take visitors from; port 0 is any free one. OSError if not to be had.
 
@@ -167,14 +161,23 @@ def listen(address: str, port: int) -> socket.socket:
     return socket.create_server(place[:2], family=family, backlog=1024)
 
 
-def start(program: str, file: Path, door: socket.socket, options: Sequence[str]) -> Running:
-    """Start HAProxy with the configuration in ``file``; SystemExit with its words if it refuses."""
+def start(
+    program: str, ports: Sequence[int], door: socket.socket, options: Sequence[str]
+) -> Running:
+    """Start HAProxy between ``door`` and the servers; SystemExit with its words if it refuses.
+
+    It reads its configuration from a pipe: no file is left behind, whatever ends this process.
+    """
     passed = (door.fileno(),)
+    written = configuration(ports, f"fd@{door.fileno()}", options)
     check = subprocess.run(
-        [program, "-c", "-q", "-f", str(file)], pass_fds=passed, capture_output=True, text=True
-    )
+        [program, "-c", "-q", "-f", "/dev/stdin"],
+        input=written, pass_fds=passed, capture_output=True, text=True,
+    )  # fmt: skip
     if check.returncode:
         raise SystemExit(f"HAProxy does not accept its configuration: {check.stderr.strip()}")
-    command = [program, "-db", "-q", "-f", str(file)]
     address, port = door.getsockname()[:2]
-    return start_process(command, address_at(port, options, address), pass_fds=passed)
+    return start_process(
+        [program, "-db", "-q", "-f", "/dev/stdin"], address_at(port, options, address),
+        pass_fds=passed, written=written,
+    )  # fmt: skip

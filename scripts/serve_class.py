@@ -30,7 +30,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FrameType
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -183,7 +182,10 @@ def start(
     kept: list[Kept] = []
     owned.callback(lambda: end([one.running for one in kept]))
     program = proxy.find()
-    door = proxy.listen(own.address, own.port)
+    try:
+        door = proxy.listen(own.address, own.port)
+    except OSError as error:
+        raise SystemExit(f"Port {own.port} of {own.address} cannot be used: {error}.") from None
     address, port = door.getsockname()[:2]
     if program is None:
         print(ALONE, file=sys.stderr, flush=True)
@@ -200,9 +202,7 @@ def start(
         wait_until_healthy(kept[-1].running, unless=lambda: signals.told)
     asyncio.run(warm(kept, signals))
     if program is not None and not signals.told:
-        file = Path(owned.enter_context(TemporaryDirectory(prefix="ultr-lab-"))) / "haproxy.cfg"
-        file.write_text(proxy.configuration(ports, proxy.at(door), options), encoding="utf-8")
-        kept.append(Kept("HAProxy", partial(proxy.start, program, file, door, options), False))
+        kept.append(Kept("HAProxy", partial(proxy.start, program, ports, door, options), False))
         wait_until_healthy(kept[-1].running, unless=lambda: signals.told)
     if not signals.told:
         servers = "1 server" if len(ports) == 1 else f"{len(ports)} servers"
@@ -218,8 +218,6 @@ def main() -> int:
         try:
             kept = start(own, options, after, signals, owned)
             why = asyncio.run(keep(kept, signals))
-        except OSError as error:
-            why = f"Port {own.port} of {own.address} cannot be used: {error}."
         finally:
             signals.ignore()
     if why:

@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -129,15 +129,20 @@ def start_process(
     address: str,
     told: signal.Signals = _KILL,
     pass_fds: Sequence[int] = (),
+    written: str | None = None,
 ) -> Running:
-    """Start a program that will answer at ``address``.
+    """Start a program that will answer at ``address`` and may read what is ``written`` for it.
 
     It gets the signal ``told`` when this process ends, however that comes about (Linux).
     """
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        pass_fds=pass_fds, preexec_fn=_PRCTL and partial(_end_with, os.getpid(), told),
+        stdin=None if written is None else subprocess.PIPE, pass_fds=pass_fds,
+        preexec_fn=_PRCTL and partial(_end_with, os.getpid(), told),
     )  # fmt: skip
+    if process.stdin is not None and written is not None:
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(written.encode())
     return Running(address, process, (process.pid,))
 
 

@@ -57,7 +57,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_
 
 
 @contextmanager
-def small_servers(folder: Path) -> Iterator[tuple[int, dict[int, subprocess.Popen[bytes]]]]:
+def small_servers() -> Iterator[tuple[int, dict[int, subprocess.Popen[bytes]]]]:
     """The port of HAProxy before two small servers, and these by their ports."""
     servers = {}
     for port in (free_port(), free_port()):
@@ -65,11 +65,9 @@ def small_servers(folder: Path) -> Iterator[tuple[int, dict[int, subprocess.Pope
     program = proxy.find()
     assert program is not None
     with proxy.listen("127.0.0.1", 0) as door:
-        file = folder / "haproxy.cfg"
-        file.write_text(proxy.configuration(list(servers), proxy.at(door), ()))
         for port in servers:
             assert waited(lambda port=port: answers(port))  # type: ignore[misc]
-        running = proxy.start(program, file, door, ())
+        running = proxy.start(program, list(servers), door, ())
         try:
             yield door.getsockname()[1], servers
         finally:
@@ -79,8 +77,8 @@ def small_servers(folder: Path) -> Iterator[tuple[int, dict[int, subprocess.Pope
                 server.wait()
 
 
-def test_the_cookie_keeps_a_visitor_until_the_server_is_gone(tmp_path: Path) -> None:
-    with small_servers(tmp_path) as (port, servers):
+def test_the_cookie_keeps_a_visitor_until_the_server_is_gone() -> None:
+    with small_servers() as (port, servers):
         new = [ask(port) for _ in range(6)]
         assert sorted(int(body) for _, _, body in new) == sorted(3 * list(servers))
         cookies = {}
@@ -105,7 +103,7 @@ def test_the_cookie_keeps_a_visitor_until_the_server_is_gone(tmp_path: Path) -> 
         assert head["Set-Cookie"].startswith(cookies[left])
 
 
-def test_bodies_are_bounded_and_pass_whole_below_the_bound(tmp_path: Path) -> None:
+def test_bodies_are_bounded_and_pass_whole_below_the_bound() -> None:
     most = bounds(2, ()).body
 
     def post(port: int, sent: int, **headers: str) -> int:
@@ -119,14 +117,14 @@ def test_bodies_are_bounded_and_pass_whole_below_the_bound(tmp_path: Path) -> No
         connection.close()
         return status
 
-    with small_servers(tmp_path) as (port, _):
+    with small_servers() as (port, _):
         assert post(port, 3_000_000, Content_Length="3000000") == 200
         assert post(port, 10, Content_Length=str(most + 1)) == 413
         assert post(port, 0, Transfer_Encoding="chunked") == 413
         assert post(port, 10, Content_Length="1000") == 408  # the rest never comes
 
 
-def test_one_address_cannot_hold_all_places_for_uploads(tmp_path: Path) -> None:
+def test_one_address_cannot_hold_all_places_for_uploads() -> None:
     most = bounds(2, ()).long_by_address
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 50_000
 
@@ -147,7 +145,7 @@ def test_one_address_cannot_hold_all_places_for_uploads(tmp_path: Path) -> None:
             writer.close()
         return refused
 
-    with small_servers(tmp_path) as (port, _), many_files():
+    with small_servers() as (port, _), many_files():
         assert finished(attack(port)) == 20
 
 
