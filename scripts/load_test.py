@@ -28,6 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from scripts import proxy
 from scripts.serve_class import MOST_SERVERS
 from scripts.serving import Running, running_class, running_server
 from scripts.visitor import Visitor, different_values
@@ -224,6 +225,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         parser.error(f"--sessions is {given.sessions}; it must be from 1 to 1,000.")
     if not 1 <= given.servers <= MOST_SERVERS:
         parser.error(f"--servers is {given.servers}; it must be from 1 to {MOST_SERVERS}.")
+    if given.servers > 1 and proxy.find() is None:
+        parser.error(f"--servers is {given.servers}; more than 1 needs HAProxy, which is missing.")
     if not 0 <= given.over <= 600:
         parser.error(f"--over is {given.over:g}; it must be from 0 to 600 seconds.")
     return given

@@ -1,13 +1,16 @@
 """The app for a large class: several servers at one address.
 
 ``python scripts/serve_class.py --servers 2`` starts two servers, each with a training process of
-its own, and passes every visitor to one of them, always the same. One server computes on one core
-only; two on two cores carry a hundred visitors. Visitors are let in once every server has shown the
-first page to a visitor of its own. What follows ``--`` goes to the app, as with ``streamlit run
-app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
+its own, and HAProxy, which sends a visitor always to the same one and bounds what one address may
+ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
+hundred visitors. Visitors are let in once every server has shown the first page to a visitor of its
+own. Without HAProxy one server is started. What follows ``--`` goes to the app, as with
+``streamlit run app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
 
-It ends, and with it all servers, when it is interrupted or terminated or its terminal is closed
-(which ``nohup`` prevents), and with code 1 when one of the servers ends.
+A server that ends is started again. Its visitors are moved to the others meanwhile, with their
+settings. When one ends for the fourth time within ten minutes, everything is ended with code 1.
+Interrupted, terminated or with its terminal closed (which ``nohup`` prevents) it ends with code 0.
+All that it has started ends with it, on Linux even if it is killed.
 """
 
 from __future__ import annotations
@@ -21,20 +24,34 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scripts.serving import Running, end, start_server, wait_until_healthy
-from scripts.sticky import Sticky
+from websockets.exceptions import WebSocketException
+
+from scripts import proxy
+from scripts.serving import Running, end, free_port, start_server, wait_until_healthy
 from scripts.visitor import Visitor
 
-_LOOKS = 0.1  # seconds between two looks whether to end
+_LOOKS = 0.1  # seconds between two looks whether something has ended
 _WARMED = 60.0  # seconds after which visitors are let in, whatever is not ready
 MOST_SERVERS = 64
+RESTARTS = 3
+WITHIN = 600.0
+"""A server is started again so many times within so many seconds."""
+
+ALONE = (
+    "HAProxy is not installed, so one server is started. It carries about 30 visitors who work at "
+    "once. For more, install HAProxy (Debian and Ubuntu: apt-get install haproxy) and start this "
+    "again with --servers 2, or more where there are more than two cores."
+)
 
 
 def read_arguments(
@@ -78,59 +95,134 @@ class Signals:
             signal.signal(number, signal.SIG_IGN)
 
 
-async def serve(servers: Sequence[Running], address: str, port: int, signals: Signals) -> None:
-    """Pass visitors on until a signal comes or a server has ended."""
+class Kept:
+    """A program that is started again when it has ended; ``shows_pages`` unless it is HAProxy."""
 
-    def goes_on() -> bool:
-        return not signals.told and all(running.lives() for running in servers)
+    def __init__(self, name: str, start: Callable[[], Running], shows_pages: bool = True) -> None:
+        self.name = name
+        self.shows_pages = shows_pages
+        self.running = start()
+        self._start = start
+        self._restarted: deque[float] = deque()
 
-    # Whatever goes wrong there, visitors see for themselves.
-    warming = asyncio.gather(*(_warm(running) for running in servers), return_exceptions=True)
-    while goes_on() and not warming.done():
-        await asyncio.wait([warming], timeout=_LOOKS)
-    if not goes_on():
-        warming.cancel()
-        with suppress(asyncio.CancelledError):
-            await warming
-        return
-    listening = await Sticky([running.port for running in servers]).serve(address, port)
-    shown = listening.sockets[0].getsockname()
-    print(f"{len(servers)} servers at http://{shown[0]}:{shown[1]}", flush=True)
-    while goes_on():
-        await asyncio.sleep(_LOOKS)
-    listening.close()
+    def start_again(self) -> bool:
+        """Start it again; False if it has been too often of late."""
+        now = time.monotonic()
+        while self._restarted and self._restarted[0] < now - WITHIN:
+            self._restarted.popleft()
+        if len(self._restarted) >= RESTARTS:
+            return False
+        self._restarted.append(now)
+        self.running = self._start()
+        return True
+
+    def how_it_ended(self) -> str:
+        """In words: "Server 1 ended (by signal 9)"."""
+        code = self.running.process.returncode
+        how = f"by signal {-code}" if code < 0 else f"with code {code}"
+        return f"{self.name} ended ({how})"
+
+
+async def keep(kept: Sequence[Kept], signals: Signals) -> str:
+    """Start again what ends, until a signal comes; otherwise why not, in a sentence."""
+    warming: set[asyncio.Task[None]] = set()
+    try:
+        while not signals.told:
+            for one in kept:
+                if one.running.lives():
+                    continue
+                ended = one.how_it_ended()
+                if not one.start_again():
+                    often = f"{RESTARTS + 1} times within {WITHIN / 60:g} minutes"
+                    return f"{ended}. That was {often}, so all were stopped."
+                print(f"{ended} and was started again.", file=sys.stderr, flush=True)
+                if one.shows_pages:
+                    task = asyncio.create_task(_warm(one.running))
+                    warming.add(task)
+                    task.add_done_callback(warming.discard)
+            await asyncio.sleep(_LOOKS)
+        return ""
+    finally:
+        await _stop(*warming)
+
+
+async def warm(servers: Sequence[Kept], signals: Signals) -> None:
+    """Let all servers build their worlds before anybody waits for them."""
+    tasks = [asyncio.create_task(_warm(one.running)) for one in servers]
+    while not signals.told and not all(task.done() for task in tasks):
+        await asyncio.wait(tasks, timeout=_LOOKS)
+    await _stop(*tasks)
+
+
+async def _stop(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _warm(running: Running) -> None:
-    """Let a server build its world before anybody waits for it."""
+    """Show the first page to a visitor, as soon as the server answers."""
     visitor = Visitor(running.address, "lab")
-    with suppress(OSError, TimeoutError):
+    with suppress(TimeoutError, WebSocketException):
         async with asyncio.timeout(_WARMED):
-            await visitor.open()
-            await visitor.settled()
+            while running.lives():
+                with suppress(OSError):
+                    await visitor.open()
+                    await visitor.settled()
+                    break
+                await asyncio.sleep(_LOOKS)
     await visitor.close()
+
+
+def start(
+    own: argparse.Namespace, options: Sequence[str], after: tuple[str, ...], signals: Signals,
+    owned: ExitStack,
+) -> list[Kept]:  # fmt: skip
+    """Start servers and, where it is installed, HAProxy; all end with ``owned``."""
+    kept: list[Kept] = []
+    owned.callback(lambda: end([one.running for one in kept]))
+    program = proxy.find()
+    try:
+        door = proxy.listen(own.address, own.port)
+    except OSError as error:
+        raise SystemExit(f"Port {own.port} of {own.address} cannot be used: {error}.") from None
+    address, port = door.getsockname()[:2]
+    if program is None:
+        print(ALONE, file=sys.stderr, flush=True)
+        door.close()
+    owned.push(door)
+    ports: list[int] = []
+    for number in range(1, 1 + (own.servers if program else 1)):
+        if signals.told:
+            return kept
+        ports.append(free_port() if program else port)
+        host = "127.0.0.1" if program else own.address
+        begin = partial(start_server, *options, after=after, port=ports[-1], host=host)
+        kept.append(Kept(f"Server {number}", begin))
+        wait_until_healthy(kept[-1].running, unless=lambda: signals.told)
+    asyncio.run(warm(kept, signals))
+    if program is not None and not signals.told:
+        kept.append(Kept("HAProxy", partial(proxy.start, program, ports, door, options), False))
+        wait_until_healthy(kept[-1].running, unless=lambda: signals.told)
+    if not signals.told:
+        servers = "1 server" if len(ports) == 1 else f"{len(ports)} servers"
+        print(f"{servers} at http://{address}:{port}", flush=True)
+    return kept
 
 
 def main() -> int:
     """Start, serve, end."""
     own, options, after = read_arguments(sys.argv[1:])
     signals = Signals()
-    servers: list[Running] = []
-    try:
-        while len(servers) < own.servers and not signals.told:
-            servers.append(start_server(*options, after=after))
-            wait_until_healthy(servers[-1], unless=lambda: signals.told)
-        if not signals.told:
-            asyncio.run(serve(servers, own.address, own.port, signals))
-    except OSError as error:
-        print(f"Port {own.port} of {own.address} cannot be used: {error}.", file=sys.stderr)
-        return 1
-    finally:
-        signals.ignore()
-        end(servers)
-    if not signals.told:
-        print("One of the servers has ended, so all were stopped.", file=sys.stderr)
-    return 0 if signals.told else 1
+    with ExitStack() as owned:
+        try:
+            kept = start(own, options, after, signals, owned)
+            why = asyncio.run(keep(kept, signals))
+        finally:
+            signals.ignore()
+    if why:
+        print(why, file=sys.stderr)
+    return 1 if why else 0
 
 
 if __name__ == "__main__":

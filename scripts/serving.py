@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +21,9 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 
 _ENDING = 20.0  # seconds that a server has to end before it is killed
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_PR_SET_PDEATHSIG = 1
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True)
@@ -60,17 +67,24 @@ def _children(pid: int) -> tuple[int, ...]:
     return tuple(map(int, listed.read_text().split())) if listed.is_file() else (pid,)
 
 
-def start_server(*options: str, after: tuple[str, ...] = (), script: str = "app.py") -> Running:
+def start_server(
+    *options: str,
+    after: tuple[str, ...] = (),
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    script: str = "app.py",
+) -> Running:
     """Start the app and do not wait until it answers; the caller ends it, see `end`.
 
-    ``options`` are Streamlit's; ``after`` is what follows ``--``; ``script`` is another app.
+    ``options`` are Streamlit's; ``after`` is what follows ``--``; without ``port`` any free one;
+    ``script`` is another app.
     """
-    port = _free_port()
+    port = free_port() if port is None else port
     command = [
         sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port),
-        "--server.address", "127.0.0.1", "--server.headless", "true", *options, "--", *after,
+        "--server.address", host, "--server.headless", "true", *options, "--", *after,
     ]  # fmt: skip
-    return _started(command, port, options)
+    return start_process(command, address_at(port, options, host))
 
 
 @contextmanager
@@ -85,37 +99,66 @@ def running_server(
 @contextmanager
 def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
     """Freshly started servers at one address, by ``serve_class.py``; the rest as above."""
-    port = _free_port()
+    port = free_port()
     command = [
         sys.executable, "scripts/serve_class.py", "--servers", str(servers), "--port", str(port),
         "--address", "127.0.0.1", *options, "--", *after,
     ]  # fmt: skip
-    with _awaited(_started(command, port, options)) as running:
+    started = start_process(command, address_at(port, options), told=signal.SIGTERM)
+    with _awaited(started) as running:
         yield replace(running, counted=_children(running.pid))
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     return port
 
 
-def address_at(port: int, options: Sequence[str]) -> str:
-    """Where a server with these options answers on this machine."""
+def option(options: Sequence[str], name: str) -> str | None:
+    """The value of an option of Streamlit's, written ``--name value`` or ``--name=value``."""
     words = [word for option in options for word in option.split("=", 1)]
-    path = ""
-    for name, value in pairwise(words):
-        if name == "--server.baseUrlPath":
-            path = value.strip("/")
-    return f"http://127.0.0.1:{port}" + (f"/{path}" if path else "")
+    return next((value for key, value in reversed(list(pairwise(words))) if key == name), None)
 
 
-def _started(command: list[str], port: int, options: Sequence[str] = ()) -> Running:
+def address_at(port: int, options: Sequence[str], host: str = "127.0.0.1") -> str:
+    """Where a server with these options that listens at ``host`` is reached from this machine."""
+    path = (option(options, "--server.baseUrlPath") or "").strip("/")
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}" + (f"/{path}" if path else "")
+
+
+def start_process(
+    command: Sequence[str],
+    address: str,
+    told: signal.Signals = _KILL,
+    pass_fds: Sequence[int] = (),
+    written: str | None = None,
+) -> Running:
+    """Start a program that will answer at ``address`` and may read what is ``written`` for it.
+
+    It gets the signal ``told`` when this process ends, however that comes about (Linux).
+    """
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    return Running(address_at(port, options), process, (process.pid,))
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=None if written is None else subprocess.PIPE, pass_fds=pass_fds,
+        preexec_fn=_PRCTL and partial(_end_with, os.getpid(), told),
+    )  # fmt: skip
+    if process.stdin is not None and written is not None:
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(written.encode())
+    return Running(address, process, (process.pid,))
+
+
+def _end_with(parent: int, told: int) -> None:
+    """In a new process, before its program runs: end when its parent does."""
+    assert _PRCTL is not None
+    _PRCTL(_PR_SET_PDEATHSIG, told)
+    if os.getppid() != parent:  # it has ended meanwhile
+        os._exit(1)
 
 
 @contextmanager

@@ -24,16 +24,17 @@ PENDING = ":shimmer["
 """How the app's pages mark words that stand in for a result."""
 
 _LARGEST_MESSAGE = 50_000_000  # bytes
+_LONG = 3_600  # seconds; what is run again so rarely waits for nothing
 _CLEAN = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 
 
 @dataclass
 class Visitor:
-    """One session.
+    """One session, or several in turn: who opens again after a lost connection is as a browser is.
 
     ``sliders`` are the widget identifiers of sliders by the name in the address bar;
     ``errors`` what went wrong, in words; ``received`` counts bytes; ``texts`` are the words on
-    the page by their place.
+    the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name.
     """
 
     address: str
@@ -44,6 +45,8 @@ class Visitor:
     received: int = 0
     texts: dict[tuple[int, ...], str] = field(default_factory=dict)
     finished_runs: int = 0
+    cookie: str = ""
+    session: str = ""
     _values: dict[str, float] = field(default_factory=dict)
     _socket: ClientConnection | None = None
     _reader: asyncio.Task[None] | None = None
@@ -56,10 +59,14 @@ class Visitor:
         websocket = self.address.replace("http", "ws", 1) + "/_stcore/stream"
         self._socket = await connect(
             websocket,
-            subprotocols=[Subprotocol("streamlit")],
+            subprotocols=[Subprotocol(name) for name in ("streamlit", "-", self.session) if name],
+            additional_headers={"Cookie": self.cookie} if self.cookie else None,
             max_size=_LARGEST_MESSAGE,
             open_timeout=60,
         )
+        assert self._socket.response is not None
+        for cookie in self._socket.response.headers.get_all("Set-Cookie"):
+            self.cookie = cookie.partition(";")[0]
         self._reader = asyncio.create_task(self._read())
         await self.ask()
 
@@ -143,6 +150,7 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page_hash = message.new_session.page_script_hash
+            self.session = message.new_session.initialize.session_id
             if not message.metadata.run.fragment_ids:
                 self._idle.clear()
                 self.texts.clear()
@@ -175,7 +183,7 @@ class Visitor:
             self.errors.append(element.exception.message)
 
     def _start_timer(self, fragment: str, interval: float) -> None:
-        if fragment not in self._timers:
+        if fragment not in self._timers and interval < _LONG:
             self._timers[fragment] = asyncio.create_task(self._tick(fragment, interval))
 
     def _stop_timers(self, fragments: Any) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train", "validation", "test"):
         write_letor(getattr(splits, name), folder / f"{name}.txt")
     return folder
+
+
+@pytest.fixture(scope="session")
+def haproxy() -> None:
+    """Skip the test where HAProxy is not installed; on continuous integration it must be."""
+    from scripts import proxy
+
+    if proxy.find() is None:
+        message = "HAProxy is not installed here (apt-get install haproxy)"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ from pages.shared import (
     controls,
     lecture,
     link,
+    reconnecting,
     settings_history,
     side_by_side,
     study_link,
@@ -61,6 +62,7 @@ def run() -> None:
 
     page_link.tidy(info.path)
     with above:
+        reconnecting.note()
         _show_notices()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)

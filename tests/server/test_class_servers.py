@@ -1,4 +1,4 @@
-"""Several servers at one address: every visitor stays with one of them, and all end together."""
+"""Several servers at one address: visitors stay with one of them, or move when it ends."""
 
 from __future__ import annotations
 
@@ -8,160 +8,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 
-from scripts.serve_class import read_arguments
-from scripts.serving import ROOT, address_at, running_class
-from scripts.sticky import COOKIE, Sticky, server_asked_for, with_cookie
+from pages.shared.reconnecting import NEW_SESSION
+from scripts import proxy
+from scripts.proxy import COOKIE
+from scripts.serve_class import RESTARTS, read_arguments
+from scripts.serving import ROOT, Running, address_at, option, running_class
 from scripts.visitor import Visitor, different_values
 from tests.server.in_time import LIMIT, finished
+from tests.server.processes import answers, children, descendants, is_there, many_files, waited
 
-
-def test_the_cookie_names_a_server_that_exists() -> None:
-    head = b"GET / HTTP/1.1\r\nHost: x\r\nCookie: other=5; " + COOKIE.encode() + b"=1\r\n\r\n"
-    assert server_asked_for(head, 2) == 1
-    assert server_asked_for(head.replace(b"Cookie", b"cookie"), 2) == 1
-    assert server_asked_for(head, 1) is None
-    assert server_asked_for(head.replace(COOKIE.encode(), b"another"), 2) is None
-    for number in (b"0001", b"9" * 5_000, "\N{SUPERSCRIPT ONE}".encode(), b""):
-        assert server_asked_for(head.replace(b"=1", b"=" + number), 2) is None
-    in_address = b"GET /?" + COOKIE.encode() + b"=1 HTTP/1.1\r\nHost: x\r\n\r\n"
-    assert server_asked_for(in_address, 2) is None
-    answer = with_cookie(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nwords", 1)
-    assert answer.startswith(b"HTTP/1.1 200 OK\r\nSet-Cookie: " + COOKIE.encode() + b"=1;")
-    assert answer.endswith(b"\r\nA: b\r\n\r\nwords")
-
-
-def with_servers(work: Callable[[int, Sequence[int]], Awaitable[None]]) -> None:
-    """Run ``work(port, ports)`` beside two small servers and one address for both.
-
-    A small server says its number, then sends back what comes.
-    """
-
-    async def run() -> None:
-        async def answer(
-            number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-        ) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 200 OK\r\nNumber: %d\r\n\r\n" % number)
-            while piece := await reader.read(4096):
-                writer.write(piece)
-                await writer.drain()
-            writer.close()
-
-        small = [
-            await asyncio.start_server(lambda r, w, n=n: answer(n, r, w), "127.0.0.1", 0)
-            for n in range(2)
-        ]
-        ports = [server.sockets[0].getsockname()[1] for server in small]
-        listening = await Sticky(ports).serve("127.0.0.1", 0)
-        try:
-            await work(listening.sockets[0].getsockname()[1], ports)
-        finally:
-            for server in (listening, *small):
-                server.close()
-
-    finished(run())
-
-
-async def head_of_answer(port: int, *pieces: bytes) -> bytes:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    for piece in pieces:
-        writer.write(piece)
-        await writer.drain()
-        await asyncio.sleep(0.01)
-    head = await reader.readuntil(b"\r\n\r\n")
-    writer.close()
-    return head
-
-
-NEW = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-
-
-def test_new_visitors_take_turns_and_known_ones_stay() -> None:
-    async def work(port: int, ports: Sequence[int]) -> None:
-        heads = await asyncio.gather(*(head_of_answer(port, NEW) for _ in range(6)))
-        for number in range(2):
-            cookie = f"Set-Cookie: {COOKIE}={number};".encode()
-            of_number = [head for head in heads if b"Number: %d" % number in head]
-            assert len(of_number) == 3
-            assert all(cookie in head for head in of_number)
-            known = NEW[:-2] + f"Cookie: {COOKIE}={number}\r\n\r\n".encode()
-            for _ in range(3):
-                # In two pieces: a head may not come all at once.
-                head = await head_of_answer(port, known[:20], known[20:])
-                assert b"Number: %d" % number in head
-                assert b"Set-Cookie" not in head
-
-    with_servers(work)
-
-
-def test_everything_is_passed_on_whole_both_ways_and_so_is_the_end() -> None:
-    sent = os.urandom(3_000_000)
-
-    async def work(port: int, ports: Sequence[int]) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(NEW + sent)
-        await reader.readuntil(b"\r\n\r\n")
-        # Nobody reads for a while: what is on its way must wait and not be lost.
-        await asyncio.sleep(0.2)
-        assert await reader.readexactly(len(sent)) == sent
-        writer.close()
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"x" * 200_000)  # a head without end
-        with suppress(ConnectionResetError):
-            assert await reader.read() == b""
-
-    with_servers(work)
-
-
-def test_a_request_whose_sender_has_nothing_more_to_say_is_answered() -> None:
-    async def work(port: int, ports: Sequence[int]) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(NEW + b"x" * 1_000)
-        writer.write_eof()
-        answer = await reader.read()
-        assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"x" * 1_000)
-        writer.close()
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(NEW[:9])
-        writer.write_eof()
-        assert await reader.read() == b""
-        writer.close()
-
-    with_servers(work)
-
-
-def test_a_fault_on_the_way_to_a_server_ends_the_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def fault(*_: object) -> None:
-        raise ValueError("some fault")
-
-    async def work(port: int, ports: Sequence[int]) -> None:
-        monkeypatch.setattr(Sticky, "_server", fault)
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(NEW)
-        async with asyncio.timeout(5):
-            assert await reader.read() == b""
-        writer.close()
-
-    with_servers(work)
-
-
-def test_a_server_that_is_gone_is_a_bad_gateway() -> None:
-    async def work(port: int, ports: Sequence[int]) -> None:
-        listening = await Sticky([1]).serve("127.0.0.1", 0)  # nobody listens there
-        head = await head_of_answer(listening.sockets[0].getsockname()[1], NEW)
-        assert head.startswith(b"HTTP/1.1 502")
-        listening.close()
-
-    with_servers(work)
+pytestmark = pytest.mark.usefixtures("haproxy")
 
 
 def test_options_go_where_they_belong(capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,6 +34,10 @@ def test_options_go_where_they_belong(capsys: pytest.CaptureFixture[str]) -> Non
     assert address_at(5, options) == "http://127.0.0.1:5/ltr"
     assert address_at(5, ["--server.baseUrlPath=/a/b/"]) == "http://127.0.0.1:5/a/b"
     assert address_at(5, ["--server.port", "6"]) == "http://127.0.0.1:5"
+    assert address_at(5, (), "0.0.0.0") == "http://127.0.0.1:5"
+    assert address_at(5, (), "::") == "http://[::1]:5"
+    assert option(["--a", "1", "--a=2", "--b"], "--a") == "2"
+    assert option(["--b"], "--a") is None
     for wrong in (["--servers", "0"], ["--port", "65536"]):
         with pytest.raises(SystemExit):
             read_arguments(wrong)
@@ -197,15 +62,33 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_
 
 PRETENDED = """
 import sys
-from scripts import serve_class, serving
-def start(*options, after):
-    port = serving._free_port()
-    running = serving._started([sys.executable, "-c", after[1], str(port), after[0]], port)
+from scripts import proxy, serve_class, serving
+def start(*options, after, port, host):
+    command = [sys.executable, "-c", after[1], str(port), after[0]]
+    running = serving.start_process(command, f"http://127.0.0.1:{port}")
     print(running.pid, flush=True)
     return running
 serve_class.start_server = start
+if "--alone" in sys.argv:
+    sys.argv.remove("--alone")
+    proxy.find = lambda: None
 sys.exit(serve_class.main())
 """
+
+
+def pretended(*options: str, page_takes: int = 0) -> subprocess.Popen[str]:
+    """``serve_class.py`` with servers that only pretend; it prints the process of each."""
+    own = ["--servers", "2", "--port", "0", "--address", "127.0.0.1", *options]
+    return subprocess.Popen(
+        [sys.executable, "-c", PRETENDED, *own, "--", str(page_takes), PRETENDER],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )  # fmt: skip
+
+
+def line(parent: subprocess.Popen[str]) -> str:
+    assert parent.stdout is not None
+    return parent.stdout.readline()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
@@ -216,18 +99,14 @@ sys.exit(serve_class.main())
 def test_one_signal_ends_all_servers_at_once_and_more_change_nothing(
     name: str, page_takes: int
 ) -> None:
-    options = ["--servers", "2", "--port", "0", "--address", "127.0.0.1"]
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PRETENDED, *options, "--", str(page_takes), PRETENDER],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-    )  # fmt: skip
-    assert parent.stdout is not None
-    servers = [int(parent.stdout.readline()) for _ in range(2)]
+    parent = pretended(page_takes=page_takes)
+    servers = [int(line(parent)) for _ in range(2)]
     if page_takes:
         time.sleep(1)  # the first page is being made
     else:
-        assert parent.stdout.readline().startswith("2 servers at http://127.0.0.1:")
+        assert line(parent).startswith("2 servers at http://127.0.0.1:")
+        servers = descendants(parent.pid)
+        assert len(servers) == 3
     started = time.monotonic()
     for _ in range(3):
         parent.send_signal(getattr(signal, name))
@@ -235,12 +114,79 @@ def test_one_signal_ends_all_servers_at_once_and_more_change_nothing(
     out, said = parent.communicate(timeout=LIMIT)
     assert (parent.returncode, out, said) == (0, "", "")
     assert time.monotonic() - started < 2.9  # each server takes 1.5
-    for pid in servers:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
+    assert not any(map(is_there, servers))
 
 
-async def visit(address: str) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children of a killed process")
+def test_a_killed_script_leaves_nothing_behind() -> None:
+    parent = pretended()
+    for _ in range(3):
+        line(parent)
+    left = descendants(parent.pid)
+    assert len(left) == 3
+    parent.kill()
+    parent.communicate(timeout=LIMIT)
+    assert waited(lambda: not any(map(is_there, left)), 5)
+
+
+def test_what_ends_is_started_again_but_not_for_ever() -> None:
+    parent = pretended()
+    first, _ = int(line(parent)), int(line(parent))
+    port = int(line(parent).rpartition(":")[2])
+    (haproxy,) = set(children(parent.pid)) - {first, _}
+    os.kill(haproxy, signal.SIGKILL)
+    assert answers(port)  # the socket has stayed open meanwhile
+    for _ in range(RESTARTS):
+        os.kill(first, signal.SIGKILL)
+        first = int(line(parent))
+        assert answers(port)
+    os.kill(first, signal.SIGKILL)
+    out, said = parent.communicate(timeout=LIMIT)
+    assert (parent.returncode, out) == (1, "")
+    *restarts, last = said.splitlines()
+    assert len(restarts) == 1 + RESTARTS
+    assert sum("HAProxy" in restart for restart in restarts) == 1
+    assert "Server 1" in last and "4 times" in last
+
+
+def test_without_haproxy_there_is_one_server_and_it_says_how_to_get_more() -> None:
+    parent = pretended("--alone")
+    server = int(line(parent))
+    start, _, port = line(parent).rpartition(":")
+    assert start == "1 server at http://127.0.0.1"
+    assert children(parent.pid) == [server]
+    assert answers(int(port))
+    parent.terminate()
+    out, said = parent.communicate(timeout=LIMIT)
+    assert (parent.returncode, out) == (0, "")
+    assert "apt-get install haproxy" in said
+    assert not is_there(server)
+
+
+def test_a_port_in_use_is_a_sentence() -> None:
+    with proxy.listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        parent = pretended("--port", str(port))
+        out, said = parent.communicate(timeout=LIMIT)
+    assert (parent.returncode, out) == (1, "")
+    assert said.startswith(f"Port {port} of 127.0.0.1 cannot be used") and said.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def running(small_corpus: Path) -> Iterator[Running]:
+    """Two real servers, to be killed in the end: all processes go with the script."""
+    with running_class(2, after=("--corpus", str(small_corpus))) as started:
+        yield started
+        left = descendants(started.pid)
+        assert len(left) >= 3
+        started.process.kill()
+        started.process.wait()
+        if sys.platform == "linux":
+            assert waited(lambda: not any(map(is_there, left)), 20)
+
+
+async def visit(address: str) -> set[str]:
+    """Four visitors get their answers; the cookies that they got."""
     visitors = [Visitor(address, "lab", {"draws": "1"}) for _ in range(4)]
     await asyncio.gather(*(visitor.open() for visitor in visitors))
     moves = zip(visitors, different_values(4, ("eta", "eps_minus")), strict=True)
@@ -249,23 +195,87 @@ async def visit(address: str) -> None:
         assert any("Kendall" in text for text in visitor.texts.values())
         await visitor.close()
         assert visitor.errors == []
+    return {visitor.cookie for visitor in visitors}
 
 
-def test_a_class_on_two_servers(small_corpus: Path) -> None:
-    options = ("--server.disconnectedSessionTTL", "0")
-    with running_class(2, *options, after=("--corpus", str(small_corpus))) as running:
-        finished(visit(running.address))
-        # The page, then its health with the cookie: no second cookie.
-        with urlopen(running.address, timeout=30) as page:
-            cookie = page.headers["Set-Cookie"].partition(";")[0]
-        health = Request(f"{running.address}/_stcore/health", headers={"Cookie": cookie})
-        with urlopen(health, timeout=30) as answer:
-            assert answer.read() == b"ok"
-            assert COOKIE not in str(answer.headers)
-        servers = running.counted
-        if servers != (running.pid,):  # else this system does not show who started whom
-            assert len(servers) == 2
-            os.kill(servers[0], signal.SIGKILL)
-            # One server alone would leave half of the visitors with nothing.
-            assert running.process.wait(LIMIT) == 1
-            assert not any(Path(f"/proc/{pid}").exists() for pid in servers)
+def test_a_class_on_two_servers(running: Running) -> None:
+    async def both() -> None:
+        cookies: set[str] = set()
+        while cookies != {f"{COOKIE}=1", f"{COOKIE}=2"}:
+            cookies |= await visit(running.address)
+
+    finished(both())
+
+
+def test_half_sent_heads_keep_nobody_out_and_are_ended(running: Running) -> None:
+    port = running.port
+
+    async def attack() -> None:
+        held = []
+        for _ in range(1_100):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+            held.append((reader, writer))
+        await visit(running.address)
+        async with asyncio.timeout(proxy.HEAD_SECONDS + 20):
+            for reader, writer in held:
+                assert b" 408 " in await reader.readline()
+                writer.close()
+
+    with many_files():
+        finished(attack())
+
+
+def sentences(visitor: Visitor) -> list[str]:
+    return [text for text in visitor.texts.values() if NEW_SESSION in text]
+
+
+def test_who_comes_back_in_time_finds_the_session_again(running: Running) -> None:
+    async def come_back() -> None:
+        visitor = Visitor(running.address, "about")
+        await visitor.open()
+        session, cookie = visitor.session, visitor.cookie
+        await visitor.close()
+        await visitor.open()
+        assert (visitor.session, visitor.cookie) == (session, cookie)
+        assert sentences(visitor) == visitor.errors == []
+        await visitor.close()
+
+    finished(come_back())
+
+
+def test_visitors_of_a_killed_server_land_on_the_other_and_read_why(running: Running) -> None:
+    async def move() -> None:
+        visitors = [Visitor(running.address, "lab", {"draws": "1"}) for _ in range(4)]
+        await asyncio.gather(*(visitor.open() for visitor in visitors))
+        await visitors[0].ask(eta=0.5)
+        gone = visitors[0].cookie
+        servers = [pid for pid in children(running.pid) if is_server(pid)]
+        os.kill(servers[int(gone[-1]) - 1], signal.SIGKILL)
+        moved = [visitor for visitor in visitors if visitor.cookie == gone]
+        assert 0 < len(moved) < len(visitors)
+        for visitor in moved:
+            while not visitor.errors:
+                await asyncio.sleep(0.01)
+            visitor.errors.clear()
+            before = visitor.session
+            await visitor.open()  # as the browser does
+            assert visitor.cookie != gone and visitor.session != before
+            assert len(sentences(visitor)) == 1
+        for visitor in visitors:
+            await visitor.ask(eta=0.7)
+            assert visitor.errors == []
+            assert bool(sentences(visitor)) == (visitor in moved)
+            await visitor.close()
+        # The server is started again and takes visitors once more.
+        cookies: set[str] = set()
+        while gone not in cookies:
+            await asyncio.sleep(0.2)
+            cookies |= await visit(running.address)
+
+    finished(move())
+    assert len(children(running.pid)) == 3
+
+
+def is_server(pid: int) -> bool:
+    return b"streamlit" in Path(f"/proc/{pid}/cmdline").read_bytes()
