@@ -9,6 +9,7 @@ from ultr_core.claims import estimation, figures, foundations, live, noise, setu
 from ultr_core.claims.bench import Bench
 from ultr_core.claims.entry import NOT_MEASURED, VERDICTS, Entry, LedgerLine, Measured, Verdict
 from ultr_core.errors import InputError
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.words import counted
 
 SECTIONS: Mapping[str, str] = MappingProxyType(
@@ -46,6 +47,7 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 """All claims by key, in the order of the paper's sections."""
 
 
+@one_blas_thread()
 def measure_entry(bench: Bench, entry: Entry) -> Measured:
     """Measure one claim; not checkable where the corpus in use does not allow it."""
     try:

@@ -23,6 +23,7 @@ from ultr_core.inspection import (
     tied_groups,
     unshown_candidates,
 )
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.ranking import query_sums
@@ -181,6 +182,7 @@ MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, eac
 _RANK = f"{MEAN_RANK_OF_CLICKS}; lower is better"
 
 
+@one_blas_thread()
 def evaluate_ranker(
     corpus: Corpus,
     log: ClickLog,

@@ -6,12 +6,14 @@ from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import Logs, simulate_logs, user_model
 from ultr_core.experiments.training import TrainedMethod, train_method
 from ultr_core.experiments.world import World
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import FINAL_TOLERANCE
 from ultr_core.proofs import Check, Evidence, run_checks
 from ultr_core.propensity import assumed_curve
 from ultr_core.settings import Settings
 
 
+@one_blas_thread()
 def proof_checks(
     world: World,
     family: RankerFamily,

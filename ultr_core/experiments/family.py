@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.experiments.world import World
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.ranking import rank_many
 from ultr_core.risk import true_risks
 
@@ -36,6 +37,7 @@ class RankerFamily:
     true_risk: NDArray[np.float64]
 
 
+@one_blas_thread()
 def ranker_family(world: World) -> RankerFamily:
     """Build the family of a world: mixtures of production, skyline and random directions.
 

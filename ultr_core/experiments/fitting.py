@@ -20,6 +20,7 @@ from ultr_core.feedback.examination import require_curve
 from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.inspection import require_covered
 from ultr_core.learners import SVM, LinearRanker, learner_named
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, FINAL_TOLERANCE, converged
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
@@ -91,6 +92,7 @@ class OwnFit:
         }
 
 
+@one_blas_thread()
 def fit_from_log(
     corpus: Corpus,
     log: ClickLog,

@@ -28,6 +28,7 @@ from ultr_core.feedback import (
     simulate_counts,
 )
 from ultr_core.learners import LinearRanker
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import (
     AssembledCurve,
@@ -159,6 +160,7 @@ class LiveResult:
         }  # fmt: skip
 
 
+@one_blas_thread()
 def run_live(
     world: World,
     settings: Settings,

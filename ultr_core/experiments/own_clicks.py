@@ -15,6 +15,7 @@ from ultr_core.experiments.logs import FEWEST_QUERY_DRAWS, user_model
 from ultr_core.experiments.production import train_production_ranker
 from ultr_core.feedback import ClickLog, clicks_per_query_draw, query_draws_for, simulate_counts
 from ultr_core.feedback.simulation import Sessions, simulate_sessions
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.ranking import (
     order_from_ranks,
     query_of_document,
@@ -106,6 +107,7 @@ class OwnClicks:
                 ]  # fmt: skip
 
 
+@one_blas_thread()
 def simulate_own_log(
     corpus: Corpus, settings: Settings, *, rankers: int = 1, sessions: bool = False
 ) -> OwnClicks:

@@ -13,6 +13,7 @@ from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.feedback.click_log import require_log
 from ultr_core.feedback.examination import require_curve
 from ultr_core.inspection import Unshown, expected_ranks, require_covered, unshown_candidates
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.risk import Estimate, estimate_difference
 
 SHOWN = "what users saw"
@@ -79,6 +80,7 @@ class RankerDifference:
         }
 
 
+@one_blas_thread()
 def compare_with_shown(
     log: ClickLog, scores: NDArray[np.float64], curve: ExaminationCurve, *, name: str
 ) -> RankerDifference:

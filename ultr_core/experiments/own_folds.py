@@ -11,6 +11,7 @@ from ultr_core.experiments.fitting import OwnFit
 from ultr_core.feedback import ClickLog
 from ultr_core.feedback.query_draws import child
 from ultr_core.learners import learner_named
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import Weights
@@ -18,6 +19,7 @@ from ultr_core.propensity import Weights
 FOLDS = 5
 
 
+@one_blas_thread()
 def fold_scores(
     corpus: Corpus,
     log: ClickLog,

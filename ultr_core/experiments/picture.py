@@ -11,6 +11,7 @@ from ultr_core.experiments.family import RankerFamily
 from ultr_core.experiments.logs import simulate_training_log, user_model
 from ultr_core.experiments.world import World
 from ultr_core.feedback import ClickLog
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief, assumed_curve
 from ultr_core.risk import (
     RiskEstimates,
@@ -78,6 +79,7 @@ class RiskPicture:
         )
 
 
+@one_blas_thread()
 def risk_picture(
     world: World, family: RankerFamily, settings: Settings, log: ClickLog | None = None
 ) -> RiskPicture:

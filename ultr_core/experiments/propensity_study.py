@@ -19,6 +19,7 @@ from ultr_core.experiments.training import select
 from ultr_core.experiments.world import TestRisk, World, test_risk
 from ultr_core.feedback import ClickModel, ExaminationCurve, PowerLaw, simulate_counts
 from ultr_core.feedback.query_draws import MOST_SESSIONS
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
     AssembledCurve,
@@ -105,6 +106,7 @@ class SecondRanker:
     extra_risk: float
 
 
+@one_blas_thread()
 def second_ranker(world: World, settings: Settings) -> SecondRanker:
     """A ranker as good as production, trained on another 1% of the queries.
 
@@ -122,6 +124,7 @@ def second_ranker(world: World, settings: Settings) -> SecondRanker:
     return SecondRanker(ranks, extra)
 
 
+@one_blas_thread()
 def estimate_by(
     key: str,
     world: World,
@@ -269,6 +272,7 @@ def true_ratios(curve: ExaminationCurve, design: SwapDesign) -> FloatArray:
     return ratios
 
 
+@one_blas_thread()
 def swap_bias(world: World, users: ClickModel, design: SwapDesign) -> FloatArray:
     """What the swap estimate tends to with endless traffic in this world, float64 [K]."""
     queries = world.train
@@ -311,6 +315,7 @@ def sessions_for_precision(
     return math.ceil(needed * np.count_nonzero(eligible) / np.count_nonzero(usable))
 
 
+@one_blas_thread()
 def risks_with_curves(
     world: World, logs: Logs, curves: Mapping[str, ExaminationCurve | None]
 ) -> dict[str, TestRisk]:

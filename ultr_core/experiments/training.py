@@ -14,6 +14,7 @@ from ultr_core.experiments.logs import Logs, simulate_logs
 from ultr_core.experiments.methods import METHODS, ClickData, Method
 from ultr_core.experiments.world import TestRisk, World, test_risk
 from ultr_core.feedback import ClickLog
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import Candidate, Selection, select_by_clicks
 from ultr_core.propensity import Belief, Estimator, Weights, assumed_curve, weights_of_log
@@ -107,6 +108,7 @@ class TrainedMethod:
     coefficients: NDArray[np.float64]
 
 
+@one_blas_thread()
 def train_method(
     world: World, settings: Settings, draw: int, method: str | Method, logs: Logs | None = None
 ) -> TrainedMethod:

@@ -15,6 +15,7 @@ from ultr_core.errors import InputError
 from ultr_core.experiments.production import ProductionRanker, train_production_ranker
 from ultr_core.feedback import ClickLog
 from ultr_core.learners import LinearRanker, score_many
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import select_by_labels
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import rank_documents, require_finite
@@ -114,6 +115,7 @@ def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
     return test_risks(world, [ranker])[0]
 
 
+@one_blas_thread()
 def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
     """Risk of each ranker on the test queries: features are read once, relevant documents ranked.
 
@@ -127,6 +129,7 @@ def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
     return [TestRisk(total / queries, total / relevant) for total in totals]
 
 
+@one_blas_thread()
 def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:
     """Build the world of ``settings``, on ``splits`` or on the built-in corpus.
 

@@ -1,8 +1,7 @@
-"""One BLAS thread while a ranker is fitted.
+"""One BLAS thread while anything is computed whose digits matter.
 
 Small products stall when several threads wait for busy cores, and sums split among threads differ
-in their last bits; with one thread a fit is the same on every machine and for any number of
-threads.
+in their last bits; with one thread the numbers are the same in Python, in a command and on a page.
 """
 
 from __future__ import annotations
