@@ -13,9 +13,9 @@ from pages.shared.registry import MAIN_CONTROLS, PAGES
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
-    "errors", "limits", "words", "files", "curve_values", "settings", "sorting", "ranking",
-    "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs", "experiments",
-    "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
+    "errors", "limits", "words", "files", "workers", "curve_values", "settings", "sorting",
+    "ranking", "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs",
+    "experiments", "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
 LONGEST_FILE = 400

@@ -1,8 +1,7 @@
-"""Work for many visitors, done by one thread: who came first is served first, in small cells.
+"""Cells of work for many visitors, handed out one by one: who came first is served first.
 
-Training is mostly Python and small products, so two threads on it are no faster than one (1.1
-times, measured), and a thread for each visitor makes everybody wait for everybody. One thread
-that takes cells in turn keeps the pages quick, and nobody's work is done twice or in vain.
+A cell is handed out when there is room for it to be made at once, so that newcomers need not wait
+for what was merely lined up. Nobody's cell is made twice or in vain.
 """
 
 from __future__ import annotations
@@ -23,9 +22,12 @@ FEW = 3  # other visitors beside whom a page may wait for its own cells
 CellT = TypeVar("CellT", bound=Hashable)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Order(Generic[CellT]):
-    """What one visitor waits for: cells in order, the first ``urgent`` of them before others'."""
+    """What one visitor waits for: cells in order, the first ``urgent`` of them before others'.
+
+    ``ticket`` is when the visitor was served last; the first ``done`` cells are made.
+    """
 
     cells: Sequence[CellT]
     urgent: int
@@ -35,27 +37,31 @@ class _Order(Generic[CellT]):
     error: Exception | None = None
 
 
-class Desk(Generic[CellT]):
+class TrainingQueue(Generic[CellT]):
     """Makes the cells that visitors order and remembers them.
 
     A visitor has one order; a new one takes the old one's place. First come all visitors'
-    urgent cells, then the others, and among equals whoever was served longest ago. Orders of
-    visitors who have not been seen for a while are dropped.
+    urgent cells, then the others, and among equals whoever was served longest ago. A cell that
+    several wait for is made once. Orders of visitors who have not been seen for a while are
+    dropped. ``room(cell, wanted)`` says how many of ``wanted`` cells like this one can be made
+    at once.
     """
 
     def __init__(
         self,
         memory: Memory[Any],
         make: Callable[[CellT], Any],
+        room: Callable[[CellT, int], int] = lambda cell, wanted: 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._memory = memory
         self._make = make
+        self._room = room
         self._clock = clock
         self._orders: dict[str, _Order[CellT]] = {}
         self._tickets = 0
         self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
+        self._making: set[CellT] = set()
 
     def order(self, visitor: str, cells: Sequence[CellT], *, urgent: int = 0) -> None:
         """Ask for ``cells``, the first ``urgent`` of them before others' further ones.
@@ -64,7 +70,7 @@ class Desk(Generic[CellT]):
         """
         with self._changed:
             former = self._orders.get(visitor)
-            if former is not None and former.cells == cells and former.error is None:
+            if former is not None and former.cells == cells:
                 former.seen = self._clock()
                 return
             self._tickets += 1
@@ -75,27 +81,30 @@ class Desk(Generic[CellT]):
                 self._orders.pop(visitor, None)
                 return
             self._orders[visitor] = order
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="desk", daemon=True)
-                self._thread.start()
+            self._hand_out()
             self._changed.notify_all()
+
+    def look_again(self) -> None:
+        """Hand out what waits, now that there may be more room."""
+        with self._changed:
+            self._hand_out()
 
     def wait(self, visitor: str, cell: CellT, seconds: float) -> bool:
         """Whether ``cell`` has been made, after waiting for it at most ``seconds``.
 
-        Raises what making a cell of this visitor has raised.
+        If it has not, raises what making a cell of this visitor has raised.
         """
 
         def ready() -> bool:
             order = self._orders.get(visitor)
-            return order is None or order.error is not None or self._memory.peek(cell) is not None
+            return order is None or order.error is not None or self._known(cell)
 
         with self._changed:
             self._see(visitor)
             made = self._changed.wait_for(ready, seconds)
             self._see(visitor)
             order = self._orders.get(visitor)
-            if order is not None and order.error is not None:
+            if order is not None and order.error is not None and not self._known(cell):
                 del self._orders[visitor]
                 raise order.error
         return made
@@ -104,11 +113,11 @@ class Desk(Generic[CellT]):
         """How many other visitors are served before this one's next cell."""
         with self._changed:
             self._see(visitor)
+            turns = {order: turn for turn, order, _ in self._waiting()}
             own = self._orders.get(visitor)
-            if own is None:
+            if own is None or own not in turns:
                 return 0
-            others = (o for name, o in self._orders.items() if name != visitor)
-            return sum(_turn(other) < _turn(own) for other in others if self._alive(other))
+            return sum(turn < turns[own] and self._alive(other) for other, turn in turns.items())
 
     def crowded(self, visitor: str) -> bool:
         """Whether others wait for urgent cells, or many for any."""
@@ -121,10 +130,11 @@ class Desk(Generic[CellT]):
             return len(others) > FEW or any(other.done < other.urgent for other in others)
 
     def done(self, visitor: str) -> bool:
-        """Whether nothing is left to do for this visitor."""
+        """Whether nothing is left to do for this visitor: all is made, or some cannot be."""
         with self._changed:
             self._see(visitor)
-            return visitor not in self._orders
+            order = self._orders.get(visitor)
+            return order is None or order.error is not None
 
     def _see(self, visitor: str) -> None:
         if visitor in self._orders:
@@ -140,35 +150,51 @@ class Desk(Generic[CellT]):
     def _known(self, cell: CellT) -> bool:
         return self._memory.peek(cell) is not None
 
-    def _next(self) -> tuple[str, _Order[CellT]] | None:
-        """The order whose turn it is; those of visitors who left are dropped."""
+    def _waiting(self) -> list[tuple[tuple[bool, int], _Order[CellT], CellT]]:
+        """Turn, order and next cell of each order that has a cell to be handed out."""
+        found = []
+        for order in self._orders.values():
+            if order.error is None:
+                for number in range(order.done, len(order.cells)):
+                    cell = order.cells[number]
+                    if cell not in self._making and not self._known(cell):
+                        found.append(((number >= order.urgent, order.ticket), order, cell))
+                        break
+        return found
+
+    def _hand_out(self) -> None:
+        """Begin as many cells as there is room for; orders of visitors who left are dropped."""
         for visitor in [name for name, order in self._orders.items() if not self._alive(order)]:
             del self._orders[visitor]
-        waiting = [item for item in self._orders.items() if item[1].error is None]
-        return min(waiting, key=lambda item: _turn(item[1]), default=None)
+        while waiting := self._waiting():
+            _, order, cell = min(waiting, key=lambda found: found[0])
+            wanted = len(self._making) + 1
+            if self._room(cell, wanted) < wanted:
+                return
+            thread = threading.Thread(
+                target=self._work, args=(order, cell), name="training-cell", daemon=True
+            )
+            thread.start()
+            self._making.add(cell)
+            self._served(order)
 
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                found = self._next()
-                while found is None:
-                    self._changed.wait(FORGOTTEN)
-                    found = self._next()
-                visitor, order = found
-                cell = order.cells[order.done]
-            error = None
-            try:
-                self._memory.get(cell, partial(self._make, cell))
-            except Exception as problem:
-                error = problem
-            with self._changed:
-                self._tickets += 1
-                order.ticket, order.error = self._tickets, error
-                self._skip_known(order)
-                if order.done == len(order.cells) and self._orders.get(visitor) is order:
+    def _served(self, order: _Order[CellT]) -> None:
+        self._tickets += 1
+        order.ticket = self._tickets
+
+    def _work(self, order: _Order[CellT], cell: CellT) -> None:
+        error = None
+        try:
+            self._memory.get(cell, partial(self._make, cell))
+        except Exception as problem:
+            error = problem
+        with self._changed:
+            self._making.discard(cell)
+            self._served(order)
+            order.error = order.error or error
+            for visitor, other in list(self._orders.items()):
+                self._skip_known(other)
+                if other.done == len(other.cells):
                     del self._orders[visitor]
-                self._changed.notify_all()
-
-
-def _turn(order: _Order[Any]) -> tuple[bool, int]:
-    return order.done >= order.urgent, order.ticket
+            self._hand_out()
+            self._changed.notify_all()
