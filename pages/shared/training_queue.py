@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from pages.shared.memory import Memory
@@ -62,6 +63,9 @@ class TrainingQueue(Generic[CellT]):
         self._tickets = 0
         self._changed = threading.Condition()
         self._making: set[CellT] = set()
+        # Threads stay: to start one means to wait for it, which takes long where pages are busy.
+        self._handed_out: SimpleQueue[tuple[_Order[CellT], CellT]] = SimpleQueue()
+        self._idle = 0
 
     def order(self, visitor: str, cells: Sequence[CellT], *, urgent: int = 0) -> None:
         """Ask for ``cells``, the first ``urgent`` of them before others' further ones.
@@ -171,30 +175,34 @@ class TrainingQueue(Generic[CellT]):
             wanted = len(self._making) + 1
             if self._room(cell, wanted) < wanted:
                 return
-            thread = threading.Thread(
-                target=self._work, args=(order, cell), name="training-cell", daemon=True
-            )
-            thread.start()
+            if self._idle:
+                self._idle -= 1
+            else:
+                threading.Thread(target=self._work, name="training-cells", daemon=True).start()
             self._making.add(cell)
             self._served(order)
+            self._handed_out.put((order, cell))
 
     def _served(self, order: _Order[CellT]) -> None:
         self._tickets += 1
         order.ticket = self._tickets
 
-    def _work(self, order: _Order[CellT], cell: CellT) -> None:
-        error = None
-        try:
-            self._memory.get(cell, partial(self._make, cell))
-        except Exception as problem:
-            error = problem
-        with self._changed:
-            self._making.discard(cell)
-            self._served(order)
-            order.error = order.error or error
-            for visitor, other in list(self._orders.items()):
-                self._skip_known(other)
-                if other.done == len(other.cells):
-                    del self._orders[visitor]
-            self._hand_out()
-            self._changed.notify_all()
+    def _work(self) -> None:
+        while True:
+            order, cell = self._handed_out.get()
+            error = None
+            try:
+                self._memory.get(cell, partial(self._make, cell))
+            except Exception as problem:
+                error = problem
+            with self._changed:
+                self._idle += 1
+                self._making.discard(cell)
+                self._served(order)
+                order.error = order.error or error
+                for visitor, other in list(self._orders.items()):
+                    self._skip_known(other)
+                    if other.done == len(other.cells):
+                        del self._orders[visitor]
+                self._hand_out()
+                self._changed.notify_all()
