@@ -267,7 +267,7 @@ def test_how_many_processes_there_are_is_one_for_each_core_or_as_given() -> None
 
 def test_the_default_leaves_room_in_a_small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_pool, "usable_cores", lambda: 16)
-    for memory, processes in ((1e9, 1), (1.5e9, 2), (8e9, 10), (float("inf"), 16)):
+    for memory, processes in ((5e8, 1), (1e9, 1), (1.5e9, 2), (4e9, 8), (float("inf"), 16)):
         monkeypatch.setattr(training_pool, "usable_memory", lambda memory=memory: memory)
         training_pool._default_processes.cache_clear()
         assert processes_wanted({}) == (processes, None)
