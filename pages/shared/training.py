@@ -14,7 +14,7 @@ from ultr_core.experiments import training_plan
 from ultr_core.settings import Settings
 
 FIRST_CELLS = 2  # naive and weighted on the first click log
-PATIENCE = 0.25  # seconds that a page waits for its rankers while others wait too
+PATIENCE = 0.15  # seconds that a page waits for its rankers while others wait too
 COME_BACK = 1.0  # seconds between two looks whether they are there
 FOR_EACH_BEFORE = 0.3  # seconds more for each visitor who is served before
 ROUNDS = 3  # of the visitors between two looks, once only the intervals are still to come

@@ -62,7 +62,7 @@ class TrainingQueue(Generic[CellT]):
         self._orders: dict[str, _Order[CellT]] = {}
         self._tickets = 0
         self._changed = threading.Condition()
-        self._making: set[CellT] = set()
+        self._making: dict[CellT, _Order[CellT]] = {}
         # Threads stay: to start one means to wait for it, which takes long where pages are busy.
         self._handed_out: SimpleQueue[tuple[_Order[CellT], CellT]] = SimpleQueue()
         self._idle = 0
@@ -114,14 +114,19 @@ class TrainingQueue(Generic[CellT]):
         return made
 
     def before(self, visitor: str) -> int:
-        """How many other visitors are served before this one's next cell."""
+        """How many other visitors are served before this one's next cell; 0 while it is made."""
         with self._changed:
             self._see(visitor)
-            turns = {order: turn for turn, order, _ in self._waiting()}
             own = self._orders.get(visitor)
-            if own is None or own not in turns:
+            turns = {order: turn for turn, order, _ in self._waiting()}
+            served = {*self._making.values()}
+            if own is None or own in served or own not in turns:
                 return 0
-            return sum(turn < turns[own] and self._alive(other) for other, turn in turns.items())
+            return sum(
+                order in served or (order in turns and turns[order] < turns[own])
+                for order in self._orders.values()
+                if self._alive(order)
+            )
 
     def crowded(self, visitor: str) -> bool:
         """Whether others wait for urgent cells, or many for any."""
@@ -179,7 +184,7 @@ class TrainingQueue(Generic[CellT]):
                 self._idle -= 1
             else:
                 threading.Thread(target=self._work, name="training-cells", daemon=True).start()
-            self._making.add(cell)
+            self._making[cell] = order
             self._served(order)
             self._handed_out.put((order, cell))
 
@@ -197,7 +202,7 @@ class TrainingQueue(Generic[CellT]):
                 error = problem
             with self._changed:
                 self._idle += 1
-                self._making.discard(cell)
+                del self._making[cell]
                 self._served(order)
                 order.error = order.error or error
                 for visitor, other in list(self._orders.items()):

@@ -89,6 +89,19 @@ def test_with_room_for_two_first_answers_still_come_first_and_then_everybody_in_
     until(lambda: all(bench.queue.done(visitor) for visitor in "abc"))
 
 
+def test_whoever_is_served_now_is_before_those_who_wait() -> None:
+    bench = Bench(room=2)
+    bench.queue.order("a", ["a1", "a2"], urgent=1)
+    bench.begin(2)
+    bench.queue.order("b", ["b1"], urgent=1)
+    bench.queue.order("c", ["c1"], urgent=1)
+    assert [bench.queue.before(visitor) for visitor in "abc"] == [0, 1, 2]
+    bench.let(1)
+    bench.begin(3)
+    assert [bench.queue.before(visitor) for visitor in "abc"] == [0, 0, 2]
+    bench.let(3)
+
+
 def test_more_room_is_used_when_it_is_there() -> None:
     bench = Bench()
     bench.queue.order("a", ["a1", "a2", "a3"], urgent=1)
