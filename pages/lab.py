@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.shared import cached, lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
+from pages.shared.controls import told
 from pages.shared.frame import Draw, save_figure, show_chart, show_figure, theme
 from pages.shared.page_link import choose
 from pages.shared.slots import AnswerSlots, Slot, first_time
@@ -53,20 +54,26 @@ def main() -> None:
         slots.chart.place().skeleton(height=340)
     order = Training(corpus, settings)
     # What is there already is shown once, at the end.
-    answered = order.complete or _train(order, slots, first=0, last=FIRST_CELLS)
+    trained = order.complete or _train(order, slots, first=0, last=FIRST_CELLS)
     with st.container():
-        answered = answered and _check(order, verdict)
+        answered = trained and _check(order, verdict)
     _examination_section(settings)
     _formula_section(settings, picture)
     _steps_section()
-    slots = replace(slots, answer=_answer())
+    answer = _answer()
+    slots = replace(slots, answer=answer)
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
         found = cached.comparison(corpus, settings, order.plan)
-        if told := lab_words.two_orders(picture, found):
-            headline.markdown(f"**{found.sentence}**  \n{told}")
+        if both := lab_words.two_orders(picture, found):
+            headline.markdown(f"**{found.sentence}**  \n{both}")
         with compared:
             pins.section(found)
+    elif order.refused is not None:
+        without_rankers = () if trained else (headline, slots.chart)
+        for slot in without_rankers if answered else (*without_rankers, verdict, answer):
+            slot.place().empty()  # it announces what will not come
+        slots.below_chart.place().error(told(order.refused), icon=":material/error:")
     else:
         with slots.below_chart.place().container():
             order.come_back(answered=answered)

@@ -18,18 +18,20 @@ _DONE = threading.Event()
 
 @st.cache_resource(show_spinner=False)
 def boot() -> None:
-    """Load the heavy libraries, start the workshop, draw a chart, limit BLAS, freeze memory.
+    """Load the heavy libraries, start a training process, draw a chart, limit BLAS, freeze memory.
 
     Streamlit collects garbage after every run of a page; objects frozen here are left out of
     that.
     """
     load("ultr_core.experiments")
     importlib.import_module("vl_convert")
-    from pages.shared.workshop import WORKSHOP
+    from pages.shared import cached
+    from pages.shared.launch import own_corpus
     from ultr_core.figures import warm_up
     from ultr_core.learners.blas_threads import one_blas_thread_for_good
 
-    WORKSHOP.start()
+    if own_corpus() is None:  # else nothing is trained apart
+        cached.POOL.start()
     warm_up()
     # BLAS threads compete with the threads of other visitors.
     one_blas_thread_for_good()

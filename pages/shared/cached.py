@@ -1,6 +1,7 @@
 """The core's stages, each remembered under only the settings that it depends on.
 
-All are read-only and shared by all sessions. Every memory is bounded.
+All are read-only and shared by all sessions. Every memory is bounded. The processes that train
+import this module too, so it does without Streamlit.
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from pages.shared.memory import Memory
-from pages.shared.workshop import WORKSHOP
+from pages.shared.training_pool import TrainingPool, end_at_exit
 from ultr_core import experiments
 from ultr_core.corpus import CorpusSplits, load_directory
 from ultr_core.experiments import (
@@ -40,6 +39,7 @@ _BUILDING = threading.Lock()
 _PICTURING = threading.Lock()
 PAINTING = threading.Lock()
 """Held by a page from its first picture to its last, for the same reason: a tenth less work."""
+_CORPORA: Memory[CorpusSplits] = Memory(1)
 _WORLDS: Memory[World] = Memory(3)
 _FAMILIES: Memory[RankerFamily] = Memory(3)
 _TRAINING_LOGS: Memory[ClickLog] = Memory(40)
@@ -47,6 +47,11 @@ _LOGS: Memory[Logs] = Memory(40)
 _PICTURES: Memory[RiskPicture] = Memory(400)
 RESULTS: Memory[Any] = Memory(4_000)
 """Trained methods and proof checks by :class:`Cell`; small, and slow to make."""
+
+POOL = TrainingPool(__name__)
+"""The processes of this server that train on built-in corpora."""
+
+end_at_exit(POOL)
 
 
 def world(corpus: str | None, settings: Settings) -> World:
@@ -58,7 +63,10 @@ def world(corpus: str | None, settings: Settings) -> World:
 
     def make() -> World:
         with _BUILDING:
-            return experiments.build_world(key, None if corpus is None else _splits(corpus))
+            if corpus is None:
+                return experiments.build_world(key)
+            splits = _CORPORA.get(corpus, lambda: load_directory(corpus))
+            return experiments.build_world(key, splits)
 
     return _WORLDS.get((corpus, key), make)
 
@@ -66,11 +74,6 @@ def world(corpus: str | None, settings: Settings) -> World:
 def has_world(corpus: str | None, settings: Settings) -> bool:
     """Whether the world of ``settings`` need not be built first."""
     return _WORLDS.peek((corpus, stage(settings, WORLD_FIELDS))) is not None
-
-
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _splits(corpus: str) -> CorpusSplits:
-    return load_directory(corpus)
 
 
 def family(corpus: str | None, settings: Settings) -> RankerFamily:
@@ -122,6 +125,7 @@ class Cell:
 
 
 CHECKS = "checks"
+_CHECKED = "propensity"
 
 
 def cell(corpus: str | None, settings: Settings, draw: int, what: str) -> Cell:
@@ -130,28 +134,37 @@ def cell(corpus: str | None, settings: Settings, draw: int, what: str) -> Cell:
     return Cell(corpus, stage(settings, fields), draw, what)
 
 
-def make(wanted: Cell) -> Any:
-    """Train the method of a cell, or check the claims; not remembered."""
+def make(wanted: Cell, ranker: TrainedMethod | None = None) -> Any:
+    """Train the method of a cell, or check the claims; not remembered.
+
+    The checks look at the weighted ranker of the first click log, ``ranker`` if it is at hand.
+    """
     corpus, settings, draw = wanted.corpus, wanted.settings, wanted.draw
-    seen = logs(corpus, settings, draw)
+    built, seen = world(corpus, settings), logs(corpus, settings, draw)
     if wanted.what != CHECKS:
-        return experiments.train_method(world(corpus, settings), settings, draw, wanted.what, seen)
-    found = experiments.proof_checks(
-        world(corpus, settings),
-        family(corpus, settings),
-        settings,
-        logs=seen,
-        trained=trained(corpus, settings, 0, "propensity"),
-    )
+        return experiments.train_method(built, settings, draw, wanted.what, seen)
+    ranker = ranker or experiments.train_method(built, settings, 0, _CHECKED, seen)
+    rankers = family(corpus, settings)
+    found = experiments.proof_checks(built, rankers, settings, logs=seen, trained=ranker)
     return [{**check.as_dict(), "formula": PROOFS[check.name].formula} for check in found]
 
 
-def make_apart(wanted: Cell) -> Any:
-    """The same as ``make``, in the process that trains for all pages.
+def is_made_apart(wanted: Cell) -> bool:
+    """Whether one of the processes makes a cell.
 
     A corpus of the reader's own may be large and is not held in memory twice: it is used here.
     """
-    return make(wanted) if wanted.corpus is not None else WORKSHOP.make(wanted, make)
+    return wanted.corpus is None and POOL.processes > 0
+
+
+def make_apart(wanted: Cell) -> Any:
+    """The same as ``make``, in one of the processes that train for all pages."""
+    ranker = None
+    if wanted.what == CHECKS:
+        ranker = RESULTS.peek(cell(wanted.corpus, wanted.settings, 0, _CHECKED))
+    if is_made_apart(wanted):
+        return POOL.run(make, wanted, ranker)
+    return make(wanted, ranker)
 
 
 def result(wanted: Cell) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.shared.plain_words import plain
+from pages.shared.training_pool import processes_wanted
 from ultr_core.errors import named, quoted
 
 _CORPUS, _PATHS = "--corpus", "--allow-paths"
@@ -32,9 +33,14 @@ class Launch:
 def read_launch() -> Launch:
     """The options of this server; what is wrong with them is said on the page."""
     launch, faults = launched_with(sys.argv[1:])
-    for fault in faults:
+    for fault in (*faults, *filter(None, [processes_wanted()[1]])):
         st.warning(plain(fault), icon=":material/error:")
     return launch
+
+
+def own_corpus() -> str | None:
+    """The directory of this server's corpus, None for the built-in one."""
+    return launched_with(sys.argv[1:])[0].corpus
 
 
 def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:

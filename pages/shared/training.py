@@ -1,4 +1,4 @@
-"""A page's place at the desk that trains rankers and checks claims for all visitors."""
+"""A page's place in the queue for trained rankers and checked claims, one for all visitors."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import cached
-from pages.shared.desk import Desk
+from pages.shared.training_queue import TrainingQueue
+from ultr_core.errors import InputError
 from ultr_core.experiments import METHODS, training_plan
 from ultr_core.settings import Settings
 
 FIRST_CELLS = 2  # naive and weighted on the first click log
-PATIENCE = 0.25  # seconds that a page waits for its rankers while others wait too
+PATIENCE = 0.15  # seconds that a page waits for its rankers while others wait too
 COME_BACK = 1.0  # seconds between two looks whether they are there
 FOR_EACH_BEFORE = 0.3  # seconds more for each visitor who is served before
 ROUNDS = 3  # of the visitors between two looks, once only the intervals are still to come
 
-_DESK: Desk[cached.Cell] = Desk(cached.RESULTS, cached.make_apart)
+
+def _room(cell: cached.Cell, wanted: int) -> int:
+    """What is made in the server's own process is made one by one."""
+    return cached.POOL.room(wanted) if cached.is_made_apart(cell) else 1
+
+
+_QUEUE: TrainingQueue[cached.Cell] = TrainingQueue(cached.RESULTS, cached.make_apart, _room)
+cached.POOL.when_ready(_QUEUE.look_again)
 
 
 class Training:
-    """What a page orders at the desk: the first answer, its checks, then draw by draw.
+    """What a page orders: the first answer, its checks, then draw by draw.
 
     ``plan`` are the cells as (draw, method); a method that tries thresholds takes longest and
-    comes last.
+    comes last. ``refused`` says why a cell that was waited for cannot be had.
     """
 
     def __init__(self, corpus: str | None, settings: Settings) -> None:
@@ -33,12 +41,13 @@ class Training:
         self.plan = sorted(
             training_plan(settings.draws), key=lambda cell: METHODS[cell[1]].candidates
         )
+        self.refused: InputError | None = None
         self._visitor = _visitor()
         self._began = time.monotonic()
         self._cells = [cached.cell(corpus, settings, draw, method) for draw, method in self.plan]
         self._checks = cached.cell(corpus, settings, 0, cached.CHECKS)
         order = [*self._cells[:FIRST_CELLS], self._checks, *self._cells[FIRST_CELLS:]]
-        _DESK.order(self._visitor, order, urgent=FIRST_CELLS + 1)
+        _QUEUE.order(self._visitor, order, urgent=FIRST_CELLS + 1)
 
     def ready(self, number: int, seconds: float) -> bool:
         """Whether cell ``number`` of the plan is trained, after at most so many seconds."""
@@ -57,25 +66,31 @@ class Training:
         return self._wait(self._checks, seconds)
 
     def _wait(self, cell: cached.Cell, seconds: float) -> bool:
-        return _DESK.wait(self._visitor, cell, 0.0 if self.leave() else seconds)
+        try:
+            return _QUEUE.wait(self._visitor, cell, 0.0 if self.leave() else seconds)
+        except InputError as error:
+            self.refused = error
+            return False
 
     def leave(self) -> bool:
-        """Whether the page should end its run now and come back, because others wait too."""
-        if not _DESK.crowded(self._visitor):
+        """Whether to end the run now: to come back, as others wait too, or since it is refused."""
+        if self.refused is not None:
+            return True
+        if not _QUEUE.crowded(self._visitor):
             return False
         waited = time.monotonic() - self._began
-        return waited > PATIENCE or _DESK.before(self._visitor) > 0
+        return waited > PATIENCE or _QUEUE.before(self._visitor) > 0
 
     def come_back(self, *, answered: bool) -> None:
         """Say how long the line is, look again by itself, and show the page when there is more."""
         rounds = ROUNDS if answered else 1
-        every = COME_BACK + FOR_EACH_BEFORE * rounds * _DESK.before(self._visitor)
+        every = COME_BACK + FOR_EACH_BEFORE * rounds * _QUEUE.before(self._visitor)
         st.fragment(self._look, run_every=every)(answered)
 
     def _look(self, answered: bool) -> None:
-        if _DESK.done(self._visitor) or (not answered and self.checked(0)):
+        if _QUEUE.done(self._visitor) or (not answered and self.checked(0)):
             st.rerun()
-        before = _DESK.before(self._visitor)
+        before = _QUEUE.before(self._visitor)
         st.markdown(line_sentence(before, self._trained(), len(self._cells)))
 
 

@@ -13,6 +13,7 @@ from pages.shared import cached, lab_words
 from pages.shared import checks as check_list
 from tests.app.pages import open_savers, opened
 from ultr_core.corpus import load_directory
+from ultr_core.errors import InputError
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
@@ -301,3 +302,25 @@ def test_whatever_fails_as_predicted_has_a_reason(
     failing = sum(check["status"] == "fails, as predicted" for check in checks)
     assert (told.count("does not hold") + told.count("do not hold") == 0) is (failing == 0)
     assert "hold:" not in told  # without a reason
+
+
+@pytest.mark.parametrize("refused", ["naive", "checks", "clipped"])
+def test_what_is_refused_is_said_beside_what_could_be_made(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    make = cached.make
+
+    def some(wanted: cached.Cell, *given: Any) -> Any:
+        if wanted.what == refused:
+            raise InputError("No ranker was trained: too *bad*.")
+        return make(wanted, *given)
+
+    monkeypatch.setattr(cached, "make", some)
+    app = open_app(draws="2", clicks="500", eta="1.37")
+    assert not app.exception
+    (error,) = app.error
+    assert error.value.startswith("No ranker was trained: too ")
+    assert "shimmer" not in words(app)
+    assert ("proof checks hold" in words(app)) == (refused == "clipped")
+    assert len(app.get("vega_lite_chart")) == (3 if refused == "naive" else 4)
+    monkeypatch.undo()  # and not for ever

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import cached
+from pages.shared.boot import boot
 from pages.shared.launch import Launch, launched_with
 from pages.shared.registry import PAGES, PageInfo
+from pages.shared.training_pool import PROCESSES
 
 OpenApp = Callable[..., AppTest]
 WITHOUT_WORLD = {"about", "your_data", "proofs", "learning_curves", "robustness"}
@@ -66,3 +69,22 @@ def test_a_wrong_option_is_one_sentence_on_the_page(
     assert not app.exception
     (warning,) = app.warning
     assert "This server was started with" in warning.value
+
+
+@pytest.mark.parametrize(("corpus", "started"), [(("--corpus", "DIR"), 0), ((), 1)])
+def test_training_processes_are_started_only_where_they_will_be_used(
+    monkeypatch: pytest.MonkeyPatch, corpus: tuple[str, ...], started: int
+) -> None:
+    starts: list[int] = []
+    monkeypatch.setattr(cached.POOL, "start", lambda: starts.append(1))
+    monkeypatch.setattr(sys, "argv", ["app.py", *corpus])
+    boot.__wrapped__()
+    assert len(starts) == started
+
+
+def test_a_wrong_number_of_processes_is_said_on_the_page(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROCESSES, "many")
+    (warning,) = open_app().warning
+    assert "from 1 to 64" in warning.value

@@ -9,25 +9,30 @@ from collections.abc import Callable
 import pytest
 
 from pages.shared import training
-from pages.shared.desk import FORGOTTEN, Desk
 from pages.shared.memory import Memory
 from pages.shared.study_run import line_sentence
+from pages.shared.training_queue import FORGOTTEN, TrainingQueue
 from pages.shared.waiting_line import WaitingLine
 
 PATIENCE = 10.0  # seconds
 
 
 class Bench:
-    """A desk whose cells are made when the test says so, with a clock of the test."""
+    """A queue whose cells are made when the test says so, ``room`` at once, by the test's clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 1) -> None:
+        self.begun: list[str] = []
         self.made: list[str] = []
+        self.room = room
         self.now = 0.0
         self.memory: Memory[str] = Memory(100)
         self._go = threading.Semaphore(0)
-        self.desk: Desk[str] = Desk(self.memory, self._make, lambda: self.now)
+        self.queue: TrainingQueue[str] = TrainingQueue(
+            self.memory, self._make, lambda cell, wanted: self.room, lambda: self.now
+        )
 
     def _make(self, cell: str) -> str:
+        self.begun.append(cell)
         self._go.acquire(timeout=PATIENCE)
         self.made.append(cell)
         if "bad" in cell:
@@ -40,6 +45,10 @@ class Bench:
         self._go.release(cells)
         until(lambda: len(self.made) >= wanted)
 
+    def begin(self, cells: int) -> None:
+        """Wait until so many cells have been begun."""
+        until(lambda: len(self.begun) >= cells)
+
 
 def until(true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
@@ -50,63 +59,132 @@ def until(true: Callable[[], bool]) -> None:
 
 def test_first_answers_of_all_come_before_anybodys_rest() -> None:
     bench = Bench()
-    bench.desk.order("a", ["a1", "a2", "a3"], urgent=1)
-    until(lambda: bench.desk.before("a") == 0)
-    bench.desk.order("b", ["b1", "b2"], urgent=1)
-    bench.desk.order("c", ["c1"], urgent=1)
+    bench.queue.order("a", ["a1", "a2", "a3"], urgent=1)
+    until(lambda: bench.queue.before("a") == 0)
+    bench.queue.order("b", ["b1", "b2"], urgent=1)
+    bench.queue.order("c", ["c1"], urgent=1)
     bench.let(6)
     assert bench.made[0] == "a1"
     assert bench.made[1:3] == ["b1", "c1"]
     assert sorted(bench.made[3:]) == ["a2", "a3", "b2"]
     assert bench.made.index("a2") < bench.made.index("a3")
-    until(lambda: all(bench.desk.done(visitor) for visitor in "abc"))
+    until(lambda: all(bench.queue.done(visitor) for visitor in "abc"))
+
+
+def test_with_room_for_two_first_answers_still_come_first_and_then_everybody_in_turn() -> None:
+    bench = Bench(room=2)
+    bench.queue.order("a", ["a1", "a2", "a3", "a4"], urgent=1)
+    bench.begin(2)
+    assert sorted(bench.begun) == ["a1", "a2"]  # one visitor alone has all the room
+    bench.queue.order("b", ["b1", "b2", "b3"], urgent=2)
+    bench.queue.order("c", ["c1", "c2"], urgent=1)
+    for number in range(3, 10):
+        bench.let(1)
+        bench.begin(number)
+        assert len(bench.begun) == number  # never more than two at once
+    bench.let(2)
+    assert bench.begun[2:5] == ["b1", "c1", "b2"]
+    assert bench.begun[5:8] in (["a3", "c2", "b3"], ["c2", "a3", "b3"], ["a3", "b3", "c2"])
+    assert bench.begun[8] == "a4"
+    until(lambda: all(bench.queue.done(visitor) for visitor in "abc"))
+
+
+def test_whoever_is_served_now_is_before_those_who_wait() -> None:
+    bench = Bench(room=2)
+    bench.queue.order("a", ["a1", "a2"], urgent=1)
+    bench.begin(2)
+    bench.queue.order("b", ["b1"], urgent=1)
+    bench.queue.order("c", ["c1"], urgent=1)
+    assert [bench.queue.before(visitor) for visitor in "abc"] == [0, 1, 2]
+    bench.let(1)
+    bench.begin(3)
+    assert [bench.queue.before(visitor) for visitor in "abc"] == [0, 0, 2]
+    bench.let(3)
+
+
+def test_more_room_is_used_when_it_is_there() -> None:
+    bench = Bench()
+    bench.queue.order("a", ["a1", "a2", "a3"], urgent=1)
+    bench.begin(1)
+    bench.room = 2
+    bench.queue.look_again()
+    bench.begin(2)
+    assert bench.begun == ["a1", "a2"]
+    bench.let(3)
+
+
+def test_a_cell_that_is_being_made_is_not_made_for_another_too() -> None:
+    bench = Bench(room=2)
+    bench.queue.order("a", ["one"], urgent=1)
+    bench.queue.order("b", ["one", "two"], urgent=1)
+    bench.begin(2)
+    assert sorted(bench.begun) == ["one", "two"]
+    bench.let(2)
+    until(lambda: bench.queue.done("a") and bench.queue.done("b"))
+    assert len(bench.made) == 2
+
+
+def test_what_goes_wrong_is_told_to_all_who_asked_and_hides_nothing_that_was_made() -> None:
+    bench = Bench()
+    bench.queue.order("a", ["good", "bad", "never"], urgent=1)
+    bench.queue.order("b", ["bad"], urgent=1)
+    bench.let(3)
+    for visitor in "ab":
+        until(lambda visitor=visitor: bench.queue.done(visitor))  # type: ignore[misc]
+    assert bench.queue.wait("a", "good", PATIENCE)
+    bench.queue.order("a", ["good", "bad", "never"], urgent=1)  # the page is run again
+    assert bench.queue.wait("a", "good", PATIENCE)
+    for visitor, cell in (("a", "never"), ("b", "bad")):
+        with pytest.raises(ValueError, match="bad"):
+            bench.queue.wait(visitor, cell, PATIENCE)
+    assert "never" not in bench.begun
 
 
 def test_a_new_order_takes_the_place_of_the_old_one() -> None:
     bench = Bench()
-    bench.desk.order("a", ["a1", "a2", "a3"], urgent=1)
-    bench.desk.order("a", ["x1"], urgent=1)
+    bench.queue.order("a", ["a1", "a2", "a3"], urgent=1)
+    bench.queue.order("a", ["x1"], urgent=1)
     bench.let(1)
     if bench.made == ["a1"]:  # was begun before the new order came
         bench.let(1)
     assert bench.made[-1] == "x1"
-    until(lambda: bench.desk.done("a"))
+    until(lambda: bench.queue.done("a"))
     assert "a2" not in bench.made
 
 
 def test_what_is_remembered_is_not_made_again() -> None:
     bench = Bench()
-    bench.desk.order("a", ["one"], urgent=1)
+    bench.queue.order("a", ["one"], urgent=1)
     bench.let(1)
-    assert bench.desk.wait("a", "one", PATIENCE)
-    bench.desk.order("b", ["one"], urgent=1)
-    assert bench.desk.done("b")
+    assert bench.queue.wait("a", "one", PATIENCE)
+    bench.queue.order("b", ["one"], urgent=1)
+    assert bench.queue.done("b")
     assert bench.made == ["one"]
 
 
 def test_nobody_works_for_a_visitor_who_left() -> None:
     bench = Bench()
-    bench.desk.order("gone", ["g1", "g2"], urgent=2)
+    bench.queue.order("gone", ["g1", "g2"], urgent=2)
     bench.now += FORGOTTEN + 1
-    bench.desk.order("here", ["h1"], urgent=1)
-    assert bench.desk.before("here") == 0
-    assert not bench.desk.crowded("here")
+    bench.queue.order("here", ["h1"], urgent=1)
+    assert bench.queue.before("here") == 0
+    assert not bench.queue.crowded("here")
     bench.let(1)
     if bench.made == ["g1"]:  # was begun before the visitor was missed
         bench.let(1)
     assert bench.made[-1] == "h1"
-    until(lambda: bench.desk.done("here"))
+    until(lambda: bench.queue.done("here"))
     assert "g2" not in bench.made
 
 
 def test_what_goes_wrong_is_told_to_the_one_who_asked_and_others_go_on() -> None:
     bench = Bench()
-    bench.desk.order("a", ["bad"], urgent=1)
-    bench.desk.order("b", ["good"], urgent=1)
+    bench.queue.order("a", ["bad"], urgent=1)
+    bench.queue.order("b", ["good"], urgent=1)
     bench.let(2)
     with pytest.raises(ValueError, match="bad"):
-        bench.desk.wait("a", "bad", PATIENCE)
-    assert bench.desk.wait("b", "good", PATIENCE)
+        bench.queue.wait("a", "bad", PATIENCE)
+    assert bench.queue.wait("b", "good", PATIENCE)
 
 
 def test_memory_keeps_the_newest_and_makes_each_once() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
-import os
 import signal
 import socket
 import threading
@@ -19,11 +18,6 @@ from urllib.parse import urlsplit
 from ultr_core import __version__
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies.cells import Cell, CellResult, groups_of, run_group
-from ultr_core.experiments.studies.ending import (
-    end_workers,
-    starting_workers,
-    workers_end_first,
-)
 from ultr_core.experiments.studies.source import (
     WorldDescription,
     WorldSource,
@@ -31,6 +25,12 @@ from ultr_core.experiments.studies.source import (
     world_of,
 )
 from ultr_core.experiments.world import World
+from ultr_core.workers import (
+    end_with_parent,
+    end_workers,
+    starting_workers,
+    workers_end_first,
+)
 
 CONNECTION_TIMEOUT = "20s"
 _FLUSHED = 0.1  # seconds after which a pool has let go of what was cancelled
@@ -107,14 +107,7 @@ def _start_worker(source: WorldSource) -> None:
     _source = source
     # Ctrl-C is for the parent, which then ends the workers; see `starting_workers`.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # the parent was killed: nobody would ever take our results
+    end_with_parent()
 
 
 def _describe_here() -> WorldDescription:

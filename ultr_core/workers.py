@@ -75,3 +75,15 @@ def end_workers() -> None:
     """Terminate the processes that this one has started."""
     for worker in multiprocessing.active_children():
         worker.terminate()
+
+
+def end_with_parent() -> None:
+    """In a worker: end at once when the process that started it is gone, even by SIGKILL."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # nobody would ever take our results
