@@ -11,9 +11,9 @@ import streamlit as st
 
 from pages.shared import cached, lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
-from pages.shared.controls import told
 from pages.shared.frame import Draw, save_figure, show_chart, show_figure, theme
 from pages.shared.page_link import choose
+from pages.shared.remedies import told
 from pages.shared.slots import AnswerSlots, Slot, first_time
 from pages.shared.training import FIRST_CELLS, Training
 from pages.shared.worlds import require_world
