@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from ultr_core.corpus.too_small import TooSmall
 from ultr_core.errors import InputError
 from ultr_core.ranking import real_numbers
 
@@ -19,8 +18,8 @@ LARGEST_FEATURE = float(np.finfo(np.float32).max)
 _ROWS_AT_ONCE = 16_384
 
 
-def as_feature_matrix(features: Any) -> tuple[FeatureMatrix, TooSmall]:
-    """Features as float32, dense in C order or CSR in canonical form, and what became 0.
+def as_feature_matrix(features: Any) -> FeatureMatrix:
+    """Features as float32, dense in C order or CSR in canonical form.
 
     Raises InputError for what is no matrix of real numbers, and for sparse matrices whose indices
     lie outside their shape, which SciPy takes unseen and reads beyond its memory.
@@ -32,21 +31,20 @@ def as_feature_matrix(features: Any) -> tuple[FeatureMatrix, TooSmall]:
     # A value beyond float32 becomes infinite here and is reported with its place later on.
     with np.errstate(over="ignore", under="ignore"):
         dense: NDArray[np.float32] = np.ascontiguousarray(given, dtype=np.float32)
-    return dense, _lost_in_dense(given, dense)
+    return dense
 
 
-def _sparse(features: Any) -> tuple[sparse.csr_array, TooSmall]:
+def _sparse(features: Any) -> sparse.csr_array:
     if features.dtype.kind not in "biuf":
         raise InputError(f"Features must be real numbers, not of type {features.dtype}.")
     _require_matrix(features)
     given = _checked_csr(features)
     with np.errstate(over="ignore", under="ignore"):
         matrix: sparse.csr_array = given.astype(np.float32, copy=False)
-    lost = _lost_in_sparse(given, matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    return matrix, lost
+    return matrix
 
 
 def _require_matrix(features: Any) -> None:
@@ -106,29 +104,6 @@ def _require_within(matrix: Any) -> None:
             f"The sparse matrix of features has an entry in {line} {first}, {place} {used[entry]} "
             f"(counted from 0), but its {place}s are 0 to {places - 1}."
         )
-
-
-def _lost_in_dense(given: NDArray[Any], kept: NDArray[np.float32]) -> TooSmall:
-    if given.dtype.kind != "f" or given.dtype.itemsize <= kept.dtype.itemsize:
-        return TooSmall()
-    found = TooSmall()
-    for start in range(0, len(kept), _ROWS_AT_ONCE):
-        block = slice(start, start + _ROWS_AT_ONCE)
-        lost = (kept[block] == 0) & (given[block] != 0)
-        if lost.any():
-            rows, columns = np.nonzero(lost)
-            found += TooSmall.at(columns, rows + start)
-    return found
-
-
-def _lost_in_sparse(given: sparse.csr_array, kept: sparse.csr_array) -> TooSmall:
-    if given.dtype == kept.dtype:
-        return TooSmall()
-    lost = np.flatnonzero((kept.data == 0) & (given.data != 0))
-    if not lost.size:
-        return TooSmall()
-    rows = np.searchsorted(kept.indptr, lost, side="right") - 1
-    return TooSmall.at(kept.indices[lost], rows)
 
 
 def require_finite_features(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> None:

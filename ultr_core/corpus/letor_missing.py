@@ -1,4 +1,4 @@
-"""Values that are read as 0: those marked as missing, and those too small for float32.
+"""Values of a file that are read as 0: those marked as missing, and those too small for float32.
 
 Istella's files hold the largest double where a value is unknown.
 """
@@ -11,37 +11,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.corpus.too_small import SMALLEST_FEATURE, TooSmall
+from ultr_core.words import counted
 
 LARGEST_DOUBLE = float(np.finfo(np.float64).max)
 """1.797693134862315708e+308, of either sign, is the mark; every other value is a number."""
 
+SMALLEST_FEATURE = 2.0**-150
+"""Sizes up to it, about 7e-46, become 0 in float32."""
+
 
 @dataclass(frozen=True)
-class Missing:
-    """Values marked as missing: how many, and the line and feature of the first."""
+class Zeroed:
+    """Values of one kind that are read as 0: how many, and the line and feature of the first."""
 
     count: int = 0
     line: int = 0
     feature: int = 0
 
-    def __add__(self, later: Missing) -> Missing:
-        """Both together; ``later`` stands behind this one in the file."""
+    def __add__(self, later: Zeroed) -> Zeroed:
+        """Both together; ``later`` is further down in the file."""
         return replace(self if self.count else later, count=self.count + later.count)
 
-    def moved(self, lines: int) -> Missing:
+    def moved(self, lines: int) -> Zeroed:
         """The same, that many lines further down."""
         return replace(self, line=self.line + lines)
 
-    def notices(self) -> tuple[str, ...]:
-        """One sentence if there is any."""
+    def notices(self, reason: str) -> tuple[str, ...]:
+        """One sentence if there is any; ``reason`` says what such a value is."""
         if not self.count:
             return ()
-        values = "1 value is" if self.count == 1 else f"{self.count:,} values are"
-        which = "it stands" if self.count == 1 else "the first stands"
+        which = "it is" if self.count == 1 else "the first is"
         return (
-            f"{values} ±1.797693e+308, the mark of Istella's files for a missing value, and read "
-            f"as 0; {which} in line {self.line}, feature {self.feature}.",
+            f"{counted(self.count, 'value is', 'values are')} {reason}, and read as 0; {which} in "
+            f"line {self.line}, feature {self.feature}.",
         )
 
 
@@ -49,24 +51,33 @@ class Missing:
 class ReadAsZero:
     """Values of a file that are 0 in the corpus and not in the file."""
 
-    missing: Missing = field(default_factory=Missing)
-    small: TooSmall = field(default_factory=TooSmall)
+    missing: Zeroed = field(default_factory=Zeroed)
+    small: Zeroed = field(default_factory=Zeroed)
 
     def __add__(self, later: ReadAsZero) -> ReadAsZero:
-        """Both together; ``later`` stands behind this one in the file."""
+        """Both together; ``later`` is further down in the file."""
         return ReadAsZero(self.missing + later.missing, self.small + later.small)
 
     def moved(self, lines: int) -> ReadAsZero:
         """The same, that many lines further down."""
         return ReadAsZero(self.missing.moved(lines), self.small.moved(lines))
 
+    def notices(self) -> tuple[str, ...]:
+        """One sentence for each kind that there is."""
+        return (
+            *self.missing.notices(
+                "±1.797693e+308, the mark of Istella's files for a missing value"
+            ),
+            *self.small.notices(f"within ±{SMALLEST_FEATURE:.0e}, too small for float32"),
+        )
+
     @classmethod
     def of(cls, value: float, feature: int) -> ReadAsZero | None:
         """What one value in line 0 is read as 0 for; None for one that is not."""
         if abs(value) == LARGEST_DOUBLE:
-            return cls(missing=Missing(1, 0, feature))
+            return cls(missing=Zeroed(1, 0, feature))
         if 0 < abs(value) <= SMALLEST_FEATURE:
-            return cls(small=TooSmall(1, {feature: 0}))
+            return cls(small=Zeroed(1, 0, feature))
         return None
 
 
@@ -81,19 +92,15 @@ def take_out(
     numbers, ids: [entries] in the order of the text. lengths, lines: [rows] entries and line.
     """
     size = np.abs(numbers)
-    marked = np.flatnonzero(size == LARGEST_DOUBLE)
-    small = np.flatnonzero((size <= SMALLEST_FEATURE) & (size > 0))
-    if not marked.size and not small.size:
-        return ReadAsZero()
-    numbers[marked] = 0.0
-    numbers[small] = 0.0
     ends = np.cumsum(lengths)
 
-    def line_of(entries: NDArray[np.intp]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = lines[np.searchsorted(ends, entries, side="right")]
-        return found
+    def taken_out(entries: NDArray[np.intp]) -> Zeroed:
+        if not entries.size:
+            return Zeroed()
+        numbers[entries] = 0.0
+        line = lines[np.searchsorted(ends, entries[0], side="right")]
+        return Zeroed(entries.size, int(line), int(ids[entries[0]]))
 
-    missing = Missing()
-    if marked.size:
-        missing = Missing(int(marked.size), int(line_of(marked[:1])[0]), int(ids[marked[0]]))
-    return ReadAsZero(missing, TooSmall.at(ids[small], line_of(small)))
+    marked = np.flatnonzero(size == LARGEST_DOUBLE)
+    small = np.flatnonzero((size <= SMALLEST_FEATURE) & (size > 0))
+    return ReadAsZero(taken_out(marked), taken_out(small))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -296,19 +296,8 @@ def table_corpus(table: Table) -> Corpus:
         document_ids=documents,
         feature_ids=table.feature_ids,
         source_rows=order,
-        notices=(*table.zeroed.missing.notices(), *_too_small(table, features)),
+        notices=table.zeroed.notices(),
     )
-
-
-def _too_small(table: Table, features: FeatureMatrix) -> tuple[str, ...]:
-    """What is to be said of values too small for float32; see `TooSmall.notices`."""
-    small = table.zeroed.small
-    columns = np.searchsorted(table.feature_ids, list(small.first)).tolist()
-    in_columns = replace(small, first=dict(zip(columns, small.first.values(), strict=True)))
-    try:
-        return in_columns.notices(features, table.feature_ids, "line {}")
-    except InputError as error:
-        raise InputError(f"{table.name}: {error}", error.about) from None
 
 
 def count_filled(features: FeatureMatrix) -> int:

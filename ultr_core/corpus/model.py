@@ -38,14 +38,13 @@ class Corpus:
         feature_ids: int64 [features], rising; numbered from 1 when not given.
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
             where that file had the rows of a query apart; None when the order is the file's own.
-        notices: sentences of the reader that whoever uses the corpus should see; one is added where
-            values are so small that they become 0 in float32.
+        notices: sentences of the reader that whoever uses the corpus should see.
 
     Raises:
         InputError: arrays of different lengths or of something else than real numbers, offsets
             that are not whole, a query without documents, a grade that is not a whole number
-            >= 0, a feature value that is not finite in float32, a feature all of whose values
-            become 0 there, a sparse matrix with an entry outside its shape, masked entries.
+            >= 0, a feature value that is not finite in float32, a sparse matrix with an entry
+            outside its shape, masked entries.
 
     """
 
@@ -60,7 +59,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         """Bring every field to its type, check it, and make the arrays read-only."""
-        features, too_small = as_feature_matrix(self.features)
+        features = as_feature_matrix(self.features)
         documents, columns = features.shape
         offsets = _as_offsets(self.query_offsets, documents)
         queries = len(offsets) - 1
@@ -73,7 +72,6 @@ class Corpus:
         feature_ids = _as_feature_ids(self.feature_ids, columns)
         grades = _as_grades(self.grades, documents)
         require_finite_features(features, feature_ids)
-        lost = too_small.notices(features, feature_ids, "document {} (counted from 0)")
         _set(
             self,
             features=_freeze(features),
@@ -83,7 +81,7 @@ class Corpus:
             document_ids=document_ids,
             feature_ids=_freeze(feature_ids),
             source_rows=_as_source_rows(self.source_rows, documents),
-            notices=(*self.notices, *lost),
+            notices=tuple(self.notices),
         )
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:

@@ -283,7 +283,7 @@ def test_the_mark_of_a_missing_value_is_read_as_0_and_told(tmp_path: Path, unusu
     assert [*features[:2], features[-1]] == [[4, 5, 6], [7, 0, 0], [0, 8, 9]]
     (notice,) = corpus.notices
     assert notice.startswith("3 values are ±1.797693e+308")
-    assert "the first stands in line 3, feature 3" in notice
+    assert "the first is in line 3, feature 3" in notice
     assert read(tmp_path, "1 qid:1 1:4 2:5\n").notices == ()
     assert "1 value is" in read(tmp_path, f"1 qid:1 1:4 2:{MISSING}\n").notices[0]
 
