@@ -42,7 +42,8 @@ class Limit:
         if amount is None:
             has = f"more than {self._words(self.most)}; no more is accepted"
         else:
-            has = f"{self._words(amount)}; at most {self._words(self.most)} are accepted"
+            most = self._words(self.most).removesuffix(f" {self.unit}")
+            has = f"{self._words(amount)}; at most {most} are accepted"
         return InputError(f"{subject} has {has}, because {self.reason}; {self.remedy}.")
 
     def _words(self, amount: int) -> str:
@@ -96,7 +97,7 @@ LOG_ROWS = Limit(
 """Of one click log, so that it fits into a large machine's memory."""
 
 CAREFUL_ROWS = Limit(
-    3_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
+    1_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
     "such parts are read row by row, which is slow",
     "give every row the columns of the first line, or save the log as Parquet",
 )  # fmt: skip

@@ -39,7 +39,7 @@ def test_a_curve_of_a_log_is_bounded_whatever_its_last_position(tmp_path: Path) 
     assert log.counts()["last_position"] == 299_999_999
     with soon():
         assert inspect_upload(DEEP.encode(), "log.csv").counts["rows"] == 2
-    one_sentence(lambda: own_curve(log), "299,999,999 ranks; at most 10,000 ranks")
+    one_sentence(lambda: own_curve(log), "299,999,999 ranks; at most 10,000 are accepted")
     one_sentence(lambda: estimate_from_log(log, method="ctr"), "10,000")
     deepest = DEEP.replace("299999999", "10000")
     assert len(own_curve(parse_log(deepest))) == 10_000
@@ -94,12 +94,12 @@ def test_ranks_of_a_curve_and_ids_of_features_size_nothing() -> None:
 def test_wide_headers_are_refused_at_once(wide: str, tmp_path: Path) -> None:
     text = HEADER.strip() + wide + "\nq,a,1,1" + wide + "\n"
     for read in (preview_log, lambda data: parse_log(data), lambda data: inspect_upload(data, "f")):
-        one_sentence(lambda read=read: read(text.encode()), "at most 1,000 columns")
+        one_sentence(lambda read=read: read(text.encode()), "at most 1,000 are accepted")
     (tmp_path / "log.csv").write_text(text)
     assert main(["check", str(tmp_path / "log.csv")]) == 2
-    one_sentence(lambda: parse_curve_values("rank,propensity" + wide + "\n1,1\n"), "1,000 columns")
-    one_sentence(lambda: parse_scores("query,candidate,score" + wide, CORPUS), "1,000 columns")
-    one_sentence(lambda: parse_weights("query,candidate,weight" + wide, CORPUS), "1,000 columns")
+    one_sentence(lambda: parse_curve_values("rank,propensity" + wide + "\n1,1\n"), "1,000 are accepted")
+    one_sentence(lambda: parse_scores("query,candidate,score" + wide, CORPUS), "1,000 are accepted")
+    one_sentence(lambda: parse_weights("query,candidate,weight" + wide, CORPUS), "1,000 are accepted")
 
 
 def test_a_thousand_columns_are_read() -> None:
