@@ -191,7 +191,7 @@ def unpacked(
                 if done > most_unpacked(size):
                     raise UNPACKED_RATIO.exceeded(name)
                 if most is not None and done > most:
-                    raise replace(TEXT_BYTES, most=most).exceeded(name)
+                    raise replace(TEXT_BYTES, most=most).exceeded(f"{name}, unpacked,")
                 yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(

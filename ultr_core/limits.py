@@ -55,7 +55,10 @@ class Limit:
 # Files that are read: corpora, click logs, tables, models.
 
 TEXT_BYTES = Limit(
-    1 << 28, "bytes", "it is read as one text", "give a smaller file, or only the part you need"
+    1 << 28,
+    "bytes",
+    "it is held in memory as a whole",
+    "give a smaller file, or only the part you need",
 )
 """Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
 

@@ -97,9 +97,13 @@ def test_wide_headers_are_refused_at_once(wide: str, tmp_path: Path) -> None:
         one_sentence(lambda read=read: read(text.encode()), "at most 1,000 are accepted")
     (tmp_path / "log.csv").write_text(text)
     assert main(["check", str(tmp_path / "log.csv")]) == 2
-    one_sentence(lambda: parse_curve_values("rank,propensity" + wide + "\n1,1\n"), "1,000 are accepted")
+    one_sentence(
+        lambda: parse_curve_values("rank,propensity" + wide + "\n1,1\n"), "1,000 are accepted"
+    )
     one_sentence(lambda: parse_scores("query,candidate,score" + wide, CORPUS), "1,000 are accepted")
-    one_sentence(lambda: parse_weights("query,candidate,weight" + wide, CORPUS), "1,000 are accepted")
+    one_sentence(
+        lambda: parse_weights("query,candidate,weight" + wide, CORPUS), "1,000 are accepted"
+    )
 
 
 def test_a_thousand_columns_are_read() -> None:
