@@ -16,7 +16,8 @@ from ultr_core.settings import Settings
 FIRST_CELLS = 2  # naive and weighted on the first click log
 PATIENCE = 0.15  # seconds that a page waits for its rankers while others wait too
 COME_BACK = 1.0  # seconds between two looks whether they are there
-FOR_EACH_BEFORE = 0.3  # seconds more for each visitor who is served before
+FOR_EACH_BEFORE = 0.1  # seconds more for each visitor who is served before,
+TRAINED_FOR_EACH = 0.2  # and these, shared among the processes: who looks too early looks twice
 ROUNDS = 3  # of the visitors between two looks, once only the intervals are still to come
 
 
@@ -84,7 +85,8 @@ class Training:
     def come_back(self, *, answered: bool) -> None:
         """Say how long the line is, look again by itself, and show the page when there is more."""
         rounds = ROUNDS if answered else 1
-        every = COME_BACK + FOR_EACH_BEFORE * rounds * _QUEUE.before(self._visitor)
+        each = FOR_EACH_BEFORE + TRAINED_FOR_EACH / _room(self._checks, 1)
+        every = COME_BACK + each * rounds * _QUEUE.before(self._visitor)
         st.fragment(self._look, run_every=every)(answered)
 
     def _look(self, answered: bool) -> None:
