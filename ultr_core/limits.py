@@ -99,6 +99,13 @@ LOG_ROWS = Limit(
 )  # fmt: skip
 """Of one click log, so that it fits into a large machine's memory."""
 
+UPLOADED_LOG_ROWS = Limit(
+    2_000_000, "rows", "all visitors share the memory of this server",
+    "add up rows of the same query, document and position into impressions and clicks, or run the "
+    "lab on your own computer",
+)  # fmt: skip
+"""Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""
+
 CAREFUL_ROWS = Limit(
     1_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
     "such parts are read row by row, which is slow",

@@ -14,6 +14,7 @@ from pages.shared.data_input import bring
 from pages.shared.plain_words import plain
 from pages.shared.remedies import told
 from ultr_core.errors import InputError
+from ultr_core.limits import UPLOADED_LOG_ROWS
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
@@ -83,7 +84,7 @@ def _log(page: PageContext, settings: Settings) -> None:
 
 
 def _estimated(file: Brought, method: str) -> LogEstimate:
-    log = parse_log(file.data, file.name)
+    log = parse_log(file.data, file.name, most=UPLOADED_LOG_ROWS)
     return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
 
 

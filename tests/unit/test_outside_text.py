@@ -12,7 +12,7 @@ from tests.outside_text import Module, Reader
 
 ROOT = Path(__file__).parents[2]
 OURS = """
-ANSWERS[proof.name](walk,world) Cell PowerLaw WORKSHOP.make(wanted,make) about.assumes
+ANSWERS[proof.name](walk,world) Cell PowerLaw POOL.run(make,wanted,ranker) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
 c.name c.text capitalize change.sentence claim.numbers claim.section claim.statement claim.test
 claim.verdict comparison.draws comparison.sentence contest.label contest.null_sentence

@@ -12,7 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.limits import CELL_BYTES, LOG_ROWS
+from ultr_core.limits import CELL_BYTES, LOG_ROWS, Limit
 from ultr_core.propensity.log_rows import (
     CLICK_WITHOUT_POSITION,
     CellBlock,
@@ -28,8 +28,10 @@ from ultr_core.words import counted, part_of
 class LogTable:
     """Usable rows as they are read, and what was wrong with the others."""
 
-    def __init__(self, name: str, row_noun: str, columns: Mapping[str, str]) -> None:
-        self.name, self.row_noun, self.columns = name, row_noun, columns
+    def __init__(
+        self, name: str, row_noun: str, columns: Mapping[str, str], most: Limit = LOG_ROWS
+    ) -> None:
+        self.name, self.row_noun, self.columns, self.most = name, row_noun, columns, most
         self.blocks: list[RowBlock] = []
         self.faults: dict[str, Fault] = {}
         self.long = Fault("more columns than the first line names")
@@ -54,7 +56,7 @@ class LogTable:
                 )
         block = rows_of(cells, self.faults, self.columns)
         self.rows += block.size
-        LOG_ROWS.require(self.rows, self.name)
+        self.most.require(self.rows, self.name)
         # No more clicks than impressions, so that these are the largest sum of all.
         self.impressions += float(block.numbers.get("impressions", np.zeros(0)).sum(dtype=float))
         if self.impressions >= 2**53:
