@@ -20,6 +20,7 @@ import pytest
 from tests.inputs import one_sentence, soon
 from ultr_core.inspection import inspect_file
 from ultr_core.propensity import parse_log, preview_log, read_log
+from ultr_core.propensity.parquet_pages import Chunk, pages_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,6 +29,7 @@ import resource, sys
 from pathlib import Path
 from ultr_core.errors import InputError
 from ultr_core.inspection import inspect_file
+from ultr_core.propensity.parquet_pages import Chunk, pages_of
 from ultr_core.propensity import parse_log, preview_log, read_log
 import pyarrow.parquet
 preview_log(b"query,document,position,click\\nq,a,1,1\\n")
@@ -212,3 +214,9 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_pat
     data = (tmp_path / "log").read_bytes()
     assert b"abcdefg" in data
     one_sentence(lambda: parse_log(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
+
+
+def test_a_page_that_does_not_say_how_many_values_it_has_is_damage() -> None:
+    page = bytes.fromhex("1500 1514 1514 2c00 00")  # kind, size, packed size, an empty header
+    with pytest.raises(InputError, match="damaged Parquet file"):
+        list(pages_of(io.BytesIO(page), Chunk(0, len(page), 5), "log"))
