@@ -215,6 +215,18 @@ def test_a_file_that_vanishes_is_a_sentence_and_can_be_removed(
     finished(work())
 
 
+def test_a_file_that_was_announced_and_never_came_is_a_sentence(running: Running) -> None:
+    async def work() -> None:
+        async with attacked(running) as (attacker, _):
+            await attacker.announce("log", "log.csv", 1_000)
+            (told,) = attacker.alerts.values()
+            assert "did not arrive" in told
+            assert await attacker.upload("log", "log.csv", LOG) == 204
+            assert not attacker.alerts
+
+    finished(work())
+
+
 LOG = b"query,document,position,click\nq,a,1,1\nq,b,2,0\nr,b,1,0\nr,a,2,1\n"
 HEADER = b"query,document,position,click,propensity\n"
 
