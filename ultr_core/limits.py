@@ -47,8 +47,8 @@ class Limit:
         return InputError(f"{subject} has {has}, because {self.reason}; {self.remedy}.")
 
     def _words(self, amount: int) -> str:
-        if self.unit == "bytes" and amount >= 1 << 20:
-            return f"{amount / (1 << 20):,.4g} MiB"
+        if self.unit.startswith("bytes") and amount >= 1 << 20:
+            return f"{amount / (1 << 20):,.4g} MiB{self.unit.removeprefix('bytes')}"
         return f"{amount:,} {self.unit}"
 
 
@@ -98,13 +98,6 @@ LOG_ROWS = Limit(
     "add up rows of the same query, document and position into impressions and clicks first",
 )  # fmt: skip
 """Of one click log, so that it fits into a large machine's memory."""
-
-UPLOADED_LOG_ROWS = Limit(
-    2_000_000, "rows", "all visitors share the memory of this server",
-    "add up rows of the same query, document and position into impressions and clicks, or run the "
-    "lab on your own computer",
-)  # fmt: skip
-"""Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""
 
 CAREFUL_ROWS = Limit(
     1_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
@@ -156,6 +149,24 @@ CURVE_RANKS = Limit(
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
 
 
+@dataclass(frozen=True)
+class Room:
+    """What may come of one corpus or click log; None where only the machine is a bound.
+
+    rows: of a click log. documents: of a corpus. features: their bytes in memory, counted as they
+    are read. unpacked: bytes of a packed file.
+    """
+
+    rows: Limit
+    documents: Limit | None = None
+    features: Limit | None = None
+    unpacked: Limit | None = None
+
+
+OWN_FILES = Room(LOG_ROWS)
+"""For whoever reads their own files."""
+
+
 # Files that are made for a visitor of a page.
 
 LARGEST_TRAINING_FILE = Limit(
@@ -200,6 +211,32 @@ UPLOAD_ADDRESSES = Limit(
 
 UPLOAD_SECONDS = Limit(120, "seconds", "an upload underway keeps others out", "send a smaller file")
 """From the head of an upload to its end."""
+
+_KEPT = "what is read of it stays in the memory of this server"
+_BY_COMMAND = "give a part of it, or use the command line, which has no such bound"
+
+UPLOADED_LOG_ROWS = Limit(
+    2_000_000, "rows", _KEPT,
+    "add up rows of the same query, document and position into impressions and clicks, or run the "
+    "lab on your own computer",
+)  # fmt: skip
+"""Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""
+
+UPLOADED_DOCUMENTS = Limit(500_000, "documents", _KEPT, _BY_COMMAND)
+"""Of a corpus that a visitor uploads; each takes some 240 bytes besides its features."""
+
+UPLOADED_FEATURES = Limit(96 << 20, "bytes of features", _KEPT, _BY_COMMAND)
+"""Of such a corpus: 4 bytes for each number, 12 where most are 0 and are left out."""
+
+UPLOADED_UNPACKED = Limit(200 << 20, "bytes", _KEPT, _BY_COMMAND)
+"""Of an upload once it is unpacked."""
+
+UPLOADS = Room(UPLOADED_LOG_ROWS, UPLOADED_DOCUMENTS, UPLOADED_FEATURES, UPLOADED_UNPACKED)
+"""For what visitors upload."""
+
+READ_KEPT_BY_SERVER = Limit(
+    2_048, "MB of memory for what was read of all visitors' files", _MEMORY, _FEWER
+)
 
 SMALL_UPLOAD = Limit(
     5, "MB", "this page is for small files", "use the page Your data or the command line"

@@ -17,9 +17,15 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.shared.data_keeper import KEEPER
+from pages.shared.kept_memory import bytes_of
 from ultr_core.errors import InputError, named
 from ultr_core.files import fault_of
-from ultr_core.limits import UPLOADS_KEPT_BY_SERVER, UPLOADS_KEPT_BY_SESSION, in_mb
+from ultr_core.limits import (
+    READ_KEPT_BY_SERVER,
+    UPLOADS_KEPT_BY_SERVER,
+    UPLOADS_KEPT_BY_SESSION,
+    in_mb,
+)
 
 T = TypeVar("T")
 
@@ -135,6 +141,18 @@ class Bench:
         """Bytes of uploads."""
         return sum(len(file.data) for file in tuple(self.files.values()))
 
+    def made_bytes(self, without: str = "") -> int:
+        """Memory in bytes of what was made of the files, one stage left out."""
+        made = [value for stage, (_, value) in tuple(self._made.items()) if stage != without]
+        return bytes_of(made)
+
+    def _require_memory(self, stage: str, found: object) -> None:
+        """Raise InputError where what was read now is too much with all that visitors keep."""
+        with _COUNTING:
+            others = sum(bench.made_bytes() for bench in _BENCHES if bench is not self)
+        total = others + self.made_bytes(stage) + bytes_of(found)
+        READ_KEPT_BY_SERVER.require(in_mb(total), "This server")
+
     def token(self, kind: str) -> str:
         """What tells one file of a kind from the next; "" where there is none."""
         return self.files[kind].token if kind in self.files else ""
@@ -158,6 +176,7 @@ class Bench:
             self._made.pop(stage, None)
             try:
                 found = maker()
+                self._require_memory(stage, found)
             except InputError as error:
                 found = error
             except OSError as error:

@@ -15,6 +15,7 @@ from ultr_core.corpus import Corpus, load_corpus, parse_corpus
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
+from ultr_core.limits import UPLOADS
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
@@ -78,7 +79,7 @@ def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
             return load_corpus(file.path, groups=sides, within=page.launch.paths)
         if sides is None:
             _refuse_others(file)
-        return parse_corpus(file.data, file.name, groups=sides)
+        return parse_corpus(file.data, file.name, groups=sides, room=UPLOADS)
 
 
 def _refuse_others(file: Brought) -> None:

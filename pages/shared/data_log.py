@@ -19,7 +19,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log
 from ultr_core.inspection import inspect_log, kind_of
-from ultr_core.limits import UPLOADED_LOG_ROWS
+from ultr_core.limits import UPLOADS
 from ultr_core.propensity import (
     COLUMNS,
     LogPreview,
@@ -78,7 +78,7 @@ def _read(file: Brought, columns: Mapping[str, str]) -> PresentationLog:
     with reading(), st.spinner("Reading the click log …"):
         if file.path is not None:
             return read_log(file.path, columns=columns or None)
-        return parse_log(file.data, file.name, columns=columns or None, most=UPLOADED_LOG_ROWS)
+        return parse_log(file.data, file.name, columns=columns or None, room=UPLOADS)
 
 
 def _columns(own: Bench, file: Brought) -> dict[str, str]:
@@ -143,7 +143,7 @@ def _key(meaning: str, token: str) -> str:
 
 
 def _previewed(file: Brought) -> LogPreview:
-    return preview_log(file.data if file.path is None else file.path, file.name)
+    return preview_log(file.data if file.path is None else file.path, file.name, room=UPLOADS)
 
 
 def _refuse_others(file: Brought) -> None:

@@ -8,13 +8,13 @@ from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
-from pages.shared.data_bench import Brought, bench
+from pages.shared.data_bench import Brought, bench, reading
 from pages.shared.data_curve import show_trust
 from pages.shared.data_input import bring
 from pages.shared.plain_words import plain
 from pages.shared.remedies import told
 from ultr_core.errors import InputError
-from ultr_core.limits import UPLOADED_LOG_ROWS
+from ultr_core.limits import UPLOADS
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
@@ -84,8 +84,9 @@ def _log(page: PageContext, settings: Settings) -> None:
 
 
 def _estimated(file: Brought, method: str) -> LogEstimate:
-    log = parse_log(file.data, file.name, most=UPLOADED_LOG_ROWS)
-    return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
+    with reading(), st.spinner("Reading the click log …"):
+        log = parse_log(file.data, file.name, room=UPLOADS)
+        return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from ultr_core.errors import named
+from ultr_core.errors import InputError, named
 from ultr_core.limits import SMALL_UPLOAD, in_mb
 
 
@@ -14,11 +15,14 @@ def take(key: str, *, small: bool) -> tuple[str, bytes] | None:
     """Callback's part: name and bytes of what the uploader ``key`` brought, None if nothing.
 
     Raises InputError for a file that is too large, where only a ``small`` one is right: of that
-    bound only the browser knows, and whoever sends a file need not be one.
+    bound only the browser knows, and whoever sends a file need not be one. So it does for one that
+    was announced and is not in the store, as after a connection was lost.
     """
     upload = st.session_state.get(key)
     if upload is None:
         return None
+    if isinstance(upload, DeletedFile):
+        raise InputError("The file did not arrive, or was dropped since; choose it again.")
     data = upload.getvalue()
     _forget(upload.file_id)
     if small:

@@ -48,12 +48,20 @@ class Hostile(Visitor):
         """Bring a file to the page as a browser does, and wait for the run that takes it."""
         (given,) = await self._ask_for_addresses(1)
         status = await self.put(given.upload_url, name, data)
+        await self._bring(kind, given, name, len(data))
+        return status
+
+    async def announce(self, kind: str, name: str, size: int) -> None:
+        """Tell the page of a file that was never sent."""
+        (given,) = await self._ask_for_addresses(1)
+        await self._bring(kind, given, name, size)
+
+    async def _bring(self, kind: str, given: Any, name: str, size: int) -> None:
         state = WidgetState(id=self.widget(f"data-upload-{kind}-"))
         info = state.file_uploader_state_value.uploaded_file_info.add()
-        info.file_id, info.name, info.size = given.file_id, name, len(data)
+        info.file_id, info.name, info.size = given.file_id, name, size
         info.file_urls.CopyFrom(given)
         await self.act(state)
-        return status
 
     async def type(self, key: str, text: str) -> None:
         """Fill a field."""

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -214,6 +215,18 @@ def test_a_file_that_vanishes_is_a_sentence_and_can_be_removed(
     finished(work())
 
 
+def test_a_file_that_was_announced_and_never_came_is_a_sentence(running: Running) -> None:
+    async def work() -> None:
+        async with attacked(running) as (attacker, _):
+            await attacker.announce("log", "log.csv", 1_000)
+            (told,) = attacker.alerts.values()
+            assert "did not arrive" in told
+            assert await attacker.upload("log", "log.csv", LOG) == 204
+            assert not attacker.alerts
+
+    finished(work())
+
+
 LOG = b"query,document,position,click\nq,a,1,1\nq,b,2,0\nr,b,1,0\nr,a,2,1\n"
 HEADER = b"query,document,position,click,propensity\n"
 
@@ -237,8 +250,11 @@ def far_position() -> bytes:
 def long_names() -> bytes:
     rows = 100_000
     name = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), ["x" * 20_000])
-    ones = pa.array([1] * rows)
-    table = pa.table({"query": name, "document": name, "position": ones, "click": ones})
+    return log_in_parquet(name, pa.array([1] * rows))
+
+
+def log_in_parquet(name: pa.Array, number: pa.Array) -> bytes:
+    table = pa.table({"query": name, "document": name, "position": number, "click": number})
     out = io.BytesIO()
     parquet.write_table(table, out, compression="zstd")
     return out.getvalue()
@@ -255,6 +271,21 @@ def named_columns() -> bytes:
 
 def line_breaks() -> bytes:
     return gzip.compress(b"query,document,position,click\n" + b'"a\nb",b,1,1\n' * 4_000_000, 9)
+
+
+def repeated_rows() -> bytes:
+    noise = bytes(range(32, 127)) * 20 + b"\n"
+    return gzip.compress(LOG + noise + b"q,a,1,1\n" * (60 * MB // 8), 6)
+
+
+def rows_by_code() -> bytes:
+    rows = 4_000_000
+    name = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), ["q"])
+    return log_in_parquet(name, pa.array(np.zeros(rows, np.int8)))
+
+
+def short_documents() -> bytes:
+    return gzip.compress(b"".join(b"0 qid:%d 1:1\n" % number for number in range(4_000_000)), 6)
 
 
 HOSTILE: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
@@ -276,6 +307,9 @@ HOSTILE: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
     ("log", "named_columns.csv", named_columns),
     ("log", "line_breaks.csv.gz", line_breaks),
     ("log", "long_name.csv", long_name),
+    ("log", "repeated_rows.csv.gz", repeated_rows),
+    ("log", "rows_by_code.parquet", rows_by_code),
+    ("corpus", "short_documents.txt.gz", short_documents),
 )
 """Kind, name and bytes of hostile files."""
 

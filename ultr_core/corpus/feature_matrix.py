@@ -18,6 +18,13 @@ LARGEST_FEATURE = float(np.finfo(np.float32).max)
 _ROWS_AT_ONCE = 16_384
 
 
+def stored_bytes(features: FeatureMatrix) -> int:
+    """What the numbers of a matrix, and their columns where it is sparse, take in a corpus."""
+    if isinstance(features, sparse.csr_array):
+        return int(features.nnz) * (features.data.itemsize + np.dtype(np.int64).itemsize)
+    return features.nbytes
+
+
 def as_feature_matrix(features: Any) -> FeatureMatrix:
     """Features as float32, dense in C order or CSR in canonical form.
 

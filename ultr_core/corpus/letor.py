@@ -25,6 +25,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.files import directory_fault, fault_of
+from ultr_core.limits import OWN_FILES, Room
 
 # LETOR 4.0, MSLR and Istella; LETOR 3.0 (OHSUMED); Yahoo C14, whose first set is the paper's.
 _PARTS = {
@@ -85,17 +86,24 @@ def load_corpus(
     return corpus
 
 
-def parse_corpus(data: bytes, name: str, *, groups: str | Path | Source | None = None) -> Corpus:
+def parse_corpus(
+    data: bytes,
+    name: str,
+    *,
+    groups: str | Path | Source | None = None,
+    room: Room = OWN_FILES,
+) -> Corpus:
     """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
 
     groups: the file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    room: what may come of it; a server gives visitors less than their own machine would.
     Raises InputError as `load_corpus` does.
 
     >>> corpus = parse_corpus(b"4 qid:7 1:0.5 3:1 # first\\n0 qid:7 2:0.25\\n", "example")
     >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()
     ([4, 0], [0, 2], [1, 2, 3])
     """
-    return table_corpus(read_table(Source.upload(data, name), groups=groups))
+    return table_corpus(read_table(Source.upload(data, name, room), groups=groups))
 
 
 def load_directory(

@@ -17,7 +17,7 @@ from ultr_core.files import (
     readable_file,
     unpacked,
 )
-from ultr_core.limits import LINE_BYTES
+from ultr_core.limits import LINE_BYTES, OWN_FILES, Room
 
 BLOCK_BYTES = 1 << 21
 _BEGINNING_BYTES = 1 << 16
@@ -31,7 +31,8 @@ class Source:
     """Where lines come from: a file, or bytes that somebody sent.
 
     name: what messages call it. size: in bytes, packed where it is packed. within: the directory
-    that this file and those found by its name must not leave, None for anywhere.
+    that this file and those found by its name must not leave, None for anywhere. room: what may
+    come of it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Source:
     path: Path | None = None
     data: bytes = b""
     within: Path | None = None
+    room: Room = OWN_FILES
 
     @classmethod
     def file(
@@ -58,9 +60,9 @@ class Source:
         return cls(named(file), file.stat().st_size, path=file, within=within)
 
     @classmethod
-    def upload(cls, data: bytes, name: str) -> Source:
+    def upload(cls, data: bytes, name: str, room: Room = OWN_FILES) -> Source:
         """Bytes that came with a name and never touch the disk."""
-        return cls(named(name), len(data), data=data)
+        return cls(named(name), len(data), data=data, room=room)
 
     def open(self) -> IO[bytes]:
         """A stream of the bytes as they are stored."""

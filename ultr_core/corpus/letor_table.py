@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from ultr_core.corpus.feature_matrix import FeatureMatrix
+from ultr_core.corpus.feature_matrix import FeatureMatrix, stored_bytes
 from ultr_core.corpus.letor_comments import comment_text
 from ultr_core.corpus.letor_lines import Progress, Source, line_blocks
 from ultr_core.corpus.letor_missing import ReadAsZero
@@ -18,6 +18,7 @@ from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of, lies_within
+from ultr_core.limits import Room
 from ultr_core.words import counted
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
@@ -68,7 +69,9 @@ class Table:
 class _Gathered:
     """What the blocks of a file add up to while it is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, room: Room) -> None:
+        self.name, self.room = name, room
+        self.documents_so_far = self.bytes_so_far = 0
         self.blocks: list[_Block] = []
         self.grades: list[NDArray[np.int16]] = []
         self.lines: list[NDArray[np.int64]] = []
@@ -95,7 +98,18 @@ class _Gathered:
             given = [name for name in rows.documents if name is not None]
             self.documents += given
             self.documents = self.documents if len(given) == len(rows.documents) else None
-        self.blocks.append(_to_block(rows))
+        self.blocks.append(self._within_room(_to_block(rows)))
+
+    def _within_room(self, block: _Block) -> _Block:
+        self.documents_so_far += block.features.shape[0]
+        self.bytes_so_far += stored_bytes(block.features)
+        for limit, so_far in (
+            (self.room.documents, self.documents_so_far),
+            (self.room.features, self.bytes_so_far),
+        ):
+            if limit is not None and so_far > limit.most:  # there may be more to come
+                raise limit.exceeded(self.name)
+        return block
 
     def add_costs(self, name: str, first_line: int, rows: Rows, text: bytes) -> None:
         found = _costs_by_line(name, first_line, text)
@@ -118,7 +132,7 @@ def read_table(
     one beside the file, its name with .query or .group added. with_costs: allow ``cost:W`` after
     ``qid:Q``, as svm_proprank does, and keep comments. Raises InputError as `load_corpus` does.
     """
-    found = _Gathered()
+    found = _Gathered(source.name, source.room)
     for first_line, text in line_blocks(source, progress):
         plain = _COST.sub(_without_cost, text) if with_costs else text
         rows = read_rows(source.name, first_line, plain, found.with_queries)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
+from urllib.parse import quote
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.experiments.studies import STUDIES
@@ -304,7 +305,8 @@ def page_notebook(state: PageState) -> Notebook:
 
 
 def _opening(state: PageState, question: str) -> Cell:
-    source = f"[this page]({state.link})" if state.link else "the Unbiased LTR Lab"
+    is_address = state.link.startswith(("http://", "https://"))
+    source = f"[this page]({_target(state.link)})" if is_address else "the Unbiased LTR Lab"
     return words(
         f"""
 # {question}
@@ -316,6 +318,11 @@ The same seed gives the same numbers everywhere.
 Settings: {settings_words(state.settings, state.acting)}.
 """
     )
+
+
+def _target(link: str) -> str:
+    """An address as the target of a Markdown link, which no sign in it can end."""
+    return quote(link, safe=":/?#@!$&*+,;=%'~", errors="replace")
 
 
 def _setting_up(state: PageState, begins: str) -> Cell:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
 from ultr_core.files import BYTE_ORDER_MARK, GZIP, other_format, unpacked
-from ultr_core.limits import CAREFUL_ROWS, ROW_BYTES
+from ultr_core.limits import CAREFUL_ROWS, OWN_FILES, ROW_BYTES, Room
 
 IntArray = NDArray[np.int64]
 Progress = Callable[[float], object]
@@ -29,13 +29,17 @@ PARQUET = b"PAR1"
 _FEWEST_ROWS = 500  # of a piece of text that is worth reading by itself
 
 
-def log_source(content: str | Path | bytes, name: str = "the click log") -> Source:
+def log_source(
+    content: str | Path | bytes, name: str = "the click log", room: Room = OWN_FILES
+) -> Source:
     """The file at a path, or bytes under the name that messages call them by.
+
+    room: what may come of bytes.
 
     Raises InputError for anything but a regular file at the path.
     """
     if isinstance(content, bytes):
-        return Source.upload(content, name)
+        return Source.upload(content, name, room)
     return Source.file(content, "The click log")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ultr_core.corpus.delimiters import DELIMITERS
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.files import GZIP
-from ultr_core.limits import CAREFUL_ROWS, LOG_ROWS, Limit
+from ultr_core.limits import CAREFUL_ROWS, OWN_FILES, Room
 from ultr_core.propensity.log_blocks import (
     Progress,
     TextBlock,
@@ -47,7 +47,7 @@ def read_log(
     progress: Progress | None = None,
 ) -> PresentationLog:
     """Read a click log from a CSV (plain or gzip) or Parquet file; see `parse_log`."""
-    return _read(log_source(path), columns, progress, LOG_ROWS)
+    return _read(log_source(path), columns, progress)
 
 
 def parse_log(
@@ -56,7 +56,7 @@ def parse_log(
     *,
     columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
-    most: Limit = LOG_ROWS,
+    room: Room = OWN_FILES,
 ) -> PresentationLog:
     """Click log from CSV text, or from the bytes of a CSV, gzip or Parquet file.
 
@@ -65,13 +65,14 @@ def parse_log(
     ignored, and nothing is made from sessions. ``columns`` maps meanings to columns of other
     names. The delimiter is found from the header line. Positions that start at 0 are recognised
     and raised by one. Rows that cannot be used are left out and told. ``progress`` is told the
-    share that has been read. ``most`` is the largest number of rows.
+    share that has been read. ``room`` is what may come of it; a server gives visitors less than
+    their own machine would.
 
-    Raises InputError if a column is missing, if no row can be used, if there are more rows than
-    that, or if the file is damaged.
+    Raises InputError if a column is missing, if no row can be used, if there is more than that
+    room, or if the file is damaged.
     """
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return _read(log_source(content, name), columns, progress, most)
+    return _read(log_source(content, name, room), columns, progress)
 
 
 @dataclass(frozen=True)
@@ -107,13 +108,14 @@ def preview_log(
     *,
     columns: Mapping[str, str] | None = None,
     rows: int = 5,
+    room: Room = OWN_FILES,
 ) -> LogPreview:
     """First rows, columns and format of a click log, by path or as bytes.
 
     Missing columns are listed, not refused, so that a reader can map them. Raises InputError if
     the file cannot be read at all.
     """
-    source = log_source(content, name)
+    source = log_source(content, name, room)
     if is_parquet(source):
         with parquet_file(source) as file:
             header, form = parquet_header(file, source.name), "Parquet"
@@ -159,7 +161,7 @@ def _text_preview(
 
 
 def _read(
-    source: Source, columns: Mapping[str, str] | None, progress: Progress | None, most: Limit
+    source: Source, columns: Mapping[str, str] | None, progress: Progress | None
 ) -> PresentationLog:
     if is_parquet(source):
         with parquet_file(source) as file:
@@ -178,7 +180,7 @@ def _read(
         require_columns(needed, header, source.name, "line 1")
         blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
     named = {meaning: header[place] for meaning, place in places.items()}
-    table = LogTable(source.name, row_noun, named, most)
+    table = LogTable(source.name, row_noun, named, source.room)
     for block in blocks:
         table.add(block)
     return table.log(form)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError, one_line, quoted
-from ultr_core.limits import CELL_BYTES, COLUMNS, LOG_ROWS
+from ultr_core.limits import CELL_BYTES, COLUMNS
 from ultr_core.propensity.log_blocks import Progress
 from ultr_core.propensity.log_rows import NAMES, WHOLE, CellBlock, IntArray, encoded
 from ultr_core.propensity.parquet_pages import (
@@ -94,7 +94,7 @@ def parquet_blocks(
         wanted = [header[place] for place in columns.values()]
         by_dictionary, at_once = _how_to_read(file, source, wanted)
         total = max(file.metadata.num_rows, 1)
-    budget, done = Budget(source.name, source.size), 0
+    budget, done = Budget(source.name, source.size, source.room.unpacked), 0
     cleaned = {title: _Cleaned() for title in wanted}
     with parquet_file(source, by_dictionary) as file:
         for batch in _batches(file, wanted, at_once):
@@ -129,8 +129,8 @@ def parquet_blocks(
 def _how_to_read(file: Any, source: Source, wanted: list[str]) -> tuple[list[str], int]:
     """The columns that are read by dictionary, and how many rows may be read at once."""
     meta, leaves = file.metadata, _leaves(file)
-    LOG_ROWS.require(meta.num_rows, source.name)
-    budget = Budget(source.name, source.size)
+    source.room.rows.require(meta.num_rows, source.name)
+    budget = Budget(source.name, source.size, source.room.unpacked)
     budget.add(meta.num_rows * len(wanted) * _BYTES_PER_CELL)
     budget.size = 0
     by_dictionary, densest = [], 1.0
@@ -224,7 +224,7 @@ def parquet_rows(source: Source, header: list[str], rows: int) -> list[tuple[str
     A column of lists, or of cells of a fixed length beyond ``CELL_BYTES``, shows the type of its
     values instead.
     """
-    budget = Budget(source.name, source.size)
+    budget = Budget(source.name, source.size, source.room.unpacked)
     readable: dict[str, ColumnPages] = {}
     with parquet_file(source) as file, source.open() as raw:
         leaves, groups = _leaves(file), groups_of(raw, source.name)

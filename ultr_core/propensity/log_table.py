@@ -12,7 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.limits import CELL_BYTES, LOG_ROWS, Limit
+from ultr_core.limits import CELL_BYTES, OWN_FILES, Room
 from ultr_core.propensity.log_rows import (
     CLICK_WITHOUT_POSITION,
     CellBlock,
@@ -29,9 +29,9 @@ class LogTable:
     """Usable rows as they are read, and what was wrong with the others."""
 
     def __init__(
-        self, name: str, row_noun: str, columns: Mapping[str, str], most: Limit = LOG_ROWS
+        self, name: str, row_noun: str, columns: Mapping[str, str], room: Room = OWN_FILES
     ) -> None:
-        self.name, self.row_noun, self.columns, self.most = name, row_noun, columns, most
+        self.name, self.row_noun, self.columns, self.room = name, row_noun, columns, room
         self.blocks: list[RowBlock] = []
         self.faults: dict[str, Fault] = {}
         self.long = Fault("more columns than the first line names")
@@ -56,7 +56,8 @@ class LogTable:
                 )
         block = rows_of(cells, self.faults, self.columns)
         self.rows += block.size
-        self.most.require(self.rows, self.name)
+        if self.rows > self.room.rows.most:  # there may be more than have been read
+            raise self.room.rows.exceeded(self.name)
         # No more clicks than impressions, so that these are the largest sum of all.
         self.impressions += float(block.numbers.get("impressions", np.zeros(0)).sum(dtype=float))
         if self.impressions >= 2**53:

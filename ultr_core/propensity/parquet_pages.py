@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from ultr_core.errors import InputError
 from ultr_core.files import most_unpacked
-from ultr_core.limits import CELL_BYTES, FOOTER_BYTES, PAGE_BYTES, PAGES, UNPACKED_RATIO
+from ultr_core.limits import CELL_BYTES, FOOTER_BYTES, PAGE_BYTES, PAGES, UNPACKED_RATIO, Limit
 
 _DICTIONARY_PAGE = 2
 _OF_DATA = {5: 2, 8: 4}  # field of a data page's own header, field of the encoding in it
@@ -41,10 +41,14 @@ class Page:
 
 @dataclass
 class Budget:
-    """What the columns of a file unpack to so far, against what the file may unpack to."""
+    """What the columns of a file unpack to so far, against what the file may unpack to.
+
+    most: the bound besides that on how far a file of ``file_size`` bytes may grow.
+    """
 
     name: str
     file_size: int
+    most: Limit | None = None
     size: int = 0
     pages: int = 0
 
@@ -53,6 +57,8 @@ class Budget:
         self.size += size
         if self.size > most_unpacked(self.file_size):
             raise UNPACKED_RATIO.exceeded(self.name)
+        if self.most is not None and self.size > self.most.most:
+            raise self.most.exceeded(f"{self.name}, unpacked,")
 
     def page(self, page: Page) -> None:
         """Count a page before it is unpacked; raises InputError for one beyond the bounds."""

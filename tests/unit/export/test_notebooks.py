@@ -50,6 +50,27 @@ def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
         assert needed in opening
 
 
+@pytest.mark.parametrize(
+    "end",
+    [")![p](http://e.com/p.png)", "\n\n<img src='http://e.com/p.png'>", " 'title')", "\udcff`"],
+)
+def test_a_link_from_outside_is_a_link_and_nothing_else(end: str) -> None:
+    opening = (
+        page_notebook(PageState("lab", Settings(), link=f"http://h/lab?z={end}")).cells[0].text
+    )
+    (target,) = re.findall(r"\[this page\]\((.*?)\), in Python", opening)
+    assert target.startswith("http://h/lab?z=")
+    assert not set(target) & set('()[]<>\\` \n"')
+    assert opening.count("](") == 1 and "<img" not in opening
+
+
+def test_what_is_no_address_is_no_link() -> None:
+    for link in ("javascript:alert(1)//?seed=1", "data:text/html,<script>", "lab?seed=1"):
+        assert link not in page_notebook(PageState("lab", Settings(), link=link)).cells[0].text
+    link = "https://host:8501/a%20b/lab?curve=1,0.5&eta=0.5"
+    assert f"({link})" in page_notebook(PageState("lab", Settings(), link=link)).cells[0].text
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_settings_are_written_as_the_code_that_makes_them(preset: Any) -> None:
     assert eval(settings_code(preset.settings), {"Settings": Settings}) == preset.settings

@@ -1,0 +1,59 @@
+"""What was made of visitors' files counts towards the memory of the server, whoever keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from pages.shared import data_bench
+from pages.shared.data_bench import Bench
+from pages.shared.kept_memory import bytes_of
+from ultr_core.corpus import parse_corpus
+from ultr_core.errors import InputError
+from ultr_core.propensity import parse_log
+
+MB = 1 << 20
+
+
+@dataclass
+class Made:
+    """Something with arrays."""
+
+    numbers: Any
+    other: Any = None
+
+
+def test_arrays_and_names_are_counted_once() -> None:
+    numbers = np.zeros(1_000)
+    assert bytes_of(numbers) == 8_000
+    assert bytes_of(Made(numbers, [{"a": numbers[:10]}, numbers.reshape(10, 100)])) == 8_000
+    assert bytes_of(Made(np.broadcast_to(np.int32(0), 10**9))) < 100
+    assert bytes_of(sparse.csr_array(np.eye(1_000))) >= 12_000
+    assert bytes_of(("name",) * 1_000) == 72_000
+    assert bytes_of([Made(numbers), None, "x" * 9_999, 7, int]) == 8_000
+
+
+def test_the_largest_things_that_are_read_are_counted() -> None:
+    log = parse_log(b"query,document,position,click\n" + b"q,a,1,1\n" * 10_000, "log")
+    assert 160_000 <= bytes_of(log) < 1_000_000
+    corpus = parse_corpus(b"1 qid:1 1:1 2:3 3:5 4:5\n" * 10_000, "corpus")
+    assert 180_000 <= bytes_of(corpus) < 1_000_000
+
+
+def test_all_visitors_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    everybody: set[Bench] = set()
+    monkeypatch.setattr(data_bench, "_BENCHES", everybody)
+    limit = replace(data_bench.READ_KEPT_BY_SERVER, most=10)
+    monkeypatch.setattr(data_bench, "READ_KEPT_BY_SERVER", limit)
+    first, second = Bench(), Bench()
+    first.make("log", 1, lambda: Made(np.zeros(6 * MB, np.int8)))
+    first.make("log", 2, lambda: Made(np.zeros(6 * MB, np.int8)))  # in place of the other
+    with pytest.raises(InputError, match="12 MB of memory"):
+        second.make("log", 1, lambda: Made(np.zeros(6 * MB, np.int8)))
+    second.make("corpus", 1, lambda: Made(np.zeros(3 * MB, np.int8)))
+    first.clear()
+    second.make("log", 2, lambda: Made(np.zeros(6 * MB, np.int8)))
