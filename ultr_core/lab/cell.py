@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ultr_core.corpus import CorpusSplits
 from ultr_core.settings import Settings
@@ -17,12 +17,13 @@ CorpusChoice = str | Path | CorpusSplits | None
 class Cell:
     """What a stage depends on, and nothing more: two labs that agree on a cell share its value.
 
-    kind: the method of `Lab` that gives it. settings: with only the fields that it depends on.
-    args: the method's arguments, such as draw and method. A cell pickles, so that a queue can
-    order it and another process can make it (`Lab.make`).
+    kind: the method of `Lab` that gives it, or a name that another room chose. settings: with
+    only the fields that it depends on. args: the method's arguments, such as draw and method;
+    hashable. A cell pickles, so that a queue can order it and another process can make it
+    (`Lab.make`).
     """
 
     kind: str
     settings: Settings
-    args: tuple[Hashable, ...] = ()
+    args: tuple[Any, ...] = ()
     corpus: CorpusChoice = None

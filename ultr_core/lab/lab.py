@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -72,10 +72,14 @@ class Lab:
         """The lab of other settings, with the same corpus and store."""
         return replace(self, settings=settings)
 
+    def telling(self, tell: Tell) -> Lab:
+        """The same lab, which tells what it is about to make."""
+        return replace(self, tell=tell)
+
     # Cells: what anything is remembered under.
 
-    def cell(self, kind: str, fields: tuple[str, ...], *args: Hashable) -> Cell:
-        """The name of what a stage makes of ``args`` and of the settings in ``fields``."""
+    def cell(self, kind: str, fields: tuple[str, ...], *args: Any) -> Cell:
+        """The name of what a stage makes of hashable ``args`` and the settings in ``fields``."""
         return Cell(kind, experiments.stage(self.settings, fields), args, self.corpus)
 
     def remember(self, cell: Cell, make: Callable[[Lab], T]) -> T:
@@ -91,10 +95,12 @@ class Lab:
         lab = replace(self, settings=cell.settings, tell=None)
 
         def made() -> T:
-            return make(lab)
+            if self.run is None:
+                return make(lab)
+            elsewhere: T = self.run(cell, lambda: make(lab))
+            return elsewhere
 
-        run = self.run
-        return self.store.get(cell.kind, cell, made if run is None else lambda: run(cell, made))
+        return self.store.get(cell.kind, cell, made)
 
     def peek(self, cell: Cell) -> Any:
         """What the cell names if it is held, None otherwise."""
@@ -202,6 +208,13 @@ class Lab:
     def checks_cell(self) -> Cell:
         """The cell of the proof checks."""
         return self.cell("checks", WEIGHTED_FIELDS)
+
+    def needs(self, cell: Cell) -> tuple[Cell, ...]:
+        """Cells as slow as this one that it is made from: to be sent along to another process."""
+        if cell.kind != "checks":
+            return ()
+        lab = replace(self, settings=cell.settings, corpus=cell.corpus)
+        return (lab.trained_cell(0, _CHECKED),)
 
     def comparison(self, done: Collection[tuple[int, str]] | None = None) -> Comparison:
         """The comparison of rankers: of all draws and methods, or of those in ``done``.
