@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.inputs import one_sentence, soon
+from ultr_core.errors import InputError
 from ultr_core.inspection import inspect_file
 from ultr_core.propensity import parse_log, preview_log, read_log
 from ultr_core.propensity.parquet_pages import Chunk, pages_of
@@ -29,7 +30,6 @@ import resource, sys
 from pathlib import Path
 from ultr_core.errors import InputError
 from ultr_core.inspection import inspect_file
-from ultr_core.propensity.parquet_pages import Chunk, pages_of
 from ultr_core.propensity import parse_log, preview_log, read_log
 import pyarrow.parquet
 preview_log(b"query,document,position,click\\nq,a,1,1\\n")
