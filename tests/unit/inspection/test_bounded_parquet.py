@@ -216,7 +216,7 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_pat
     one_sentence(lambda: parse_log(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
 
 
-def test_a_page_that_does_not_say_how_many_values_it_has_is_damage() -> None:
-    page = bytes.fromhex("1500 1514 1514 2c00 00")  # kind, size, packed size, an empty header
+def test_a_page_whose_number_of_values_is_no_number_is_damage() -> None:
+    page = bytes.fromhex("1500 1514 1514 2c 1800 00 00")  # a text where the number should be
     with pytest.raises(InputError, match="damaged Parquet file"):
         list(pages_of(io.BytesIO(page), Chunk(0, len(page), 5), "log"))
