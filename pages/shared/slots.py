@@ -22,7 +22,10 @@ class Slot:
 
     def markdown(self, words: str) -> None:
         """Put words there, with one message to the browser less than through ``place``."""
-        self._place = (self._place or self._container).markdown(words)
+        if self._place is None:
+            self._place = self._container.markdown(words)
+        else:  # what this gives would be a child of the place, and the next one a child of that
+            self._place.markdown(words)
 
     def place(self) -> DeltaGenerator:
         """Where to put the content; each use replaces the one before."""
