@@ -106,18 +106,18 @@ def compare(key: str, small: Lab) -> Compared:
     return small.remember(Cell("reading", small.settings, (key,), small.corpus), compared)
 
 
-def _coefficients(small: Lab, name: str) -> list[NDArray[np.float64]]:
-    """Of one of the four rankers; those that learn from clicks have one for each log."""
+def _coefficients(small: Lab, name: str, logs: int) -> list[NDArray[np.float64]]:
+    """Of one of the four rankers: for each of the first logs, if it learns from clicks."""
     if name == "production":
         return [small.world().production.ranker.coefficients]
     if name == "skyline":
         return [small.world().skyline.coefficients]
-    return [small.trained(draw, name).coefficients for draw in range(LOGS)]
+    return [small.trained(draw, name).coefficients for draw in range(logs)]
 
 
 def _ranks(small: Lab, name: str, corpus: Corpus) -> NDArray[np.int32]:
     """Ranks of a ranker, learned from the clicks of draw 0, on some queries."""
-    scores = corpus.features @ _coefficients(small, name)[0]
+    scores = corpus.features @ _coefficients(small, name, 1)[0]
     return rank_documents(scores, corpus.query_offsets)
 
 
@@ -127,7 +127,7 @@ def _test_losses(small: Lab, name: str, loss: Callable[..., float]) -> list[floa
     offsets = corpus.query_offsets
     return [
         loss(rank_documents(corpus.features @ w, offsets), relevance, offsets)
-        for w in _coefficients(small, name)
+        for w in _coefficients(small, name, LOGS)
     ]
 
 
