@@ -25,7 +25,6 @@ from ultr_core.corpus import Corpus, read_scores
 from ultr_core.errors import InputError, named
 from ultr_core.experiments.evaluation import (
     MEAN_RANK_BY_GRADES,
-    MEAN_RANK_OF_CLICKS,
     NDCG_CUTOFF,
     Evaluation,
     evaluate_ranker,
@@ -140,7 +139,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         if found is None:
             print(f"{report.label:22}{'-':>10}  {report.words}")
         else:
-            about = f"  ({MEAN_RANK_OF_CLICKS})" if report.normalised else ""
+            about = f"  ({report.scale})" if report.normalised else ""
             print(
                 f"{report.label:22}{found.value:10.3f}  {found.low:.3f} to {found.high:.3f}{about}"
             )
