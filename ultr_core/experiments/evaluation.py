@@ -61,6 +61,7 @@ class RiskReport:
         return {
             "label": self.label,
             "scale": self.scale,
+            "assumes": ESTIMATORS[self.key].assumes,
             "value": None if found is None else found.value,
             "low": None if found is None else found.low,
             "high": None if found is None else found.high,

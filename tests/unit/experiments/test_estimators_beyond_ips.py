@@ -38,7 +38,7 @@ def _shrunken(log: ClickLog, belief: Belief) -> RowNumbers:
 
 AFFINE = Estimator(
     "affine", "Affine", "a click counts 10/9 / propensity and an impression -1/9",
-    "words", (), "source", _affine, needs=("curve",),
+    "words", (NO_BIAS.counting(10 / 9, -1 / 9),), "source", _affine, needs=("curve",),
 )  # fmt: skip
 SHRUNKEN = Estimator(
     "shrunken", "Shrunken", "a click counts 1 / (propensity + 0.1)",
@@ -46,7 +46,7 @@ SHRUNKEN = Estimator(
 )  # fmt: skip
 MEAN = Estimator(
     "mean", "Mean rank", "a click counts 1 / (propensity + 0.1), divided by the sum of all",
-    "words", (), "source", _shrunken, needs=("curve",), normalised=True,
+    "words", SHRUNKEN.expects, "source", _shrunken, needs=("curve",), normalised=True,
 )  # fmt: skip
 
 
@@ -137,6 +137,7 @@ def test_an_estimate_says_what_it_is_a_number_of(corpus: Corpus, joined: JoinedL
         estimator = evaluation.ESTIMATORS[key]
         assert estimator.counts in scale
         assert scale.startswith("mean rank") is estimator.normalised
+        assert found.as_dict()["estimates"][key]["assumes"] == estimator.assumes
 
 
 def test_verdicts_name_their_estimator(corpus: Corpus, joined: JoinedLog) -> None:
