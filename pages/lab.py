@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import streamlit as st
 
-from pages.shared import cached, lab_words, lecture, link, pins, shell
+from pages.shared import lab_words, lecture, link, pins, shell
 from pages.shared.checks import show_checks, summary
 from pages.shared.frame import Draw, save_figure, show_chart, show_figure, theme
 from pages.shared.page_link import choose
 from pages.shared.remedies import told
+from pages.shared.server_lab import lab_on
 from pages.shared.slots import AnswerSlots, Slot, first_time
 from pages.shared.training import FIRST_CELLS, Training
 from pages.shared.worlds import require_world
@@ -35,16 +36,17 @@ def main() -> None:
     """Lay out the page, show what is quick, then fill in draw by draw."""
     page = shell.enter()
     settings = shell.require_settings(page)
+    lab = lab_on(page.launch.corpus, settings)
     headline = lecture.headline()
     verdict = Slot(st.container(key="verdict"))
     first = first_time("lab_was_shown")
     # Numbers of the former settings must not stand beside new ones.
     headline.markdown(":shimmer[Users are clicking and rankers are learning …]")
     verdict.markdown(":shimmer[Checking the paper's claims …]")
-    corpus = page.launch.corpus
-    require_world(corpus, settings, headline, verdict)
-    with cached.PAINTING:
-        picture = cached.picture(corpus, settings)
+    require_world(lab, headline, verdict)
+    # From a page's first picture to its last: many at once slow each other down and are all late.
+    with lab.store.turn("painting"):
+        picture = lab.picture()
         _risk_section(picture)
     st.subheader("Trained rankers: which one would you rather use?")
     with st.container(key="figure-trained-rankers", gap="xsmall"):
@@ -52,7 +54,7 @@ def main() -> None:
     compared = st.container(key="pins")
     if first:
         slots.chart.place().skeleton(height=340)
-    order = Training(corpus, settings)
+    order = Training(lab)
     # What is there already is shown once, at the end.
     trained = order.complete or _train(order, slots, first=0, last=FIRST_CELLS)
     with st.container():
@@ -64,7 +66,7 @@ def main() -> None:
     slots = replace(slots, answer=answer)
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
-        found = cached.comparison(corpus, settings, order.plan)
+        found = lab.comparison(order.plan)
         if both := lab_words.two_orders(picture, found):
             headline.markdown(f"**{found.sentence}**  \n{both}")
         with compared:
@@ -118,7 +120,7 @@ def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> boo
                 return False
             slots.below_chart.place().progress(
                 done / len(cells),
-                f"Click log {draw + 1} of {order.settings.draws}: "
+                f"Click log {draw + 1} of {order.lab.settings.draws}: "
                 f"training {METHODS[method].label} …",
             )
         # Two draws give an interval so wide that the axis would jump for a moment.
@@ -131,7 +133,7 @@ def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> boo
 
 def _show_so_far(order: Training, slots: AnswerSlots, done: int) -> None:
     """The rankers after the first ``done`` cells of the plan."""
-    comparison = cached.comparison(order.corpus, order.settings, order.plan[:done])
+    comparison = order.lab.comparison(order.plan[:done])
     _show_rankers(comparison, slots, complete=done == len(order.plan))
 
 
@@ -141,8 +143,8 @@ def _check(order: Training, verdict: Slot) -> bool:
         if order.leave():
             return False
         verdict.markdown(":shimmer[Checking the paper's claims …]")
-    checks = cached.checks(order.corpus, order.settings)
-    verdict.markdown(summary(checks, lab_words.broken_assumptions(order.settings)))
+    checks = [{**check.as_dict(), "formula": check.proof.formula} for check in order.lab.checks()]
+    verdict.markdown(summary(checks, lab_words.broken_assumptions(order.lab.settings)))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True

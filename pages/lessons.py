@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import lesson_plan, lesson_state, lesson_view, page_link, shell
+from pages.shared.server_lab import lab_on
 from ultr_core.export.page_links import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
 
@@ -18,16 +19,15 @@ _ONE_ROW = """<style>@media (max-width: 430px) {
 def main() -> None:
     """Choose a part, and within the lessons one of them."""
     page = shell.enter()
-    settings = shell.require_settings(page)
-    corpus = page.launch.corpus
+    lab = lab_on(page.launch.corpus, shell.require_settings(page))
     part = page_link.choose(LESSON_PART, label_visibility="collapsed")
     if part == "lecturers":
-        lesson_plan.show(corpus, settings)
+        lesson_plan.show(lab)
     elif part == "glossary":
         _glossary()
     else:
         number, state = _choose()
-        lesson_view.show(corpus, settings, number)
+        lesson_view.show(lab, number)
         # An exercise that was just solved counts at once.
         state.markdown(_done_words())
 

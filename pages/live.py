@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import lecture, propensity_cached, shell
+from pages.shared import lecture, shell
 from pages.shared.frame import show_figure
 from pages.shared.page_link import control
 from pages.shared.propensity_words import apply_step
 from pages.shared.remedies import told
+from pages.shared.server_lab import lab_on
 from ultr_core.errors import InputError
 from ultr_core.experiments.interleaving import (
     SCHEMES,
@@ -54,12 +55,12 @@ STEPS = (
 def main() -> None:
     """Lay out the page: reading, design, win shares, stages, sign test, demonstration."""
     page = shell.enter()
-    settings = shell.require_settings(page)
+    lab = lab_on(page.launch.corpus, shell.require_settings(page))
     headline = lecture.headline()
     design = _design()
     try:
         with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):
-            result = propensity_cached.live(page.launch.corpus, settings, design)
+            result = lab.live(design)
     except InputError as error:
         st.error(told(error), icon=":material/error:")
         st.stop()

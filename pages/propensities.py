@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import lecture, propensity_cached, propensity_log, shell
-from pages.shared.context import PageContext
+from pages.shared import lecture, propensity_log, shell
 from pages.shared.curve_use import curve_buttons
 from pages.shared.curve_words import learner_believes, users_have
 from pages.shared.frame import show_figure
@@ -24,19 +23,27 @@ from pages.shared.propensity_words import (
     trust_warning,
 )
 from pages.shared.remedies import told
+from pages.shared.server_lab import lab_on
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
 from ultr_core.experiments import LOG_FIELDS, assumed_curve, stage, true_curve
-from ultr_core.experiments.propensity_study import MethodResult, SwapDesign, true_ratios
-from ultr_core.export.page_links import NOTHING_ELSE, POSITION, TRUST
+from ultr_core.experiments.propensity_study import (
+    MethodResult,
+    SwapDesign,
+    sessions_for_precision,
+    true_ratios,
+)
+from ultr_core.export.page_links import NOTHING_ELSE, TRUST
 from ultr_core.export.propensity_notebook import swap_design
-from ultr_core.feedback import ExaminationCurve, PowerLaw
+from ultr_core.feedback import ExaminationCurve, PositionModel, PowerLaw, TrustBiasModel
 from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
+from ultr_core.lab import Lab
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
+Users = PositionModel | TrustBiasModel
 DESIGN = (
     "swap_landmark", "swap_traffic", "swap_smoothing", "swap_fit", "swap_users", "swap_other",
     "swap_ranks", "swap_at",
@@ -46,53 +53,52 @@ DESIGN = (
 def main() -> None:
     """Lay out the page: reading, design, curve, price, rivals, the trained ranker, your log."""
     page = shell.enter()
-    settings = shell.require_settings(page)
-    corpus = page.launch.corpus
+    lab = lab_on(page.launch.corpus, shell.require_settings(page))
     top = lecture.headline()
     values = _design()
     chart = st.container()
     values["swap_bootstrap"] = control("propensities", "swap_bootstrap")
     kind, other, design = values["swap_users"], values["swap_other"], swap_design(values)
-    require_world(corpus, settings)
-    found = propensity_cached.method_result(corpus, settings, kind, design, "swap")
-    truth = true_ratios(propensity_cached.examination_of(kind, settings), design)
+    require_world(lab)
+    users = TrustBiasModel.published() if kind == TRUST else lab.users
+    found = lab.swaps(design, users=users)
+    truth = true_ratios(users.curve, design)
     top.place().markdown(f"**{headline(found, truth)}**")
     with chart:
-        _chart_section(corpus, settings, kind, design, found, other)
+        _chart_section(lab, users, design, found, other)
     _notes(found)
-    _price_section(page, settings, kind, design, found)
-    _rivals_section(page, settings, kind, design)
-    _ranker_section(page, settings, kind, design, found)
-    propensity_log.section(page, settings)
+    _price_section(lab, users, design, found)
+    _rivals_section(lab, users, design)
+    _ranker_section(lab, users, design, found)
+    propensity_log.section(page, lab)
     _steps_section()
     _assumptions_section()
 
 
 def _chart_section(
-    corpus: str | None,
-    settings: Settings,
-    kind: str,
-    design: SwapDesign,
-    found: MethodResult,
-    other: str,
+    lab: Lab, users: Users, design: SwapDesign, found: MethodResult, other: str
 ) -> None:
     """The picture, and under trust bias the warning that belongs to it."""
-    truth = true_ratios(propensity_cached.examination_of(kind, settings), design)
+    truth = true_ratios(users.curve, design)
     limit = rival = None
-    if kind == TRUST:
-        limit = propensity_cached.limit(corpus, settings, kind, design.landmark, design.last_rank)
+    if _trusting(users):
+        limit = lab.swap_limit(design, users).tolist()
         st.warning(trust_warning(limit, truth, design), icon=":material/warning:")
     if other != NOTHING_ELSE:
-        rival = propensity_cached.method_result(corpus, settings, kind, design, other)
+        rival = lab.swaps(design, other, users)
     if found.estimate is not None and found.curve is not None:
         show_figure(partial(curve_figure, found, truth.tolist(), limit=limit, other=rival))
-        curve_buttons(found.curve.values, settings, key="swaps")
+        curve_buttons(found.curve.values, lab.settings, key="swaps")
 
 
-def _wanted(name: str, kind: str, design: SwapDesign, settings: Settings) -> bool:
+def _trusting(users: Users) -> bool:
+    return isinstance(users, TrustBiasModel)
+
+
+def _wanted(name: str, users: Users, design: SwapDesign, settings: Settings) -> bool:
     """Whether a longer computation is to be done: at the defaults, or when asked for."""
-    token = (kind, design, stage(settings, LOG_FIELDS))
-    defaults = kind == POSITION and design == SwapDesign() and settings == Settings()
+    token = (users, design, stage(settings, LOG_FIELDS))
+    defaults = not _trusting(users) and design == SwapDesign() and settings == Settings()
     if defaults or st.session_state.get(f"swap_asked_{name}") == token:
         return True
     st.button(
@@ -126,9 +132,7 @@ def _notes(found: MethodResult) -> None:
                 st.markdown(f"- {told(note)}")
 
 
-def _price_section(
-    page: PageContext, settings: Settings, kind: str, design: SwapDesign, found: MethodResult
-) -> None:
+def _price_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResult) -> None:
     st.subheader("What the experiment costs, and how much traffic it needs")
     st.markdown(price_sentence(found, design))
     rank_column, precision_column = st.columns(2, gap="medium")
@@ -137,29 +141,25 @@ def _price_section(
     with precision_column:
         precision = control("propensities", "swap_precision")
     try:
-        needed = propensity_cached.traffic_needed(
-            page.launch.corpus, settings, kind, design, rank, precision
-        )
+        needed = sessions_for_precision(lab.world(), users, design, rank, precision)
     except InputError as error:
         st.markdown(f":material/info: {told(error)}")
         return
     st.markdown(precision_sentence(rank, precision, needed, design))
 
 
-def _rivals_section(page: PageContext, settings: Settings, kind: str, design: SwapDesign) -> None:
+def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
     st.subheader(f"{len(PROPENSITY_METHODS)} ways on the same traffic")
-    if not _wanted("ways", kind, design, settings):
+    if not _wanted("ways", users, design, lab.settings):
         return
     table = Slot()
     results = {}
-    truth = true_ratios(propensity_cached.examination_of(kind, settings), design)
+    truth = true_ratios(users.curve, design)
     for number, key in enumerate(PROPENSITY_METHODS, start=1):
         table.place().progress(
             number / len(PROPENSITY_METHODS), f"{PROPENSITY_METHODS[key].label} …"
         )
-        results[key] = propensity_cached.method_result(
-            page.launch.corpus, settings, kind, design, key
-        )
+        results[key] = lab.swaps(design, key, users)
     table.place().table(
         method_rows(results, truth), alt="Error, coverage and cost of every estimator"
     )
@@ -172,17 +172,16 @@ def _rivals_section(page: PageContext, settings: Settings, kind: str, design: Sw
     )
 
 
-def _ranker_section(
-    page: PageContext, settings: Settings, kind: str, design: SwapDesign, found: MethodResult
-) -> None:
+def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResult) -> None:
     st.subheader("Does the estimate train as good a ranker as the truth?")
-    if kind == TRUST or found.curve is None:
+    if _trusting(users) or found.curve is None:
         st.markdown(
             ":material/info: Rankers are trained here on the clicks of position-model users; "
             "choose those above, with a design that gives a curve."
         )
         return
-    if not _wanted("rankers", kind, design, settings):
+    settings = lab.settings
+    if not _wanted("rankers", users, design, settings):
         return
     wrong, wrong_curve = _wrong(settings)
     curves = {
@@ -196,7 +195,7 @@ def _ranker_section(
     for number, (name, (label, style, curve)) in enumerate(curves.items(), start=1):
         place.place().progress(number / len(curves), f"Training with: {label} …")
         try:
-            risk = propensity_cached.risk_with(page.launch.corpus, settings, curve).risk
+            risk = lab.risk_with(curve).risk
         except InputError as error:
             st.markdown(f":material/info: {label}: {told(error)}")
             continue

@@ -1,13 +1,12 @@
 """The Unbiased LTR Lab's numerical core; it never imports a screen.
 
-    from ultr_core import Settings, build_world, compare
+    from ultr_core import Lab, Settings
 
-    settings = Settings(clicks=45_000)
-    print(compare(build_world(settings), settings).sentence)
+    print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
 own ``__init__``: corpus, feedback, propensity, risk, learners, inspection, proofs, experiments,
-claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
+lab, claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
 """
 
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ultr_core.experiments import build_world, compare, evaluate_ranker, fit_from_log
     from ultr_core.feedback import ClickLog, ExaminationCurve, PowerLaw
     from ultr_core.inspection import join_log
+    from ultr_core.lab import Lab
     from ultr_core.learners import LinearRanker
     from ultr_core.propensity import estimate_from_log, read_log
     from ultr_core.settings import Settings
@@ -31,6 +31,7 @@ __all__ = [
     "Corpus",
     "ExaminationCurve",
     "InputError",
+    "Lab",
     "LinearRanker",
     "PowerLaw",
     "Settings",

@@ -25,13 +25,13 @@ def boot() -> None:
     """
     load("ultr_core.experiments")
     importlib.import_module("vl_convert")
-    from pages.shared import cached
     from pages.shared.launch import own_corpus
+    from pages.shared.server_lab import POOL
     from ultr_core.figures import warm_up
     from ultr_core.learners.blas_threads import one_blas_thread_for_good
 
     if own_corpus() is None:  # else nothing is trained apart
-        cached.POOL.start()
+        POOL.start()
     warm_up()
     # BLAS threads compete with the threads of other visitors.
     one_blas_thread_for_good()

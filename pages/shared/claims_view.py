@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from pages.shared import claims_cached, lecture, page_link
+from pages.shared import lecture, page_link
 from pages.shared.plain_words import plain, prose
 from pages.shared.registry import PAGES
+from pages.shared.server_lab import HERE
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.claims import (
@@ -21,12 +23,15 @@ from ultr_core.claims import (
     Entry,
     LedgerLine,
     Verdict,
+    compare,
     count_verdicts,
     headline,
+    measure,
+    small_corpus,
 )
 from ultr_core.claims.tables import to_csv, to_json
 from ultr_core.export.claims_values import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
-from ultr_core.settings import Settings
+from ultr_core.lab import Lab
 from ultr_core.words import part_of, with_minus
 
 SYMBOLS: dict[Verdict, str] = {
@@ -50,8 +55,10 @@ def show_ledger(corpus: str | None) -> None:
     """Headline, filters, one table a section, files."""
     top = lecture.headline()
     section, verdict, checks = _filters()
-    require_world(corpus, Settings())
-    lines = _measured_lines(corpus, top)
+    # In this process, also what it trains: a claim must not fail because another process did.
+    lab = replace(HERE, corpus=corpus)
+    require_world(lab)
+    lines = _measured_lines(lab, top)
     verdicts = [line.verdict for line in lines]
     top.place().markdown(
         f"**{headline(verdicts)}** {_exceptions(lines)} Every number is computed here and now, or "
@@ -71,7 +78,7 @@ def show_ledger(corpus: str | None) -> None:
     st.html(_VERDICT_IN_ONE_LINE)
     if not shown:
         st.markdown("No claim of this section has this verdict.")
-    _files(lines, corpus)
+    _files(lines, lab)
 
 
 def _filters() -> tuple[str, str, bool]:
@@ -86,7 +93,7 @@ def _filters() -> tuple[str, str, bool]:
     return section, verdict, checks
 
 
-def _measured_lines(corpus: str | None, top: Slot) -> tuple[LedgerLine, ...]:
+def _measured_lines(lab: Lab, top: Slot) -> tuple[LedgerLine, ...]:
     """Measure, and say which claim is being measured."""
     bar = None
 
@@ -97,10 +104,10 @@ def _measured_lines(corpus: str | None, top: Slot) -> tuple[LedgerLine, ...]:
             )
 
     total = len(CLAIMS)
-    if f"claims_measured_{corpus}" not in st.session_state:
+    if f"claims_measured_{lab.corpus}" not in st.session_state:
         bar = top.place().progress(0.0, "Measuring the claims …")
-    lines = claims_cached.ledger(corpus, progress)
-    st.session_state[f"claims_measured_{corpus}"] = True
+    lines = measure(lab, progress=progress)
+    st.session_state[f"claims_measured_{lab.corpus}"] = True
     return lines
 
 
@@ -139,8 +146,8 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     return row
 
 
-def _files(lines: Sequence[LedgerLine], corpus: str | None) -> None:
-    counts, base = claims_cached.counts(corpus), Settings()
+def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
+    counts, base = lab.world().counts(), lab.settings
     st.markdown(
         f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
@@ -166,7 +173,7 @@ def show_readings() -> None:
     chosen = page_link.choose(READING)
     reading = next(r for r in READINGS if r.key == place)
     with st.spinner("Computing both readings on a small corpus …"):
-        found = claims_cached.compared(place)
+        found = compare(place, small_corpus(HERE.store))
     if chosen in ("both", "taken"):
         st.markdown(f"**This lab's reading:** {prose(reading.taken)}. {prose(reading.why)}")
     if chosen in ("both", "other"):

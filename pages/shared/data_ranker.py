@@ -147,8 +147,9 @@ def _train(
     found = own.peek("fit", token)
     fit = found if isinstance(found, OwnFit) else None
     clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
-    curve = propensities.curve if "curve" in ESTIMATORS[plan.method].needs else None
-    checks = inspect_together(joined, corpus, curve, clip=clip)
+    checks = inspect_together(
+        joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip
+    )
     st.markdown("**Do log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")
     for notice in joined.notices:

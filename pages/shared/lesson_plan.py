@@ -7,17 +7,17 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import page_link
-from pages.shared.lesson_cached import CachedSource
+from pages.shared.lesson_waiting import telling_lab
 from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
 from ultr_core.export.page_links import LESSON_PLAN
+from ultr_core.lab import Lab
 from ultr_core.lessons import LESSONS, PLANS, PlanRow, plan_html, plan_markdown, plan_row
-from ultr_core.settings import Settings
 
 
-def show(corpus: str | None, reader: Settings) -> None:
+def show(lab: Lab) -> None:
     """A plan with its numbers, line by line as they are computed, and as files to print."""
     chosen = page_link.choose(LESSON_PLAN, label_visibility="collapsed")
     plan = next(plan for plan in PLANS if str(plan.minutes) == chosen)
@@ -26,9 +26,8 @@ def show(corpus: str | None, reader: Settings) -> None:
         "with large type, for a projector."
     )
     files, bar, waiting = st.container(horizontal=True), Slot(), Slot()
-    require_world(corpus, reader)
-    source = CachedSource(corpus, waiting)
-    rows = []
+    require_world(lab)
+    reader, rows = lab.settings, []
     for position, step in enumerate(plan.steps):
         lesson = LESSONS[step.lesson - 1]
         bar.place().progress(
@@ -36,7 +35,7 @@ def show(corpus: str | None, reader: Settings) -> None:
             f"Line {position + 1} of {len(plan.steps)} is computed; the files to print come last.",
         )
         try:
-            found = lesson.measure(source, lesson.settings(reader))
+            found = lesson.measure(telling_lab(lab.at(lesson.settings(reader)), waiting))
             row = plan_row(plan, position, LESSONS, found, reader, _address())
         except InputError as error:
             st.markdown(f":material/info: Lesson {step.lesson}: {told(error)}")

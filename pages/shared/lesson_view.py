@@ -9,13 +9,14 @@ import streamlit as st
 
 from pages.shared import lesson_state
 from pages.shared.frame import show_figure
-from pages.shared.lesson_cached import CachedSource
+from pages.shared.lesson_waiting import telling_lab
 from pages.shared.plain_words import plain
 from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from pages.shared.worlds import require_world
 from ultr_core.errors import InputError
 from ultr_core.figures import Figure, Theme
+from ultr_core.lab import Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson, Term
 from ultr_core.settings import PARAMETERS, Settings
 
@@ -25,19 +26,19 @@ NAMED = ("eta", "eps_minus")
 GOOD, OTHER = ":green[:material/check_circle:]", ":orange[:material/lightbulb:]"
 
 
-def show(corpus: str | None, reader: Settings, number: int) -> None:
-    """Lesson ``number``, counted from 1, with users and corpus of the reader's settings."""
+def show(reader: Lab, number: int) -> None:
+    """Lesson ``number``, counted from 1, with users and corpus of the reader's lab."""
     lesson = LESSONS[number - 1]
-    settings = lesson.settings(reader)
+    settings = lesson.settings(reader.settings)
     with st.container(key="lesson-title"):
         st.markdown(f"### Lesson {number}: {lesson.title}")
         st.markdown(_world_words(lesson, settings))
-    require_world(corpus, settings)
+    require_world(reader.at(settings))
     waiting = Slot()
-    source = CachedSource(corpus, waiting)
+    lab = telling_lab(reader.at(settings), waiting)
     committed = lesson_state.progress(number).guess is not None
     try:
-        given = lesson.given(source, settings)
+        given = lesson.given(lab)
         idea, prediction = st.columns([0.54, 0.46], gap="medium")
         with idea:
             with st.container(key="lesson-idea"):
@@ -46,8 +47,8 @@ def show(corpus: str | None, reader: Settings, number: int) -> None:
         with prediction:
             _prediction(lesson, number, given)
         if committed:
-            found = lesson.measure(source, settings)
-            _reveal(lesson, number, found, source, settings)
+            found = lesson.measure(lab)
+            _reveal(lesson, number, found, lab)
             _exercise(lesson.exercise, number, found.numbers)
             _next(lesson, number, settings)
     except InputError as error:
@@ -115,9 +116,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
         )  # fmt: skip
 
 
-def _reveal(
-    lesson: Lesson, number: int, found: Found, source: CachedSource, settings: Settings
-) -> None:
+def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
     guess = lesson_state.progress(number).guess
     assert guess is not None
     st.subheader("What happens")
@@ -126,15 +125,15 @@ def _reveal(
         st.markdown(f"{GOOD if right else OTHER} **{words}** {found.sentence}")
     picture, meaning = st.columns([0.56, 0.44], gap="medium")
     with picture:
-        show_figure(partial(_figure, lesson, source, settings))
+        show_figure(partial(_figure, lesson, lab))
     with meaning:
         st.markdown(lesson.meaning.format(**found.numbers))
         st.markdown(lesson.shows.look)
-        _open(lesson.shows, settings)
+        _open(lesson.shows, lab.settings)
 
 
-def _figure(lesson: Lesson, source: CachedSource, settings: Settings, *, theme: Theme) -> Figure:
-    return lesson.figure(source, settings, theme)
+def _figure(lesson: Lesson, lab: Lab, *, theme: Theme) -> Figure:
+    return lesson.figure(lab, theme)
 
 
 def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import propensity_cached
 from pages.shared.context import PageContext
 from pages.shared.curve_control import text_of
 from pages.shared.curve_use import curve_buttons
@@ -14,6 +13,7 @@ from pages.shared.data_input import bring
 from pages.shared.plain_words import plain
 from pages.shared.remedies import told
 from ultr_core.errors import InputError
+from ultr_core.lab import Lab
 from ultr_core.limits import UPLOADS
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -32,14 +32,14 @@ from ultr_core.words import counted
 _BY_ITSELF = "what the log allows"
 
 
-def section(page: PageContext, settings: Settings) -> None:
+def section(page: PageContext, lab: Lab) -> None:
     """Upload of a click log and of a curve."""
     st.subheader("Your own click log or curve")
     log, curve = st.columns(2, gap="medium")
     with log:
-        _log(page, settings)
+        _log(page, lab.settings)
     with curve:
-        _curve(page, settings)
+        _curve(page, lab)
 
 
 def _log(page: PageContext, settings: Settings) -> None:
@@ -103,7 +103,7 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
     }
 
 
-def _curve(page: PageContext, settings: Settings) -> None:
+def _curve(page: PageContext, lab: Lab) -> None:
     file = bring(
         page, "own-curve", "Propensity curve (CSV)",
         "A curve from elsewhere, or saved here, is used to train a ranker on this world's clicks, "
@@ -117,7 +117,7 @@ def _curve(page: PageContext, settings: Settings) -> None:
         curve = bench().make(
             "own-curve", file.token, lambda: parse_curve(text_of(file.data, file.name), file.name)
         )
-        risk = propensity_cached.risk_with(page.launch.corpus, settings, curve)
+        risk = lab.risk_with(curve)
     except InputError as error:
         st.error(told(error), icon=":material/error:")
         return
@@ -125,4 +125,4 @@ def _curve(page: PageContext, settings: Settings) -> None:
         f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "
         f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
     )
-    curve_buttons(curve.values, settings, key="file")
+    curve_buttons(curve.values, lab.settings, key="file")

@@ -10,6 +10,7 @@ from pages.shared import lecture, shell, study_run, study_words
 from pages.shared.context import PageContext
 from pages.shared.page_link import choose
 from pages.shared.remedies import told
+from pages.shared.server_lab import lab_on
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_study
 from pages.shared.study_link import lab_button
@@ -36,6 +37,7 @@ from ultr_core.experiments.studies import (
 )
 from ultr_core.experiments.studies.grids import MAPS
 from ultr_core.export.page_links import LOSS, RESULT
+from ultr_core.lab import Lab
 from ultr_core.propensity import curve_notices
 from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
@@ -55,19 +57,19 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
     ``steps`` are things to try: a question, the label of its button and the settings to open.
     """
     settings = shell.require_settings(page)
-    corpus = page.launch.corpus
+    lab = lab_on(page.launch.corpus, settings)
     plan = _quick_plan(name, settings)
     headline = lecture.headline()
-    loss, view = _choices(name, corpus)
+    loss, view = _choices(name, page.launch.corpus)
     status, chart = st.container(), Slot()
     running = view == COMPUTED and study_run.is_running(plan)
     if running:
         with status:
-            _run(corpus, plan, loss, chart, headline)
-    result = _result(name, corpus, plan, loss, view)
+            _run(lab, plan, loss, chart, headline)
+    result = _result(name, lab, plan, loss, view)
     if view == COMPUTED:
         with status:
-            _run_button(corpus, plan)
+            _run_button(lab, plan)
     headline.place().markdown(f"**{_reading(result)}**")
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
@@ -110,13 +112,13 @@ def _choices(name: str, corpus: str | None) -> tuple[Loss, str]:
     return LOSSES[loss], view
 
 
-def _result(name: str, corpus: str | None, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
+def _result(name: str, lab: Lab, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
     if view == SHIPPED:
         return shipped_result(name, loss)
-    done = study_run.finished(corpus, plan)
+    done = study_run.finished(lab, plan)
     if not done:
         return None
-    return StudyResult(plan, loss, done, study_run.description(corpus, plan.base))
+    return StudyResult(plan, loss, done, study_run.description(lab, plan.base))
 
 
 def _caption(result: StudyResult, *, shipped: bool) -> str:
@@ -172,27 +174,27 @@ def _bars(draws: int) -> str:
     return f"{bars} Marks of several rankers at one place stand a little side by side."
 
 
-def _run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
         with st.spinner("Building the corpus and its rankers, once …"):
-            notices = study_run.description(corpus, plan.base).notices
+            notices = study_run.description(lab, plan.base).notices
         for notice in notices:
             st.markdown(f":material/info: {told(notice)}")
-        study_run.run(corpus, plan, loss, chart, headline)
+        study_run.run(lab, plan, loss, chart, headline)
     except InputError as error:
         study_run.stop()
         st.error(told(error), icon=":material/error:")
 
 
-def _run_button(corpus: str | None, plan: Plan) -> None:
+def _run_button(lab: Lab, plan: Plan) -> None:
     """Begin, or go on with, the cells of a plan; say why where its settings make no world."""
     try:
         cells = plan.cells
     except InputError as error:
         st.error(told(error), icon=":material/error:")
         return
-    left = len(cells) - len(study_run.finished(corpus, plan))
+    left = len(cells) - len(study_run.finished(lab, plan))
     if left:
         st.button(
             f"Run: train {counted(left, 'ranker')}"

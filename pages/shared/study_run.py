@@ -9,13 +9,11 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import cached
-from pages.shared.memory import Memory
 from pages.shared.slots import Slot
 from pages.shared.study_chart import show_partial
 from pages.shared.waiting_line import WaitingLine
 from ultr_core.errors import InputError
-from ultr_core.experiments import WORLD_FIELDS, stage
+from ultr_core.experiments import WORLD_FIELDS
 from ultr_core.experiments.studies import (
     Cell,
     CellResult,
@@ -26,44 +24,47 @@ from ultr_core.experiments.studies import (
     describe,
     run_in_process,
 )
+from ultr_core.lab import Cell as LabCell
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 from ultr_core.words import part_of
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
-_DESCRIPTIONS: Memory[WorldDescription] = Memory(20)
-_CELLS: Memory[CellResult] = Memory(5_000)
 
 LINE = WaitingLine()
 """For the one place for a study that this server has."""
 
 
-def description(corpus: str | None, settings: Settings) -> WorldDescription:
+def description(lab: Lab, settings: Settings) -> WorldDescription:
     """What the world of these settings is, in plain values."""
-    key = stage(settings, WORLD_FIELDS)
-    return _DESCRIPTIONS.get((corpus, key), lambda: describe(cached.world(corpus, key)))
+    return lab.remember(_description(lab, settings), lambda at: describe(at.world()))
 
 
-def _cell(corpus: str | None, cell: Cell) -> CellResult:
-    def make() -> CellResult:
-        (result,) = run_in_process(cached.world(corpus, cell.settings), [cell])
+def _description(lab: Lab, settings: Settings) -> LabCell:
+    return lab.at(settings).cell("description", WORLD_FIELDS)
+
+
+def _cell(lab: Lab, cell: Cell) -> CellResult:
+    def make(at: Lab) -> CellResult:
+        (result,) = run_in_process(at.at(cell.settings).world(), [cell])
         return result
 
-    return _CELLS.get((corpus, cell), make)
+    return lab.remember(lab.cell("study_cell", (), cell), make)
 
 
-def finished(corpus: str | None, plan: Plan) -> Mapping[str, CellResult]:
+def finished(lab: Lab, plan: Plan) -> Mapping[str, CellResult]:
     """All cells of a plan if the server remembers them, else what this session has run so far."""
-    found: Mapping[str, CellResult] = st.session_state.get(_name(corpus, plan), {})
-    return _remembered(corpus, plan) or found
+    found: Mapping[str, CellResult] = st.session_state.get(_name(lab, plan), {})
+    return _remembered(lab, plan) or found
 
 
-def _remembered(corpus: str | None, plan: Plan) -> dict[str, CellResult]:
+def _remembered(lab: Lab, plan: Plan) -> dict[str, CellResult]:
     """The cells of a plan, whoever ran them; none if one, or their world, would be to be made.
 
     A part that others left is not shown: it would be no one's stopped run.
     """
-    if _DESCRIPTIONS.peek((corpus, stage(plan.base, WORLD_FIELDS))) is None:
+    if lab.peek(_description(lab, plan.base)) is None:
         return {}
     held = {}
     try:
@@ -71,7 +72,7 @@ def _remembered(corpus: str | None, plan: Plan) -> dict[str, CellResult]:
     except InputError:
         return {}  # settings that make no world have no cells
     for cell in cells:
-        result = _CELLS.peek((corpus, cell))
+        result: CellResult | None = lab.peek(lab.cell("study_cell", (), cell))
         if result is None:
             return {}
         held[cell.key] = result
@@ -93,7 +94,7 @@ def stop() -> None:
     st.session_state[_RUNNING] = None
 
 
-def run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+def run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Run the cells of a plan with progress and partial pictures, then show the page anew.
 
     Every message to the page is a point at which a click on Stop ends the run, and on anything
@@ -101,15 +102,15 @@ def run(corpus: str | None, plan: Plan, loss: Loss, chart: Slot, headline: Slot)
     """
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
-    world = description(corpus, plan.base)
+    world = description(lab, plan.base)
     with turn(place):
-        _run_cells(corpus, plan, loss, world, place, chart, headline)
+        _run_cells(lab, plan, loss, world, place, chart, headline)
     st.session_state[_RUNNING] = None
     st.rerun()
 
 
 def _run_cells(
-    corpus: str | None,
+    lab: Lab,
     plan: Plan,
     loss: Loss,
     world: WorldDescription,
@@ -118,14 +119,14 @@ def _run_cells(
     headline: Slot,
 ) -> None:
     done: dict[str, CellResult] = {}
-    st.session_state[_name(corpus, plan)] = done
+    st.session_state[_name(lab, plan)] = done
     whole, ready, started = sum(c.weight for c in plan.cells), 0.0, time.monotonic()
     painted = 0.0
     for number, cell in enumerate(plan.cells):
         left = (time.monotonic() - started) * (whole - ready) / ready if ready > 2 else None
         when = "" if left is None else f", about {left:.0f} s left"
         place.progress(ready / whole, f"Ranker {number + 1} of {len(plan.cells)}{when}")
-        done[cell.key] = _cell(corpus, cell)
+        done[cell.key] = _cell(lab, cell)
         ready += cell.weight
         if time.monotonic() - painted > _PICTURE_EVERY:
             headline.place().markdown(
@@ -155,5 +156,5 @@ def line_sentence(before: int, seconds: float) -> str:
     )
 
 
-def _name(corpus: str | None, plan: Plan) -> str:
-    return f"study {corpus} {plan.study.name} {plan.scale} {plan.base}"
+def _name(lab: Lab, plan: Plan) -> str:
+    return f"study {lab.corpus} {plan.study.name} {plan.scale} {plan.base}"

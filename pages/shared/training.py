@@ -7,11 +7,11 @@ import time
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import cached
+from pages.shared.server_lab import LAB, POOL, is_made_apart
 from pages.shared.training_queue import TrainingQueue
 from ultr_core.errors import InputError
 from ultr_core.experiments import METHODS, training_plan
-from ultr_core.settings import Settings
+from ultr_core.lab import Cell, Lab
 
 FIRST_CELLS = 2  # naive and weighted on the first click log
 PATIENCE = 0.15  # seconds that a page waits for its rankers while others wait too
@@ -21,13 +21,17 @@ TRAINED_FOR_EACH = 0.2  # and these, shared among the processes: who looks too e
 ROUNDS = 3  # of the visitors between two looks, once only the intervals are still to come
 
 
-def _room(cell: cached.Cell, wanted: int) -> int:
+def _known(cell: Cell) -> bool:
+    return LAB.peek(cell) is not None
+
+
+def _room(cell: Cell, wanted: int) -> int:
     """What is made in the server's own process is made one by one."""
-    return cached.POOL.room(wanted) if cached.is_made_apart(cell) else 1
+    return POOL.room(wanted) if is_made_apart(cell) else 1
 
 
-_QUEUE: TrainingQueue[cached.Cell] = TrainingQueue(cached.RESULTS, cached.make_apart, _room)
-cached.POOL.when_ready(_QUEUE.look_again)
+_QUEUE: TrainingQueue[Cell] = TrainingQueue(_known, LAB.make, _room)
+POOL.when_ready(_QUEUE.look_again)
 
 
 class Training:
@@ -37,16 +41,16 @@ class Training:
     comes last. ``refused`` says why a cell that was waited for cannot be had.
     """
 
-    def __init__(self, corpus: str | None, settings: Settings) -> None:
-        self.corpus, self.settings = corpus, settings
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
         self.plan = sorted(
-            training_plan(settings.draws), key=lambda cell: METHODS[cell[1]].candidates
+            training_plan(lab.settings.draws), key=lambda cell: METHODS[cell[1]].candidates
         )
         self.refused: InputError | None = None
         self._visitor = _visitor()
         self._began = time.monotonic()
-        self._cells = [cached.cell(corpus, settings, draw, method) for draw, method in self.plan]
-        self._checks = cached.cell(corpus, settings, 0, cached.CHECKS)
+        self._cells = [lab.trained_cell(draw, method) for draw, method in self.plan]
+        self._checks = lab.checks_cell()
         order = [*self._cells[:FIRST_CELLS], self._checks, *self._cells[FIRST_CELLS:]]
         _QUEUE.order(self._visitor, order, urgent=FIRST_CELLS + 1)
 
@@ -60,13 +64,13 @@ class Training:
         return self._trained() == len(self._cells)
 
     def _trained(self) -> int:
-        return sum(cached.RESULTS.peek(cell) is not None for cell in self._cells)
+        return sum(map(_known, self._cells))
 
     def checked(self, seconds: float) -> bool:
         """Whether the claims are checked, after at most so many seconds."""
         return self._wait(self._checks, seconds)
 
-    def _wait(self, cell: cached.Cell, seconds: float) -> bool:
+    def _wait(self, cell: Cell, seconds: float) -> bool:
         try:
             return _QUEUE.wait(self._visitor, cell, 0.0 if self.leave() else seconds)
         except InputError as error:

@@ -10,11 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
-
-from pages.shared.memory import Memory
+from typing import Generic, TypeVar
 
 FORGOTTEN = 20.0  # seconds without a sign of the visitor after which nobody works for them
 FEW = 3  # other visitors beside whom a page may wait for its own cells
@@ -39,23 +36,23 @@ class _Order(Generic[CellT]):
 
 
 class TrainingQueue(Generic[CellT]):
-    """Makes the cells that visitors order and remembers them.
+    """Has the cells made that visitors order.
 
     A visitor has one order; a new one takes the old one's place. First come all visitors'
     urgent cells, then the others, and among equals whoever was served longest ago. A cell that
     several wait for is made once. Orders of visitors who have not been seen for a while are
-    dropped. ``room(cell, wanted)`` says how many of ``wanted`` cells like this one can be made
-    at once.
+    dropped. ``known(cell)`` says whether a cell is made, ``make`` makes and remembers it, and
+    ``room(cell, wanted)`` is how many of ``wanted`` cells like this one can be made at once.
     """
 
     def __init__(
         self,
-        memory: Memory[Any],
-        make: Callable[[CellT], Any],
+        known: Callable[[CellT], bool],
+        make: Callable[[CellT], object],
         room: Callable[[CellT, int], int] = lambda cell, wanted: 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._memory = memory
+        self._known = known
         self._make = make
         self._room = room
         self._clock = clock
@@ -156,9 +153,6 @@ class TrainingQueue(Generic[CellT]):
         while order.done < len(order.cells) and self._known(order.cells[order.done]):
             order.done += 1
 
-    def _known(self, cell: CellT) -> bool:
-        return self._memory.peek(cell) is not None
-
     def _waiting(self) -> list[tuple[tuple[bool, int], _Order[CellT], CellT]]:
         """Turn, order and next cell of each order that has a cell to be handed out."""
         found = []
@@ -197,7 +191,7 @@ class TrainingQueue(Generic[CellT]):
             order, cell = self._handed_out.get()
             error = None
             try:
-                self._memory.get(cell, partial(self._make, cell))
+                self._make(cell)
             except Exception as problem:
                 error = problem
             with self._changed:

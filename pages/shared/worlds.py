@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 
 import streamlit as st
 
-from pages.shared import cached
 from pages.shared.remedies import told
 from pages.shared.slots import Slot
 from ultr_core.errors import InputError
 from ultr_core.experiments import world_notices
-from ultr_core.settings import Settings
+from ultr_core.lab import Lab
 
 
-def require_world(corpus: str | None, settings: Settings, *waiting_words: Slot) -> None:
+def require_world(lab: Lab, *waiting_words: Slot) -> None:
     """Build the world, or show the one sentence that says why it cannot be built.
 
     Then nothing is awaited any more, and the places of the waiting words are emptied.
     """
-    waiting = st.spinner("Building the corpus and its rankers, once …")
+    spinner = st.spinner("Building the corpus and its rankers, once …")
     try:
-        with nullcontext() if cached.has_world(corpus, settings) else waiting:
-            notices = world_notices(cached.world(corpus, settings), settings)
+        with ExitStack() as waiting:
+            world = lab.telling(lambda _: waiting.enter_context(spinner)).world()
+        notices = world_notices(world, lab.settings)
     except InputError as error:
         for words in waiting_words:
             words.place().empty()

@@ -3,18 +3,21 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import cached, lab_words
 from pages.shared import checks as check_list
+from pages.shared import lab_words, server_lab
 from tests.app.pages import open_savers, opened
+from ultr_core import experiments
 from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
 from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
+from ultr_core.lab import Lab
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 OpenApp = Callable[..., AppTest]
@@ -85,18 +88,18 @@ def test_pages_paint_one_after_the_other(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[bool] = []
-    picture = cached.picture
+    picture, painting = Lab.picture, server_lab.LAB.store.turn("painting")
 
-    def watched(*args: object) -> object:
-        held.append(cached.PAINTING.locked())
-        return picture(*args)  # type: ignore[arg-type]
+    def watched(lab: Lab) -> object:
+        held.append(painting.locked())
+        return picture(lab)
 
-    monkeypatch.setattr(cached, "picture", watched)
+    monkeypatch.setattr(Lab, "picture", watched)
     open_app(draws="1")
     assert held
     assert all(held)
     # Nobody waits for training, or for a page that has ended.
-    assert not cached.PAINTING.locked()
+    assert not painting.locked()
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
@@ -308,14 +311,18 @@ def test_whatever_fails_as_predicted_has_a_reason(
 def test_what_is_refused_is_said_beside_what_could_be_made(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:
-    make = cached.make
+    train, check = experiments.train_method, experiments.proof_checks
 
-    def some(wanted: cached.Cell, *given: Any) -> Any:
-        if wanted.what == refused:
+    def unless_refused(made: str, make: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        if made == refused:
             raise InputError("No ranker was trained: too *bad*.")
-        return make(wanted, *given)
+        return make(*given, **options)
 
-    monkeypatch.setattr(cached, "make", some)
+    def trained(world: Any, settings: Any, draw: int, method: str, logs: Any) -> Any:
+        return unless_refused(method, train, world, settings, draw, method, logs)
+
+    monkeypatch.setattr(experiments, "train_method", trained)
+    monkeypatch.setattr(experiments, "proof_checks", partial(unless_refused, "checks", check))
     app = open_app(draws="2", clicks="500", eta="1.37")
     assert not app.exception
     (error,) = app.error

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import cached
+from pages.shared import server_lab
 from pages.shared.boot import boot
 from pages.shared.launch import Launch, launched_with
 from pages.shared.registry import PAGES, PageInfo
@@ -76,7 +76,7 @@ def test_training_processes_are_started_only_where_they_will_be_used(
     monkeypatch: pytest.MonkeyPatch, corpus: tuple[str, ...], started: int
 ) -> None:
     starts: list[int] = []
-    monkeypatch.setattr(cached.POOL, "start", lambda: starts.append(1))
+    monkeypatch.setattr(server_lab.POOL, "start", lambda: starts.append(1))
     monkeypatch.setattr(sys, "argv", ["app.py", *corpus])
     boot.__wrapped__()
     assert len(starts) == started

@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.plain_words import plain
-from ultr_core.lessons import GLOSSARY, LESSONS, Choice, DirectSource, Found
+from ultr_core.lab import Lab
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Found
 from ultr_core.lessons.answers import MORE_DIGITS
 from ultr_core.settings import Settings
 
@@ -39,11 +40,9 @@ def open_app(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
 
 @pytest.fixture(scope="module")
 def found(small_corpus: object) -> dict[int, Found]:
-    from ultr_core.corpus import load_directory
-
-    source = DirectSource(load_directory(str(small_corpus)))
+    lab = Lab(corpus=str(small_corpus))
     return {
-        number: lesson.measure(source, lesson.settings(Settings()))
+        number: lesson.measure(lab.at(lesson.settings(Settings())))
         for number, lesson in enumerate(LESSONS, start=1)
     }
 

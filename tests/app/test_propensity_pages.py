@@ -13,11 +13,11 @@ import pyarrow.parquet as parquet
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import propensity_cached
 from pages.shared.propensity_words import COMPUTE, STEPS
 from ultr_core.experiments.contest import judge
 from ultr_core.experiments.interleaving import Verdicts
-from ultr_core.experiments.live import LiveResult
+from ultr_core.experiments.live import LiveDesign, LiveResult
+from ultr_core.lab import Lab
 from ultr_core.propensity import PROPENSITY_METHODS
 
 OpenApp = Callable[..., AppTest]
@@ -169,15 +169,15 @@ def test_the_sign_test_answers_any_counts(open_app: OpenApp) -> None:
 def test_of_ties_alone_the_sentence_stands_alone(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = propensity_cached.live
+    run = Lab.live
     nothing = Verdicts(np.zeros(100, dtype=np.int8), np.zeros(100, dtype=bool))
 
-    def tied(*arguments: object) -> LiveResult:
-        result = run(*arguments)  # type: ignore[arg-type]
+    def tied(lab: Lab, design: LiveDesign) -> LiveResult:
+        result = run(lab, design)
         contests = tuple(judge(c.opponent, c.label, nothing, 135) for c in result.contests)
         return replace(result, contests=contests)
 
-    monkeypatch.setattr(propensity_cached, "live", tied)
+    monkeypatch.setattr(Lab, "live", tied)
     text = words(open_page(open_app, "live", live_queries="100"))
     assert text.count("no decision, for all 100 queries were ties") == 2
     for claim in ("At this win share", "Relative risk nan", "50.0%", "If both were"):

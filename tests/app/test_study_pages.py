@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import study_run
-from pages.shared.memory import Memory
+from pages.shared import server_lab, study_run
 from pages.shared.study_chart import point_of
 from tests.app.pages import open_savers
 from ultr_core.experiments.studies import (
@@ -23,6 +22,7 @@ from ultr_core.experiments.studies import (
     read_study,
     shipped_result,
 )
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
@@ -179,9 +179,9 @@ def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
     app = open_study(open_app, "bias", small_corpus, draws="2", clicks="500", seed="78")
     app.button(key="run-bias").click().run(timeout=120)
     plan = Plan(STUDIES["bias"], "quick", Settings(draws=2, seed=78))
-    key = study_run._name(str(small_corpus), plan)
+    key = study_run._name(Lab(corpus=str(small_corpus)), plan)
     app.session_state[key] = dict(list(app.session_state[key].items())[:30])
-    monkeypatch.setattr(study_run, "_CELLS", Memory(100))
+    monkeypatch.setattr(server_lab, "LAB", Lab())  # which has forgotten all
     app.run()
     assert "not yet finished" in words(app)
     assert app.button(key="run-bias").label == "Go on: 12 rankers left"

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from pages.shared import training
-from pages.shared.memory import Memory
 from pages.shared.study_run import line_sentence
 from pages.shared.training_queue import FORGOTTEN, TrainingQueue
 from pages.shared.waiting_line import WaitingLine
@@ -25,19 +24,22 @@ class Bench:
         self.made: list[str] = []
         self.room = room
         self.now = 0.0
-        self.memory: Memory[str] = Memory(100)
+        self.kept: dict[str, str] = {}
         self._go = threading.Semaphore(0)
         self.queue: TrainingQueue[str] = TrainingQueue(
-            self.memory, self._make, lambda cell, wanted: self.room, lambda: self.now
+            self.kept.__contains__,
+            self._make,
+            lambda cell, wanted: self.room,
+            lambda: self.now,
         )
 
-    def _make(self, cell: str) -> str:
+    def _make(self, cell: str) -> None:
         self.begun.append(cell)
         self._go.acquire(timeout=PATIENCE)
         self.made.append(cell)
         if "bad" in cell:
             raise ValueError(cell)
-        return cell.upper()
+        self.kept[cell] = cell.upper()
 
     def let(self, cells: int) -> None:
         """Let so many cells be made, and wait for them."""
@@ -185,28 +187,6 @@ def test_what_goes_wrong_is_told_to_the_one_who_asked_and_others_go_on() -> None
     with pytest.raises(ValueError, match="bad"):
         bench.queue.wait("a", "bad", PATIENCE)
     assert bench.queue.wait("b", "good", PATIENCE)
-
-
-def test_memory_keeps_the_newest_and_makes_each_once() -> None:
-    memory: Memory[int] = Memory(2)
-    calls: list[int] = []
-
-    def make() -> int:
-        calls.append(1)
-        time.sleep(0.05)
-        return len(calls)
-
-    threads = [threading.Thread(target=memory.get, args=("k", make)) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(calls) == 1
-    memory.get("second", lambda: 2)
-    assert memory.peek("k") == 1
-    memory.get("third", lambda: 3)
-    assert (memory.peek("second"), memory.peek("k"), memory.peek("third")) == (None, 1, 3)
-    assert len(memory) == 2
 
 
 def test_studies_wait_in_the_order_in_which_they_came() -> None:

@@ -109,7 +109,7 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
     for key in ("estimates", "true", "clicks", "query_draws"):
         assert shown[key] == judged[key]
     difference = judged["against_shown"]["difference"]
-    assert f"its risk is {abs(difference):.2f} lower" in words(page)
+    assert f"its risk by IPS is {abs(difference):.2f} lower" in words(page)
 
 
 def test_the_notebook_of_the_walk_gives_the_same_numbers(

@@ -184,10 +184,10 @@ def test_files_that_are_refused_bring_nothing_from_elsewhere(
 
 def test_uploads_elsewhere_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -> None:
     watch = watched(open_page, address, "propensities?clicks=500&draws=2")
-    for place, content in (
-        ("own_log", hostile_log()),
-        ("own_log", f"{HOSTILE},{AWAY}\n1,2\n".encode()),
-        ("own_curve", f"rank,propensity\n1,{HOSTILE}\n".encode()),
+    for kind, content in (
+        ("own-log", hostile_log()),
+        ("own-log", f"{HOSTILE},{AWAY}\n1,2\n".encode()),
+        ("own-curve", f"rank,propensity\n1,{HOSTILE}\n".encode()),
     ):
-        give(watch, f".st-key-{place}", f"{NAME}.csv", content)
+        bring(watch, kind, f"{NAME}.csv", content)
         assert watch.elsewhere() == []

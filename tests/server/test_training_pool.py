@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from pages.shared import cached, training_pool
-from pages.shared.memory import Memory
+from pages.shared import server_lab, training_pool
+from pages.shared.server_lab import lab_on, make_here
 from pages.shared.training_pool import (
     FORMER_SWITCH,
     MOST_PROCESSES,
@@ -29,13 +29,16 @@ from pages.shared.training_pool import (
 )
 from scripts.serving import ROOT
 from tests.server import training_cells
+from ultr_core import experiments
 from ultr_core.errors import InputError
 from ultr_core.experiments import TrainedMethod
+from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.settings import Settings
 
 SETTINGS = Settings(clicks=2_000)
-CELL = cached.cell(None, SETTINGS, 0, "naive")
+ASKED = Lab(SETTINGS)
+CELL = ASKED.trained_cell(0, "naive")
 PATIENCE = 60.0  # seconds; a busy machine starts a process in 10
 SHORT = 1.5  # seconds that a cell of these tests may take
 
@@ -67,12 +70,10 @@ def pool_of() -> Iterator[Callable[..., TrainingPool]]:
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+def here() -> Iterator[Callable[[Cell], Any]]:
     """Makes cells in this process, with one BLAS thread from the corpus on, as the server does."""
-    for name in ("_WORLDS", "_FAMILIES", "_TRAINING_LOGS", "_LOGS"):
-        monkeypatch.setattr(cached, name, Memory(40))
     with one_blas_thread():
-        yield cached.make
+        yield Lab().make
 
 
 def until(true: Callable[[], bool], patience: float = PATIENCE) -> None:
@@ -91,18 +92,18 @@ def require_same(one: TrainedMethod, other: TrainedMethod) -> None:
 def test_a_ranker_from_there_is_the_one_made_here(
     pool: TrainingPool, here: Callable[..., Any]
 ) -> None:
-    require_same(pool.run(cached.make, CELL), here(CELL))
+    require_same(pool.run(make_here, CELL, {}), here(CELL))
     assert pool.run(training_cells.process_number, "any") != os.getpid()
 
 
 def test_what_cannot_be_trained_is_said_as_everywhere(pool: TrainingPool) -> None:
     with pytest.raises(InputError, match="does not learn from clicks"):
-        pool.run(cached.make, cached.cell(None, SETTINGS, 0, "skyline"))
-    pool.run(cached.make, CELL)
+        pool.run(make_here, ASKED.trained_cell(0, "skyline"), {})
+    pool.run(make_here, CELL, {})
 
 
 def test_the_processes_do_without_streamlit(pool: TrainingPool) -> None:
-    pool.run(cached.make, CELL)
+    pool.run(make_here, CELL, {})
     loaded = pool.run(training_cells.loaded_modules, "any")
     assert "ultr_core.experiments" in loaded
     assert not {"streamlit", "pytest"} & loaded
@@ -206,14 +207,14 @@ def test_numbers_are_the_same_for_any_number_of_processes(
     pool_of: Callable[..., TrainingPool], here: Callable[..., Any], processes: int
 ) -> None:
     plan = [(0, "naive"), (0, "propensity"), (1, "propensity"), (0, "clipped"), (1, "naive")]
-    cells = [cached.cell(None, SETTINGS, draw, method) for draw, method in plan]
+    cells = [ASKED.trained_cell(draw, method) for draw, method in plan]
     pool = pool_of(processes)
     with ThreadPoolExecutor(processes) as threads:
-        found = list(threads.map(lambda cell: pool.run(cached.make, cell), cells))
-        checks = pool.run(cached.make, cached.cell(None, SETTINGS, 0, cached.CHECKS), found[1])
+        found = list(threads.map(lambda cell: pool.run(make_here, cell, {}), cells))
+        checks = pool.run(make_here, ASKED.checks_cell(), {cells[1]: found[1]})
     for cell, there in zip(cells, found, strict=True):
         require_same(there, here(cell))
-    assert checks == here(cached.cell(None, SETTINGS, 0, cached.CHECKS))
+    assert checks == here(ASKED.checks_cell())
 
 
 def test_two_processes_work_at_once(pool_of: Callable[..., TrainingPool], tmp_path: Path) -> None:
@@ -232,11 +233,22 @@ def test_a_corpus_of_the_readers_own_is_not_held_twice(
     def refuse(*given: object) -> None:
         raise AssertionError(given)
 
-    monkeypatch.setattr(cached.POOL, "run", refuse)
+    monkeypatch.setattr(server_lab.POOL, "run", refuse)
     monkeypatch.delenv(PROCESSES, raising=False)
-    cached.make_apart(cached.cell(str(small_corpus), SETTINGS, 0, "naive"))
+    lab_on(str(small_corpus), SETTINGS).trained(0, "naive")
     with pytest.raises(AssertionError):
-        cached.make_apart(CELL)
+        server_lab.LAB.make(CELL)
+
+
+def test_checks_are_made_with_the_ranker_that_is_there_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = Lab(SETTINGS.with_values(seed=8))
+    (need,) = lab.needs(lab.checks_cell())
+    found, checks = lab.make(need), lab.checks()
+    monkeypatch.setattr(experiments, "train_method", lambda *_: pytest.fail("trained again"))
+    assert make_here(lab.checks_cell(), {need: found}) == checks
+    assert lab.needs(need) == ()
 
 
 @pytest.mark.parametrize(("name", "value"), [(PROCESSES, "off"), (FORMER_SWITCH, "off")])

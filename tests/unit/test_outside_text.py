@@ -12,9 +12,10 @@ from tests.outside_text import Module, Reader
 
 ROOT = Path(__file__).parents[2]
 OURS = """
-ANSWERS[proof.name](walk,world) Cell PowerLaw POOL.run(make,wanted,ranker) about.assumes
+ANSWERS[proof.name](walk,world) Cell PowerLaw WORDS[cell.kind](cell,lab.settings) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
-c.name c.text capitalize change.sentence claim.numbers claim.section claim.statement claim.test
+c.name c.text capitalize change.sentence check.as_dict() check.proof.formula claim.numbers
+claim.section claim.statement claim.test
 claim.verdict comparison.draws comparison.sentence contest.label contest.null_sentence
 context.settings cut_words design.landmark design.training_days design.validation_days
 door.button door.look draw(theme='light') entry.link entry.where exercise.question
@@ -22,11 +23,11 @@ exercise.solution exercise.unit field.help figure.data file_format.label finding
 first.error formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
 found.numbers found.rows found.sentence headline(verdicts) here.name here.watch
 importlib.metadata.version(name) info.question known.tries last.rank law.probability(index)
-lesson.given(source,settings) lesson.idea lesson.meaning
+lab.comparison(order.plan) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title
 lesson.traffic(settings) line.aside line.assumes line.error line.formula line.verdict line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
-method.source noisy_hinge_curve(world,GAPS).alt order.plan order.settings.draws
+method.source noisy_hinge_curve(world,GAPS).alt order.plan order.lab.settings.draws
 pa.array(values,from_pandas=True) parameter.label picture.naive picture.weighted pin.comparison
 pin.number plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus
 point.interval_text point.rank point.value_text predicted_failures proof.fails_when

@@ -1,6 +1,6 @@
 """The claims ledger: what the paper says, what is measured here, and whether it holds.
 
-    lines = measure(Bench(build_world(Settings()), Settings()))
+    lines = measure(Lab())
     [line.as_dict() for line in lines]
 
 :data:`CLAIMS` is the one registry that the page, the command line and the tests read;
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.claims.bench import Bench
     from ultr_core.claims.entry import VERDICTS, Entry, LedgerLine, Measured, Verdict
     from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
     from ultr_core.claims.ledger import (
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
         measure,
         measure_entry,
     )
-    from ultr_core.claims.readings import COMPARISONS, Compared, SmallCorpus, compare, small_corpus
+    from ultr_core.claims.readings import COMPARISONS, Compared, compare, small_corpus
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -34,14 +33,12 @@ __all__ = [
     "READINGS",
     "SECTIONS",
     "VERDICTS",
-    "Bench",
     "Compared",
     "Convention",
     "Entry",
     "LedgerLine",
     "Measured",
     "Reading",
-    "SmallCorpus",
     "Verdict",
     "compare",
     "count_verdicts",

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ultr_core.claims.bench import Bench
+from ultr_core.claims.common import check_of
 from ultr_core.experiments.studies import FAILS, HOLDS, Claim
+from ultr_core.lab import Lab
 from ultr_core.proofs import Check
 from ultr_core.risk import Estimate
 
@@ -112,7 +113,7 @@ class Entry:
     where: str
     claim: str
     check: str
-    measure: Callable[[Bench], Measured]
+    measure: Callable[[Lab], Measured]
     page: str
     query: str = ""
     ours: bool = False
@@ -168,9 +169,9 @@ def from_check(check: Check) -> Measured:
     return Measured(found.sentence, found.measured, found.relation, found.expected, found.tolerance)
 
 
-def from_proof(name: str) -> Callable[[Bench], Measured]:
-    """Measure by a proof of ``PROOFS`` on the bench's world."""
-    return lambda bench: from_check(bench.checks[name])
+def from_proof(name: str) -> Callable[[Lab], Measured]:
+    """Measure by a proof of ``PROOFS`` on the lab's world."""
+    return lambda lab: from_check(check_of(lab, name))
 
 
 def from_study_claim(claim: Claim, source: str, settings: str) -> Measured:
@@ -193,6 +194,6 @@ def above(estimate: Estimate, text: str, target: float = 0.0, reason: str = "") 
     )
 
 
-def not_checkable(reason: str, text: str = NOT_MEASURED) -> Callable[[Bench], Measured]:
+def not_checkable(reason: str, text: str = NOT_MEASURED) -> Callable[[Lab], Measured]:
     """A claim that nothing here can decide, with the reason."""
     return lambda _: Measured(text, relation="none", reason=reason)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import SWAP_SESSIONS, Bench
+from ultr_core.claims.common import SWAP_SESSIONS, examined, skyline_ranks, swap_counts
 from ultr_core.claims.entry import Entry, Measured, from_proof
 from ultr_core.claims.foundations import (
     LANDMARK,
@@ -26,8 +26,9 @@ from ultr_core.experiments.propensity_study import (
     true_ratios,
 )
 from ultr_core.feedback import PositionModel, TrustBiasModel
+from ultr_core.lab import Lab
 from ultr_core.learners import fit_ranker
-from ultr_core.proofs import BREAKS
+from ultr_core.proofs import BREAKS, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.propensity import (
     CurveOptions,
@@ -48,12 +49,12 @@ EXPERIMENTS, FEW_SESSIONS = 40, 20_000
 PRECISION, PRECISE_RANK = 0.1, 10
 
 
-def _limit_is_the_ratio(bench: Bench) -> Measured:
+def _limit_is_the_ratio(lab: Lab) -> Measured:
     """Limit of the swap estimate against p_r / p_1, over settings of the noise."""
-    truth = true_ratios(bench.users.curve, SwapDesign())
+    truth = true_ratios(lab.users.curve, SwapDesign())
     worst, noises = 0.0, ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2))
     for plus, minus in noises:
-        limit = swap_limit(PositionModel(bench.users.curve, plus, minus), *bench.shown)
+        limit = swap_limit(PositionModel(lab.users.curve, plus, minus), *lab.world().train.shown)
         known = ~np.isnan(limit)
         worst = max(worst, float(np.max(np.abs(limit - truth)[known])))
     return Measured(
@@ -67,13 +68,15 @@ def _pairs(noises: Sequence[tuple[float, float]]) -> str:
     return "; ".join(f"{plus:g} and {minus:g}" for plus, minus in noises)
 
 
-def _intervals_cover(bench: Bench) -> Measured:
+def _intervals_cover(lab: Lab) -> Measured:
     """Share of delta-method intervals that hold the truth, over independent experiments."""
-    truth = true_ratios(bench.users.curve, SwapDesign())
+    truth = true_ratios(lab.users.curve, SwapDesign())
     shares = []
     for number in range(EXPERIMENTS):
-        seed = np.random.SeedSequence(bench.settings.seed, spawn_key=(53, number))
-        counts = simulate_swaps(bench.users, *bench.shown, sessions=FEW_SESSIONS, seed=seed)
+        seed = np.random.SeedSequence(lab.settings.seed, spawn_key=(53, number))
+        counts = simulate_swaps(
+            lab.users, *lab.world().train.shown, sessions=FEW_SESSIONS, seed=seed
+        )
         points = [p for p in estimate_swaps(counts).points if p.low is not None and p.rank > 1]
         held = [p.low <= truth[p.rank - 1] <= p.high for p in points if p.low and p.high]
         if held:
@@ -93,10 +96,10 @@ def _intervals_cover(bench: Bench) -> Measured:
     )
 
 
-def _swaps_estimate(bench: Bench) -> Measured:
+def _swaps_estimate(lab: Lab) -> Measured:
     """Farthest swap ratio from the truth, in standard errors of its logarithm."""
-    truth = true_ratios(bench.users.curve, SwapDesign())
-    points = estimate_swaps(bench.swaps).points
+    truth = true_ratios(lab.users.curve, SwapDesign())
+    points = estimate_swaps(swap_counts(lab)).points
     known = [p for p in points if p.value and p.standard_error and p.rank != LANDMARK]
     if not known:
         raise InputError("No swapped rank was clicked, so that there is no ratio.")
@@ -112,8 +115,8 @@ def _swaps_estimate(bench: Bench) -> Measured:
     )
 
 
-def _swaps_cost_less(bench: Bench) -> Measured:
-    costs = experiment_costs(bench)
+def _swaps_cost_less(lab: Lab) -> Measured:
+    costs = experiment_costs(lab)
     swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
     return Measured(
         f"A swap costs {swap:.3f} of the summed ranks a presentation, shuffling {shuffle:.2f}.",
@@ -122,16 +125,17 @@ def _swaps_cost_less(bench: Bench) -> Measured:
     )
 
 
-def _cost_formula(bench: Bench) -> Measured:
+def _cost_formula(lab: Lab) -> Measured:
     """Exact cost of swaps against what the simulated presentations lost."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     exact = swap_cost(relevance, presented, offsets, landmark=LANDMARK, last_rank=LAST_RANK)
     drawn = [
         simulate_swaps(
-            bench.users, *bench.shown, sessions=FEW_SESSIONS, seed=bench.settings.seed + number
+            lab.users, relevance, presented, offsets,
+            sessions=FEW_SESSIONS, seed=lab.settings.seed + number,
         ).extra_rank_sum
         for number in range(10)
-    ]
+    ]  # fmt: skip
     found = interval_over_draws(drawn)
     return Measured(
         f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; as it happened in ten "
@@ -145,8 +149,8 @@ def _cost_formula(bench: Bench) -> Measured:
     )
 
 
-def _landmark_matters(bench: Bench) -> Measured:
-    relevance, presented, offsets = bench.shown
+def _landmark_matters(lab: Lab) -> Measured:
+    relevance, presented, offsets = lab.world().train.shown
     costs = {
         k: swap_cost(relevance, presented, offsets, landmark=k, last_rank=LAST_RANK)
         for k in range(1, 11)
@@ -160,10 +164,10 @@ def _landmark_matters(bench: Bench) -> Measured:
     )
 
 
-def _interpolation(bench: Bench) -> Measured:
+def _interpolation(lab: Lab) -> Measured:
     """Error of a curve measured at 1, 2, 4, 8, 16 and interpolated, against all ranks measured."""
-    estimate = estimate_swaps(bench.swaps)
-    truth = true_ratios(bench.users.curve, SwapDesign())
+    estimate = estimate_swaps(swap_counts(lab))
+    truth = true_ratios(lab.users.curve, SwapDesign())
     few = assemble_curve(estimate, CurveOptions(ranks=(1, 2, 4, 8, 16)))
     worst = float(np.max(np.abs(np.asarray(few.values) - truth)))
     return Measured(
@@ -176,8 +180,8 @@ def _interpolation(bench: Bench) -> Measured:
     )
 
 
-def _traffic(bench: Bench) -> Measured:
-    needed = sessions_for_precision(bench.world, bench.users, SwapDesign(), PRECISE_RANK, PRECISION)
+def _traffic(lab: Lab) -> Measured:
+    needed = sessions_for_precision(lab.world(), lab.users, SwapDesign(), PRECISE_RANK, PRECISION)
     return Measured(
         f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
         relation="none",
@@ -186,10 +190,10 @@ def _traffic(bench: Bench) -> Measured:
     )
 
 
-def _second_ratio(bench: Bench) -> Measured:
+def _second_ratio(lab: Lab) -> Measured:
     """Standard errors of the pooled ratio over those of the paper's, on average over ranks."""
     single, pooled = (
-        {p.rank: p.standard_error for p in estimate_swaps(bench.swaps, ratio=ratio).points}
+        {p.rank: p.standard_error for p in estimate_swaps(swap_counts(lab), ratio=ratio).points}
         for ratio in ("landmark", "pooled")
     )
     pairs = [
@@ -208,10 +212,10 @@ def _second_ratio(bench: Bench) -> Measured:
     )
 
 
-def _scaled_svm(bench: Bench) -> Measured:
+def _scaled_svm(lab: Lab) -> Measured:
     """Difference of coefficients when p and C are both multiplied by 1/2, and when p alone is."""
-    corpus, log = bench.world.train.corpus, bench.logs.train
-    plain = ips_weights(log, bench.users.curve)
+    corpus, log = lab.world().train.corpus, lab.logs().train
+    plain = ips_weights(log, lab.users.curve)
     doubled = Weights(2 * plain.values, plain.clicks)
     with_cost, alone, base = (
         fit_ranker(corpus, weights, cost=cost, tolerance=TIGHT).coefficients
@@ -229,8 +233,8 @@ def _scaled_svm(bench: Bench) -> Measured:
     )
 
 
-def _trust_is_corrected(bench: Bench) -> Measured:
-    world = bench.small.breaking("trust")
+def _trust_is_corrected(lab: Lab) -> Measured:
+    world = default_world().breaking("trust")
     corrected = largest_error(walk(world, "affine-correction"))
     plain = largest_error(walk(world, "affine-law"))
     return Measured(
@@ -242,9 +246,9 @@ def _trust_is_corrected(bench: Bench) -> Measured:
     )
 
 
-def _swaps_under_trust(bench: Bench) -> Measured:
+def _swaps_under_trust(lab: Lab) -> Measured:
     users = TrustBiasModel.published()
-    limit = swap_limit(users, *bench.shown)[1]
+    limit = swap_limit(users, *lab.world().train.shown)[1]
     truth = float(users.curve.at(2) / users.curve.at(1))
     return Measured(
         f"With the published trust bias the swap ratio of rank 2 tends to {limit:.2f}; examination "
@@ -254,10 +258,10 @@ def _swaps_under_trust(bench: Bench) -> Measured:
     )
 
 
-def _cascade(bench: Bench) -> Measured:
+def _cascade(lab: Lab) -> Measured:
     """Weights from the cascade's own marginal examination, enumerated."""
-    world = bench.small.clean.breaking("cascade")
-    missing = BREAKS["cascade"].missing(bench.small.clean)
+    world = default_world().clean.breaking("cascade")
+    missing = BREAKS["cascade"].missing(default_world().clean)
     weights = [
         rank / (q * (1 - lost))
         for rank, q, lost in zip(world.query.new, world.propensity, missing, strict=True)
@@ -275,13 +279,12 @@ def _cascade(bench: Bench) -> Measured:
     )
 
 
-def _graded(bench: Bench) -> Measured:
+def _graded(lab: Lab) -> Measured:
     """Star ratings revealed with the propensity: expectation against the graded loss."""
-    offsets = bench.shown[2]
-    grades = bench.world.train.corpus.grades / 4
-    revealed = bench.propensity * grades
-    expected = query_sums(bench.skyline_ranks * (revealed / bench.propensity), offsets).mean()
-    truth = true_risk(bench.skyline_ranks, grades, offsets)
+    corpus, seen, ranks = lab.world().train.corpus, examined(lab), skyline_ranks(lab)
+    offsets, grades = corpus.query_offsets, corpus.grades / 4
+    expected = query_sums(ranks * (seen * grades / seen), offsets).mean()
+    truth = true_risk(ranks, grades, offsets)
     return Measured(
         f"Grades in place of clicks: expectation {expected:.4f}, graded loss {truth:.4f}.",
         float(expected / truth - 1),
@@ -289,11 +292,13 @@ def _graded(bench: Bench) -> Measured:
     )
 
 
-def _swaps_any_relevance(bench: Bench) -> Measured:
+def _swaps_any_relevance(lab: Lab) -> Measured:
     """Exact line of the derivation for two shares of relevant documents at rank 1."""
     worst, levels = Fraction(0), (Fraction(0), Fraction(1, 10), Fraction(1, 2))
     for minus in levels:
-        worst = max(worst, largest_error(walk(replace(bench.small, eps_minus=minus), "swap-ratio")))
+        worst = max(
+            worst, largest_error(walk(replace(default_world(), eps_minus=minus), "swap-ratio"))
+        )
     return Measured(
         f"At ε₋ = {', '.join(str(level) for level in levels)} the ratio is exact; largest error "
         f"{worst}.",

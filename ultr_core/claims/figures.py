@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench, study_claims, study_settings, study_source
+from ultr_core.claims.common import study_claims, study_settings, study_source
 from ultr_core.claims.entry import (
     Entry,
     Measured,
@@ -21,6 +21,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.experiments import simulate_logs
 from ultr_core.experiments.studies import DEFAULT_LOSS, LOSSES, RULES, STUDIES, shipped_result
 from ultr_core.feedback import PowerLaw
+from ultr_core.lab import Lab
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import Weights, ips_weights
 from ultr_core.risk import expected_risk, kendall_tau, misspecified_expectation
@@ -38,7 +39,7 @@ _PLACES = {
 _ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
 
 
-def _judged(study: str, key: str, _: Bench) -> Measured:
+def _judged(study: str, key: str, _: Lab) -> Measured:
     return from_study_claim(study_claims(study)[key], study_source(), study_settings(study))
 
 
@@ -49,7 +50,7 @@ def _on_figures() -> tuple[Entry, ...]:
         figure = STUDIES[study].figure
         for rule in RULES[study]:
             if rule.key not in _ELSEWHERE:
-                measure: Callable[[Bench], Measured] = partial(_judged, study, rule.key)
+                measure: Callable[[Lab], Measured] = partial(_judged, study, rule.key)
                 ours = "not printed" in rule.statement
                 entries.append(
                     Entry(
@@ -61,7 +62,7 @@ def _on_figures() -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _production_is_flat(_: Bench) -> Measured:
+def _production_is_flat(_: Lab) -> Measured:
     result = shipped_result("learning-curve", LOSSES[DEFAULT_LOSS])
     levels = {
         value
@@ -77,7 +78,7 @@ def _production_is_flat(_: Bench) -> Measured:
     )
 
 
-def _tau_one_is_not_always_found(_: Bench) -> Measured:
+def _tau_one_is_not_always_found(_: Lab) -> Measured:
     """How often validation chose tau = 1 at the fewest clicks."""
     result = shipped_result("learning-curve", LOSSES[DEFAULT_LOSS])
     first = result.plan.points[0]
@@ -94,12 +95,12 @@ def _tau_one_is_not_always_found(_: Bench) -> Measured:
     )
 
 
-def _naive_rewards_production(bench: Bench) -> Measured:
+def _naive_rewards_production(lab: Lab) -> Measured:
     """Expected naive risks of production and skyline beside their true ones."""
-    relevance, presented, offsets = bench.shown
-    pi = bench.users.click_probability(relevance, presented)
-    production, skyline = bench.family.true_risk[:2]
-    ranks = bench.family.ranks[:2]
+    relevance, presented, offsets = lab.world().train.shown
+    pi = lab.users.click_probability(relevance, presented)
+    production, skyline = lab.family().true_risk[:2]
+    ranks = lab.family().ranks[:2]
     naive = expected_risk(pi, np.ones_like(pi), ranks, offsets)
     return Measured(
         f"Expected naive risk: production {naive[0]:.2f}, skyline {naive[1]:.2f}; true risks "
@@ -109,15 +110,15 @@ def _naive_rewards_production(bench: Bench) -> Measured:
     )
 
 
-def _right_exponent_orders_best(bench: Bench) -> Measured:
+def _right_exponent_orders_best(lab: Lab) -> Measured:
     """Kendall's tau of the expected weighted risk with the true one over assumed exponents."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     taus = {
         eta: kendall_tau(
             misspecified_expectation(
-                bench.users, PowerLaw(eta), relevance, presented, bench.family.ranks, offsets
+                lab.users, PowerLaw(eta), relevance, presented, lab.family().ranks, offsets
             ),
-            bench.family.true_risk,
+            lab.family().true_risk,
         )
         for eta in ASSUMED
     }
@@ -130,13 +131,13 @@ def _right_exponent_orders_best(bench: Bench) -> Measured:
     )
 
 
-def _time_does_not_grow(bench: Bench) -> Measured:
+def _time_does_not_grow(lab: Lab) -> Measured:
     """Seconds to train at a hundred times the clicks over those at the fewer."""
-    corpus = bench.world.train.corpus
+    corpus = lab.world().train.corpus
     seconds = {}
     for clicks in (FEW, MANY):
-        log = simulate_logs(bench.world, bench.settings.with_values(clicks=clicks), 0).train
-        weights = ips_weights(log, bench.users.curve)
+        log = simulate_logs(lab.world(), lab.settings.with_values(clicks=clicks), 0).train
+        weights = ips_weights(log, lab.users.curve)
         # The better of two: the first of a process also sets up what all later ones use.
         seconds[clicks] = min(_seconds_to_fit(corpus, weights) for _ in range(2))
     return Measured(

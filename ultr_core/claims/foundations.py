@@ -9,12 +9,20 @@ from functools import partial
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench, study_claims, study_settings, study_source
+from ultr_core.claims.common import (
+    check_of,
+    examined,
+    skyline_ranks,
+    study_claims,
+    study_settings,
+    study_source,
+)
 from ultr_core.claims.entry import Entry, Measured, from_check, from_proof, from_study_claim
 from ultr_core.errors import InputError
 from ultr_core.experiments.propensity_study import SwapDesign, agreement_with, true_ratios
 from ultr_core.feedback import ClickLog, PositionModel, simulate_counts
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Walk, Ways
+from ultr_core.lab import Lab
+from ultr_core.proofs import DERIVATIONS, SmallWorld, Walk, Ways, default_world
 from ultr_core.propensity import (
     displays_of_logs,
     estimate_by_em,
@@ -54,29 +62,29 @@ def largest_error(found: Walk) -> Fraction:
     return max((abs(line.error) for line in found.lines if not line.holds), default=Fraction(0))
 
 
-def _naive_is_biased(bench: Bench) -> Measured:
-    found = from_check(bench.checks["naive-order"])
+def _naive_is_biased(lab: Lab) -> Measured:
+    found = from_check(check_of(lab, "naive-order"))
     return Measured(found.text, found.value, ">", 0.0)
 
 
-def _on_learning_curve(key: str, _: Bench) -> Measured:
+def _on_learning_curve(key: str, _: Lab) -> Measured:
     claim = study_claims("learning-curve")[key]
     return from_study_claim(claim, study_source(), study_settings("learning-curve"))
 
 
-def _em_needs_repeats(bench: Bench) -> Measured:
+def _em_needs_repeats(lab: Lab) -> Measured:
     """Curve error of EM, two rankers sharing r presentations a query, for rising r."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     design = SwapDesign()
-    truth = true_ratios(bench.users.curve, design)
+    truth = true_ratios(lab.users.curve, design)
     errors: dict[int, float] = {}
     for repeats in (2, 20, 200):
         logs = [
             simulate_counts(
-                bench.users.click_probability(relevance, ranks), ranks, offsets,
-                repeats * (offsets.size - 1) // 2, bench.settings.seed + number,
+                lab.users.click_probability(relevance, ranks), ranks, offsets,
+                repeats * (offsets.size - 1) // 2, lab.settings.seed + number,
             )
-            for number, ranks in enumerate((presented, bench.second.ranks))
+            for number, ranks in enumerate((presented, lab.second_ranker().ranks))
         ]  # fmt: skip
         try:
             estimate = estimate_by_em(displays_of_logs(logs), last_rank=LAST_RANK)
@@ -96,8 +104,8 @@ def _em_needs_repeats(bench: Bench) -> Measured:
     )
 
 
-def _randomising_costs(bench: Bench) -> Measured:
-    costs = experiment_costs(bench)
+def _randomising_costs(lab: Lab) -> Measured:
+    costs = experiment_costs(lab)
     listed = ", ".join(f"{name} {cost:+.2f}" for name, cost in costs.items())
     return Measured(
         f"Summed ranks of relevant documents, a presentation: {listed}.",
@@ -107,9 +115,9 @@ def _randomising_costs(bench: Bench) -> Measured:
     )
 
 
-def experiment_costs(bench: Bench) -> dict[str, float]:
+def experiment_costs(lab: Lab) -> dict[str, float]:
     """Extra loss (equation 2) of one presentation in each kind of experiment, exact."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     return {
         "shuffling": shuffling_cost(relevance, presented, offsets),
         "swap with rank 1": swap_cost(
@@ -121,18 +129,18 @@ def experiment_costs(bench: Bench) -> dict[str, float]:
     }
 
 
-def _each_query_once(bench: Bench) -> Measured:
+def _each_query_once(lab: Lab) -> Measured:
     """Risk of the skyline from one presentation of every query, against the truth."""
-    relevance, presented, offsets = bench.shown
-    chance = PositionModel(bench.users.curve).click_probability(relevance, presented)
-    clicked = np.random.default_rng(bench.settings.seed).random(chance.size) < chance
+    relevance, presented, offsets = lab.world().train.shown
+    chance = PositionModel(lab.users.curve).click_probability(relevance, presented)
+    clicked = np.random.default_rng(lab.settings.seed).random(chance.size) < chance
     queries = offsets.size - 1
     log = ClickLog(
         np.arange(chance.size), presented, np.ones(chance.size, np.int64), clicked.astype(np.int64),
         queries, offsets,
     )  # fmt: skip
-    found = estimate_risk(log, bench.skyline_ranks, bench.propensity)
-    truth = true_risk(bench.skyline_ranks, relevance, offsets)
+    found = estimate_risk(log, skyline_ranks(lab), examined(lab))
+    truth = true_risk(skyline_ranks(lab), relevance, offsets)
     return Measured(
         f"Each of {queries:,} queries shown once, ε₋ = 0: {found.value:.2f}; the true risk "
         f"is {truth:.2f}.",
@@ -145,20 +153,20 @@ def _each_query_once(bench: Bench) -> Measured:
     )
 
 
-def _sample_mean(bench: Bench) -> Measured:
+def _sample_mean(lab: Lab) -> Measured:
     """Error of the mean loss of many random tenths of the queries, against what chance makes.
 
     Chance alone: sqrt((1 - n/N) / n) standard deviations, for n of N queries without replacement.
     A bias would add to it.
     """
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     sums = query_sums(presented * relevance.astype(np.int64), offsets).astype(np.float64)
     queries = len(sums)
     size = max(2, queries // 10)
     chance = float(sums.std(ddof=1)) if queries >= 2 * size else 0.0
     if chance == 0:
         raise InputError("Too few queries, or all of one loss: samples of them say nothing.")
-    random = np.random.default_rng(bench.settings.seed)
+    random = np.random.default_rng(lab.settings.seed)
     drawn = np.stack([random.choice(sums, size, replace=False) for _ in range(SAMPLES)])
     missed = drawn.mean(axis=1) - true_risk(presented, relevance, offsets)
     error = float(np.sqrt(np.mean(missed**2)))
@@ -180,13 +188,13 @@ def _sample_mean(bench: Bench) -> Measured:
     )
 
 
-def _pooling_is_biased(bench: Bench) -> Measured:
+def _pooling_is_biased(lab: Lab) -> Measured:
     """Pairs of rankers that change their order when only the top of production is judged."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     judged = relevance & (presented <= POOL)
-    pooled = true_risks(bench.family.ranks, judged, offsets)
+    pooled = true_risks(lab.family().ranks, judged, offsets)
     first, second = np.triu_indices(len(pooled), k=1)
-    truth = bench.family.true_risk
+    truth = lab.family().true_risk
     swapped = (truth[first] - truth[second]) * (pooled[first] - pooled[second]) < 0
     return Measured(
         f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} "
@@ -198,8 +206,8 @@ def _pooling_is_biased(bench: Bench) -> Measured:
     )
 
 
-def _labels_train(bench: Bench) -> Measured:
-    risks = {name: found.risk for name, found in bench.world.baselines.items()}
+def _labels_train(lab: Lab) -> Measured:
+    risks = {name: found.risk for name, found in lab.world().baselines.items()}
     return Measured(
         f"Test risk of the ranking SVM with all labels {risks['skyline']:.2f}, of production "
         f"{risks['production']:.2f}.",
@@ -208,10 +216,10 @@ def _labels_train(bench: Bench) -> Measured:
     )
 
 
-def _sum_not_mean(bench: Bench) -> Measured:
+def _sum_not_mean(lab: Lab) -> Measured:
     """Equation (2) on the small query, by definition and by the first line of the proof."""
-    query = bench.small.query
-    line = walk(bench.small, "ips-unbiased").lines[-1].value.closed
+    query = default_world().query
+    line = walk(default_world(), "ips-unbiased").lines[-1].value.closed
     loss = query.loss(query.new)
     return Measured(
         f"The small query's S₁ has its {sum(query.relevance)} relevant documents at ranks that "
@@ -220,8 +228,8 @@ def _sum_not_mean(bench: Bench) -> Measured:
     )
 
 
-def _irrelevant_may_be_unseen(bench: Bench) -> Measured:
-    worst = largest_error(walk(bench.small.clean.breaking("zero-irrelevant"), "ips-unbiased"))
+def _irrelevant_may_be_unseen(lab: Lab) -> Measured:
+    worst = largest_error(walk(default_world().clean.breaking("zero-irrelevant"), "ips-unbiased"))
     return Measured(
         f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
@@ -229,8 +237,8 @@ def _irrelevant_may_be_unseen(bench: Bench) -> Measured:
     )
 
 
-def _relevant_must_be_seen(bench: Bench) -> Measured:
-    worst = largest_error(walk(bench.small.clean.breaking("zero-relevant"), "ips-unbiased"))
+def _relevant_must_be_seen(lab: Lab) -> Measured:
+    worst = largest_error(walk(default_world().clean.breaking("zero-relevant"), "ips-unbiased"))
     return Measured(
         f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
@@ -238,12 +246,12 @@ def _relevant_must_be_seen(bench: Bench) -> Measured:
     )
 
 
-def _only_clicks_count(bench: Bench) -> Measured:
+def _only_clicks_count(lab: Lab) -> Measured:
     """Change of the estimate when the propensities of unclicked documents are halved."""
-    log, q = bench.logs.train, bench.propensity
+    log, q = lab.logs().train, examined(lab)
     changed = np.where(log.clicks > 0, q, q / 2)
-    before = estimate_risk(log, bench.skyline_ranks, q).value
-    after = estimate_risk(log, bench.skyline_ranks, changed).value
+    before = estimate_risk(log, skyline_ranks(lab), q).value
+    after = estimate_risk(log, skyline_ranks(lab), changed).value
     unclicked = int(np.count_nonzero(log.clicks == 0))
     return Measured(
         f"Halving the propensities of {unclicked:,} unclicked documents changes the estimate "
@@ -252,8 +260,8 @@ def _only_clicks_count(bench: Bench) -> Measured:
     )
 
 
-def _unconfoundedness(bench: Bench) -> Measured:
-    worst = largest_error(walk(bench.small.clean.breaking("attraction"), "ips-unbiased"))
+def _unconfoundedness(lab: Lab) -> Measured:
+    worst = largest_error(walk(default_world().clean.breaking("attraction"), "ips-unbiased"))
     return Measured(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
         "of users; ε₋ = 0.",
@@ -262,8 +270,8 @@ def _unconfoundedness(bench: Bench) -> Measured:
     )
 
 
-def _one_number_a_document(bench: Bench) -> Measured:
-    log = bench.logs.train
+def _one_number_a_document(lab: Lab) -> Measured:
+    log = lab.logs().train
     weights = naive_weights(log)
     repeats = int(np.count_nonzero(log.clicks > 1))
     return Measured(

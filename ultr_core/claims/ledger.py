@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from ultr_core.claims import estimation, figures, foundations, live, noise, setup, svm
-from ultr_core.claims.bench import Bench
 from ultr_core.claims.entry import NOT_MEASURED, VERDICTS, Entry, LedgerLine, Measured, Verdict
 from ultr_core.errors import InputError
+from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.words import counted
 
@@ -47,23 +48,29 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 """All claims by key, in the order of the paper's sections."""
 
 
+def measure_entry(lab: Lab, entry: Entry) -> Measured:
+    """Measure one claim, once; not checkable where the corpus in use does not allow it."""
+    cell = Cell("claim", lab.settings, (entry,), lab.corpus)
+    return lab.remember(cell, partial(_measured, entry))
+
+
 @one_blas_thread()
-def measure_entry(bench: Bench, entry: Entry) -> Measured:
-    """Measure one claim; not checkable where the corpus in use does not allow it."""
-    try:
-        return entry.measure(bench)
-    except InputError as error:
-        return Measured(
-            NOT_MEASURED, relation="none", reason=f"This corpus does not allow it: {error}"
-        )
+def _measured(entry: Entry, lab: Lab) -> Measured:
+    with lab.store.turn("claim"):  # since claims share costly parts
+        try:
+            return entry.measure(lab)
+        except InputError as error:
+            return Measured(
+                NOT_MEASURED, relation="none", reason=f"This corpus does not allow it: {error}"
+            )
 
 
 def measure(
-    bench: Bench,
+    lab: Lab,
     entries: Iterable[Entry] | None = None,
     progress: Callable[[int, Entry], None] | None = None,
 ) -> tuple[LedgerLine, ...]:
-    """Measure the claims on a bench.
+    """Measure the claims in a lab.
 
     entries: which, all by default. progress: told the number done and the claim that is next.
     """
@@ -71,7 +78,7 @@ def measure(
     for done, entry in enumerate(CLAIMS.values() if entries is None else entries):
         if progress is not None:
             progress(done, entry)
-        lines.append(LedgerLine(entry, measure_entry(bench, entry)))
+        lines.append(LedgerLine(entry, measure_entry(lab, entry)))
     return tuple(lines)
 
 

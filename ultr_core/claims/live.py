@@ -8,12 +8,13 @@ from functools import partial
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import SWAP_SESSIONS, Bench
+from ultr_core.claims.common import SWAP_SESSIONS, swap_counts
 from ultr_core.claims.entry import Entry, Measured, not_checkable
 from ultr_core.claims.foundations import REACH
 from ultr_core.experiments.interleaving import exact_verdicts, one_random_click
 from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign
 from ultr_core.feedback import PowerLaw
+from ultr_core.lab import Lab
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.words import counted
 
@@ -23,7 +24,7 @@ P_VALUES, RELATIVE_RISKS = (0.001, 0.006), (0.71, 0.77)
 SMALLEST, SMALLEST_RANK = 0.12, 21
 
 
-def _click_counts(_: Bench) -> Measured:
+def _click_counts(_: Lab) -> Measured:
     design = LiveDesign()
     total = TRAINING_CLICKS + VALIDATION_CLICKS
     return Measured(
@@ -34,10 +35,10 @@ def _click_counts(_: Bench) -> Measured:
     )
 
 
-def _all_days(bench: Bench) -> Measured:
-    clicks = bench.live.clicks
+def _all_days(lab: Lab) -> Measured:
+    clicks = lab.live().clicks
     share = clicks["training"] / (clicks["training"] + clicks["validation"])
-    design = bench.live.design
+    design = lab.live().design
     return Measured(
         f"Simulated: {clicks['training']:,} clicks in the first {design.training_days} days, "
         f"{clicks['validation']:,} in the last {design.validation_days}; both rankers are "
@@ -48,8 +49,8 @@ def _all_days(bench: Bench) -> Measured:
     )
 
 
-def _control_share(bench: Bench) -> Measured:
-    counts, ranks = bench.swaps, LiveDesign().last_rank
+def _control_share(lab: Lab) -> Measured:
+    counts, ranks = swap_counts(lab), LiveDesign().last_rank
     control = int(counts.swapped.impressions[counts.landmark - 1])
     share, expected = control / counts.sessions, 1 / ranks
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
@@ -63,7 +64,7 @@ def _control_share(bench: Bench) -> Measured:
     )
 
 
-def _milder_than_one(_: Bench) -> Measured:
+def _milder_than_one(_: Lab) -> Measured:
     eta = -math.log(SMALLEST) / math.log(SMALLEST_RANK)
     there = float(PowerLaw(1.0).at(SMALLEST_RANK))
     return Measured(
@@ -75,8 +76,8 @@ def _milder_than_one(_: Bench) -> Measured:
     )
 
 
-def _last_value(bench: Bench) -> Measured:
-    curve, last = bench.live.curve.curve, bench.live.design.last_rank
+def _last_value(lab: Lab) -> Measured:
+    curve, last = lab.live().curve.curve, lab.live().design.last_rank
     values = curve.at(np.array([last, last + 1, last + 20]))
     return Measured(
         f"Measured curve at ranks {last}, {last + 1} and {last + 20}: "
@@ -85,8 +86,8 @@ def _last_value(bench: Bench) -> Measured:
     )
 
 
-def _ties_apart(bench: Bench) -> Measured:
-    contest = bench.live.contests[0]
+def _ties_apart(lab: Lab) -> Measured:
+    contest = lab.live().contests[0]
     test = contest.test
     total = test.wins + test.losses + test.ties + contest.without_click
     return Measured(
@@ -97,7 +98,7 @@ def _ties_apart(bench: Bench) -> Measured:
     )
 
 
-def _totals(_: Bench) -> Measured:
+def _totals(_: Lab) -> Measured:
     sums = [sum(row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
     tests = [sign_test(*row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
     least = min(test.wins - test.losses for test in tests)
@@ -110,8 +111,8 @@ def _totals(_: Bench) -> Measured:
     )
 
 
-def _simulated_contest(number: int, bench: Bench) -> Measured:
-    contest = bench.live.contests[number]
+def _simulated_contest(number: int, lab: Lab) -> Measured:
+    contest = lab.live().contests[number]
     return Measured(
         contest.sentence,
         contest.test.win_share,
@@ -123,7 +124,7 @@ def _simulated_contest(number: int, bench: Bench) -> Measured:
     )
 
 
-def _p_values(_: Bench) -> Measured:
+def _p_values(_: Lab) -> Measured:
     found = [sign_test(*row).p_value for row in (AGAINST_PROD, AGAINST_NAIVE)]
     wrong = max(abs(round(p, 3) - printed) for p, printed in zip(found, P_VALUES, strict=True))
     return Measured(
@@ -134,7 +135,7 @@ def _p_values(_: Bench) -> Measured:
     )
 
 
-def _relative_risks(_: Bench) -> Measured:
+def _relative_risks(_: Lab) -> Measured:
     found = [sign_test(*row).relative_risk for row in (AGAINST_PROD, AGAINST_NAIVE)]
     wrong = max(
         abs(round(risk, 2) - printed) for risk, printed in zip(found, RELATIVE_RISKS, strict=True)
@@ -147,7 +148,7 @@ def _relative_risks(_: Bench) -> Measured:
     )
 
 
-def _win_share(number: int, _: Bench) -> Measured:
+def _win_share(number: int, _: Lab) -> Measured:
     test = sign_test(*(AGAINST_PROD, AGAINST_NAIVE)[number])
     return Measured(
         f"Win share {test.win_share:.3f}; power at that share {test.power:.2f}; p times two, for "
@@ -161,7 +162,7 @@ def _win_share(number: int, _: Bench) -> Measured:
     )
 
 
-def _interleaving_errs(_: Bench) -> Measured:
+def _interleaving_errs(_: Lab) -> Measured:
     verdict = exact_verdicts("abc", "bca", one_random_click)
     return Measured(
         f"A = abc, B = bca and one click at random: B wins with probability {verdict.b}.",

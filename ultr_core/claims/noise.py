@@ -9,11 +9,12 @@ from itertools import permutations
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench
+from ultr_core.claims.common import examined
 from ultr_core.claims.entry import Entry, Measured, from_proof
 from ultr_core.claims.foundations import largest_error, walk
 from ultr_core.feedback import PositionModel, simulate_sessions
-from ultr_core.proofs import SmallWorld
+from ultr_core.lab import Lab
+from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
 from ultr_core.ranking import order_from_ranks, query_sums, rank_documents
@@ -26,13 +27,13 @@ CUT = 5
 """Last rank that is shown, or seen, in the checks of what must have a positive propensity."""
 
 
-def _clicks_without_noise(bench: Bench) -> Measured:
+def _clicks_without_noise(lab: Lab) -> Measured:
     """Clicks on irrelevant documents, event by event, if users make no mistakes."""
-    relevance, presented, offsets = bench.shown
-    users = PositionModel(bench.users.curve)
+    relevance, presented, offsets = lab.world().train.shown
+    users = PositionModel(lab.users.curve)
     log, _ = simulate_sessions(
         users.click_probability(relevance, presented), presented, offsets, SESSIONS,
-        bench.settings.seed,
+        lab.settings.seed,
     )  # fmt: skip
     top = presented == 1
     wrong = int(log.clicks[~relevance].sum())
@@ -45,14 +46,14 @@ def _clicks_without_noise(bench: Bench) -> Measured:
     )
 
 
-def _equation_5(bench: Bench) -> Measured:
+def _equation_5(lab: Lab) -> Measured:
     """Largest relative distance of E[R_IPS] from R over sixty rankers, without noise."""
-    relevance, presented, offsets = bench.shown
-    clean = PositionModel(bench.users.curve)
+    relevance, presented, offsets = lab.world().train.shown
+    clean = PositionModel(lab.users.curve)
     found = expected_risk(
-        clean.click_probability(relevance, presented), bench.propensity, bench.family.ranks, offsets
+        clean.click_probability(relevance, presented), examined(lab), lab.family().ranks, offsets
     )
-    worst = float(np.max(np.abs(found / bench.family.true_risk - 1)))
+    worst = float(np.max(np.abs(found / lab.family().true_risk - 1)))
     return Measured(
         f"Over {len(found)} rankers expectation and true risk differ by {worst:.1g} at most, "
         "relative; ε₋ = 0.",
@@ -61,8 +62,8 @@ def _equation_5(bench: Bench) -> Measured:
     )
 
 
-def _unclicked_is_not_irrelevant(bench: Bench) -> Measured:
-    log, relevance = bench.logs.train, bench.shown[0]
+def _unclicked_is_not_irrelevant(lab: Lab) -> Measured:
+    log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Measured(
         f"Shown relevant documents were passed over in {missed:.0%} of their presentations.",
@@ -71,10 +72,10 @@ def _unclicked_is_not_irrelevant(bench: Bench) -> Measured:
     )
 
 
-def _noise_is_corrupted_relevance(bench: Bench) -> Measured:
+def _noise_is_corrupted_relevance(lab: Lab) -> Measured:
     """Noisy clicks on r against noise-free clicks on a relevance that is drawn with that rate."""
-    relevance, presented, _ = bench.shown
-    users = bench.users
+    relevance, presented, _ = lab.world().train.shown
+    users = lab.users
     noisy = users.click_probability(relevance, presented)
     corrupted = users.click_given_examined(relevance)
     same = PositionModel(users.curve).click_probability(corrupted, presented)
@@ -86,9 +87,9 @@ def _noise_is_corrupted_relevance(bench: Bench) -> Measured:
     )
 
 
-def _additive_metrics(bench: Bench) -> Measured:
+def _additive_metrics(lab: Lab) -> Measured:
     """The affine law with 1/rank instead of rank, in fractions, for many rankings."""
-    world = bench.small
+    world = default_world()
     spread, size = world.eps_plus - world.eps_minus, world.query.size
     constant = world.eps_minus * sum((Fraction(1, k) for k in range(1, size + 1)), Fraction(0))
     worst, count = Fraction(0), 0
@@ -103,13 +104,13 @@ def _additive_metrics(bench: Bench) -> Measured:
     )
 
 
-def _order_with_unseen(bench: Bench) -> Measured:
+def _order_with_unseen(lab: Lab) -> Measured:
     """Pairs of rankers in the wrong order if irrelevant documents below rank 5 are unseen."""
-    relevance, presented, offsets = bench.shown
-    chance = bench.users.click_probability(relevance, presented)
+    relevance, presented, offsets = lab.world().train.shown
+    chance = lab.users.click_probability(relevance, presented)
     pi = np.where(relevance | (presented <= CUT), chance, 0.0)
-    expected = expected_risk(pi, bench.propensity, bench.family.ranks, offsets)
-    truth = bench.family.true_risk
+    expected = expected_risk(pi, examined(lab), lab.family().ranks, offsets)
+    truth = lab.family().true_risk
     first, second = np.triu_indices(len(truth), k=1)
     wrong = int(
         np.count_nonzero((truth[first] - truth[second]) * (expected[first] - expected[second]) < 0)
@@ -138,12 +139,12 @@ def _wrong_pairs(world: SmallWorld) -> tuple[int, int]:
     return wrong, len(pairs)
 
 
-def _order_without_conditions(bench: Bench) -> Measured:
+def _order_without_conditions(lab: Lab) -> Measured:
     found = {
-        label: _wrong_pairs(bench.small.breaking(name))[0]
+        label: _wrong_pairs(default_world().breaking(name))[0]
         for label, name in (("a wrong curve", "wrong-curve"), ("trust bias", "trust"))
     }
-    pairs = _wrong_pairs(bench.small.breaking())[1]
+    pairs = _wrong_pairs(default_world().breaking())[1]
     listed = ", ".join(f"{count:,} with {label}" for label, count in found.items())
     return Measured(
         f"Of {pairs:,} pairs of rankings in the wrong order: {listed}.",
@@ -152,7 +153,7 @@ def _order_without_conditions(bench: Bench) -> Measured:
     )
 
 
-def _shifted_noise(bench: Bench) -> Measured:
+def _shifted_noise(lab: Lab) -> Measured:
     """The law's slope and intercept on the small query at three settings of the noise."""
     worst, parts = Fraction(0), list[str]()
     for plus, minus in (
@@ -160,7 +161,7 @@ def _shifted_noise(bench: Bench) -> Measured:
         (1, Fraction(3, 10)),
         (Fraction(4, 5), Fraction(1, 5)),
     ):
-        world = replace(bench.small, eps_plus=Fraction(plus), eps_minus=minus)
+        world = replace(default_world(), eps_plus=Fraction(plus), eps_minus=minus)
         worst = max(worst, largest_error(walk(world, "affine-law")))
         size = world.query.size
         law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
@@ -171,10 +172,10 @@ def _shifted_noise(bench: Bench) -> Measured:
     )
 
 
-def _independent_clicks(bench: Bench) -> Measured:
+def _independent_clicks(lab: Lab) -> Measured:
     """Clicks on two documents of one user: joint probability minus product, enumerated."""
-    worst = _dependence(bench.small)
-    cascade = _dependence(bench.small.breaking("cascade"))
+    worst = _dependence(default_world())
+    cascade = _dependence(default_world().breaking("cascade"))
     return Measured(
         f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
         f"first click it is {float(cascade):.3f}.",
@@ -196,9 +197,9 @@ def _dependence(world: SmallWorld) -> Fraction:
     return worst
 
 
-def _ranks_invert(bench: Bench) -> Measured:
+def _ranks_invert(lab: Lab) -> Measured:
     """Sum of ranks of every query, and order against ranks, over all training queries."""
-    _, presented, offsets = bench.shown
+    _, presented, offsets = lab.world().train.shown
     sizes = np.diff(offsets)
     sums = query_sums(presented, offsets)
     order = order_from_ranks(presented, offsets)
@@ -217,18 +218,18 @@ def _ranks_invert(bench: Bench) -> Measured:
     )
 
 
-def _longest_lists(bench: Bench) -> Measured:
+def _longest_lists(lab: Lab) -> Measured:
     """Agreement of the expected risk with the truth when the list is cut, with noise."""
-    relevance, presented, offsets = bench.shown
+    relevance, presented, offsets = lab.world().train.shown
     seen = presented <= CUT
     tau = {}
-    for label, users in (("without", PositionModel(bench.users.curve)), ("with", bench.users)):
+    for label, users in (("without", PositionModel(lab.users.curve)), ("with", lab.users)):
         pi = np.where(seen, users.click_probability(relevance, presented), 0.0)
-        expected = expected_risk(pi, bench.propensity, bench.family.ranks, offsets)
-        tau[label] = kendall_tau(expected, bench.family.true_risk)
+        expected = expected_risk(pi, examined(lab), lab.family().ranks, offsets)
+        tau[label] = kendall_tau(expected, lab.family().true_risk)
     return Measured(
         f"Nothing below rank {CUT} shown: Kendall's τ with the true risk is {tau['without']:.3f} "
-        f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {bench.users.eps_minus:g}, instead of 1.",
+        f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {lab.users.eps_minus:g}, instead of 1.",
         max(tau.values()),
         "<",
         1.0,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,15 +12,9 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments import (
-    METHODS,
-    Logs,
-    World,
-    build_world,
-    simulate_logs,
-    train_method,
-)
-from ultr_core.feedback import PositionModel, PowerLaw, TableCurve
+from ultr_core.experiments import METHODS
+from ultr_core.feedback import PowerLaw, TableCurve
+from ultr_core.lab import Cell, Lab, Store
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import (
     CurveOptions,
@@ -79,76 +72,24 @@ class Compared:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class SmallCorpus:
-    """A world of 300 queries a part with four rankers, noise-free users and the paper's curve."""
+def small_corpus(store: Store | None = None) -> Lab:
+    """A lab with 300 queries a part, noise-free users and the paper's curve; quickly made.
 
-    world: World
-    settings: Settings
-
-    @cached_property
-    def logs(self) -> Logs:
-        """Clicks without noise."""
-        return simulate_logs(self.world, self.settings, 0)
-
-    @cached_property
-    def coefficients(self) -> Mapping[str, tuple[NDArray[np.float64], ...]]:
-        """Of the four rankers, those that learn from clicks once for each log."""
-        drawn = [simulate_logs(self.world, self.settings, draw) for draw in range(LOGS)]
-        trained = {
-            method: tuple(
-                train_method(self.world, self.settings, draw, method, logs).coefficients
-                for draw, logs in enumerate(drawn)
-            )
-            for method in ("naive", "propensity")
-        }
-        return {
-            "production": (self.world.production.ranker.coefficients,),
-            **trained,
-            "skyline": (self.world.skyline.coefficients,),
-        }
-
-    def ranks(self, name: str, corpus: Corpus, draw: int = 0) -> NDArray[np.int32]:
-        """Ranks of a ranker, learned from the clicks of a draw, on some queries."""
-        scores = corpus.features @ self.coefficients[name][draw]
-        return rank_documents(scores, corpus.query_offsets)
-
-    def test_losses(self, name: str, loss: Callable[..., float]) -> list[float]:
-        """A loss of ranks, relevance and offsets on the test queries, for each click log."""
-        corpus = self.world.splits.test
-        return [
-            loss(self.ranks(name, corpus, draw), self.world.test_relevance, corpus.query_offsets)
-            for draw in range(len(self.coefficients[name]))
-        ]
-
-    def words(self, logs: int = 1) -> str:
-        """The corpus, its users, and how many click logs a number is made of."""
-        counts, users = self.world.counts(), self.settings
-        return (
-            f"On a corpus of its own, smaller than the other pages' so that their numbers differ: "
-            f"{counts['name']} with {counts['train']['queries']:,} training and "
-            f"{counts['test']['queries']:,} test queries and {counts['features']} features; "
-            f"η = η′ = {users.eta:g}, ε₋ = {users.eps_minus:g}, {users.clicks:,} clicks, "
-            f"{logs} click log{'' if logs == 1 else 's'}."
-        )
-
-    @property
-    def users(self) -> PositionModel:
-        """Noise-free users."""
-        return PositionModel(PowerLaw(self.settings.eta), self.settings.eps_plus, 0.0)
-
-
-def small_corpus() -> SmallCorpus:
-    """The small corpus, the same every time; it takes a fraction of a second."""
-    splits = synthetic_splits(
-        3, train_queries=QUERIES, validation_queries=QUERIES, test_queries=QUERIES, features=10,
-        mean_candidates=12.0, relevant_share=0.12,
+    ``store``: where it is kept, by default in one of its own.
+    """
+    kept = Store() if store is None else store
+    splits = kept.get(
+        "small_corpus",
+        QUERIES,
+        lambda: synthetic_splits(
+            3, train_queries=QUERIES, validation_queries=QUERIES, test_queries=QUERIES,
+            features=10, mean_candidates=12.0, relevant_share=0.12,
+        ),
     )  # fmt: skip
-    settings = Settings(eps_minus=0.0, clicks=CLICKS)
-    return SmallCorpus(build_world(settings, splits), settings)
+    return Lab(Settings(eps_minus=0.0, clicks=CLICKS), splits, kept)
 
 
-def compare(key: str, small: SmallCorpus) -> Compared:
+def compare(key: str, small: Lab) -> Compared:
     """The numbers of a reading, by the key of ``READINGS``, on the small corpus.
 
     Raises InputError for a reading that has no other one to compare with.
@@ -157,7 +98,49 @@ def compare(key: str, small: SmallCorpus) -> Compared:
         raise InputError(
             f"{quoted(key)} has no two readings to compare; choose from {', '.join(COMPARISONS)}."
         )
-    return COMPARISONS[key](small)
+
+    def compared(at: Lab) -> Compared:
+        with at.store.turn("claim"):
+            return COMPARISONS[key](at)
+
+    return small.remember(Cell("reading", small.settings, (key,), small.corpus), compared)
+
+
+def _coefficients(small: Lab, name: str, logs: int) -> list[NDArray[np.float64]]:
+    """Of one of the four rankers: for each of the first logs, if it learns from clicks."""
+    if name == "production":
+        return [small.world().production.ranker.coefficients]
+    if name == "skyline":
+        return [small.world().skyline.coefficients]
+    return [small.trained(draw, name).coefficients for draw in range(logs)]
+
+
+def _ranks(small: Lab, name: str, corpus: Corpus) -> NDArray[np.int32]:
+    """Ranks of a ranker, learned from the clicks of draw 0, on some queries."""
+    scores = corpus.features @ _coefficients(small, name, 1)[0]
+    return rank_documents(scores, corpus.query_offsets)
+
+
+def _test_losses(small: Lab, name: str, loss: Callable[..., float]) -> list[float]:
+    """A loss of ranks, relevance and offsets on the test queries, for each click log."""
+    corpus, relevance = small.world().splits.test, small.world().test_relevance
+    offsets = corpus.query_offsets
+    return [
+        loss(rank_documents(corpus.features @ w, offsets), relevance, offsets)
+        for w in _coefficients(small, name, LOGS)
+    ]
+
+
+def _words(small: Lab, logs: int = 1) -> str:
+    """The corpus, its users, and how many click logs a number is made of."""
+    counts, users = small.world().counts(), small.settings
+    return (
+        f"On a corpus of its own, smaller than the other pages' so that their numbers differ: "
+        f"{counts['name']} with {counts['train']['queries']:,} training and "
+        f"{counts['test']['queries']:,} test queries and {counts['features']} features; "
+        f"η = η′ = {users.eta:g}, ε₋ = {users.eps_minus:g}, {users.clicks:,} clicks, "
+        f"{logs} click log{'' if logs == 1 else 's'}."
+    )
 
 
 def _label(name: str) -> str:
@@ -171,39 +154,39 @@ def _order_sentence(rows: tuple[_ROW, ...]) -> str:
     return f"The order changes: best is {ours[0][0]} under ours, {other[0][0]} under the other."
 
 
-def _on_test(small: SmallCorpus, quantity: str, other: Callable[..., float]) -> Compared:
+def _on_test(small: Lab, quantity: str, other: Callable[..., float]) -> Compared:
     rows = tuple(
         (
             _label(name),
-            float(np.mean(small.test_losses(name, true_risk))),
-            float(np.mean(small.test_losses(name, other))),
+            float(np.mean(_test_losses(small, name, true_risk))),
+            float(np.mean(_test_losses(small, name, other))),
         )
         for name in RANKERS
     )
-    (skyline,) = small.test_losses("skyline", true_risk)
-    left = interval_over_draws([x - skyline for x in small.test_losses("propensity", true_risk)])
+    (skyline,) = _test_losses(small, "skyline", true_risk)
+    left = interval_over_draws([x - skyline for x in _test_losses(small, "propensity", true_risk)])
     distance = (
         f" Under ours, {_label('propensity')} minus {_label('skyline')} is {left.value:+.2f} on "
         f"average over the logs, 95% interval {left.low:+.2f} to {left.high:+.2f}: on few test "
         "queries a ranker from clicks can come out ahead, since even full information is trained "
         "on other queries, and on the hinge bound in place of this loss."
     )
-    return Compared(quantity, rows, _order_sentence(rows) + distance, small.words(LOGS))
+    return Compared(quantity, rows, _order_sentence(rows) + distance, _words(small, LOGS))
 
 
-def _sum_or_mean(small: SmallCorpus) -> Compared:
+def _sum_or_mean(small: Lab) -> Compared:
     return _on_test(
         small, "Loss on the test queries", lambda ranks, rel, _: mean_rank_of_relevant(ranks, rel)
     )
 
 
-def _empty_queries(small: SmallCorpus) -> Compared:
+def _empty_queries(small: Lab) -> Compared:
     found = _on_test(
         small,
         "Risk on the test queries",
         lambda *arrays: true_risk(*arrays, only_with_relevant=True),
     )
-    corpus, relevance = small.world.splits.test, small.world.test_relevance
+    corpus, relevance = small.world().splits.test, small.world().test_relevance
     empty = empty_queries(relevance, corpus.query_offsets)
     factor = corpus.n_queries / (corpus.n_queries - empty)
     return Compared(
@@ -216,25 +199,25 @@ def _empty_queries(small: SmallCorpus) -> Compared:
 
 
 def _estimates(
-    small: SmallCorpus, quantity: str, other: Callable[[NDArray[np.int32], float], float],
+    small: Lab, quantity: str, other: Callable[[NDArray[np.int32], float], float],
     sentence: str,
 ) -> Compared:  # fmt: skip
-    train = small.world.train
-    q = small.users.curve.at(small.logs.train.rank)
+    train = small.world().train
+    q = small.users.curve.at(small.logs().train.rank)
     rows = []
     for name in RANKERS:
-        ranks = small.ranks(name, train.corpus)
-        ours = estimate_risk(small.logs.train, ranks, q).value
+        ranks = _ranks(small, name, train.corpus)
+        ours = estimate_risk(small.logs().train, ranks, q).value
         rows.append((_label(name), ours, other(ranks, ours)))
     true = true_risk(
-        small.ranks("production", train.corpus), train.relevance, train.corpus.query_offsets
+        _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
     )
     found = f"{sentence} Production's true risk is {true:.2f}."
-    return Compared(quantity, tuple(rows), found, small.words())
+    return Compared(quantity, tuple(rows), found, _words(small))
 
 
-def _divide_by(small: SmallCorpus) -> Compared:
-    log = small.logs.train
+def _divide_by(small: Lab) -> Compared:
+    log = small.logs().train
     return _estimates(
         small,
         "Weighted estimate of the risk on the training queries, without noise",
@@ -244,28 +227,28 @@ def _divide_by(small: SmallCorpus) -> Compared:
     )
 
 
-def _clip_over(small: SmallCorpus) -> Compared:
-    log, train = small.logs.train, small.world.train
+def _clip_over(small: Lab) -> Compared:
+    log, train = small.logs().train, small.world().train
     q = clipped_propensities(small.users.curve.at(log.rank), CLIP)
     shown = clipped_propensities(small.users.curve.at(train.presented_ranks), CLIP)
     rows = []
     for name in RANKERS:
-        ranks = small.ranks(name, train.corpus)
+        ranks = _ranks(small, name, train.corpus)
         printed = query_sums(ranks * train.relevance / shown, train.corpus.query_offsets).mean()
         rows.append((_label(name), estimate_risk(log, ranks, q).value, float(printed)))
     truth = true_risk(
-        small.ranks("production", train.corpus), train.relevance, train.corpus.query_offsets
+        _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
     )
     return Compared(
         f"Clipped estimate of the risk on the training queries, τ = {CLIP:g}",
         tuple(rows),
         "As printed, every relevant document counts with its full weight, clicked or not, and the "
         f"result is no risk at all. Production's true risk is {truth:.2f}.",
-        small.words(),
+        _words(small),
     )
 
 
-def _clip_order(_: SmallCorpus) -> Compared:
+def _clip_order(_: Lab) -> Compared:
     ranks = np.array([1, 2, 5, 10, 20])
     rates = RATE_AT_TOP / ranks
     ours = 1.0 / clipped_propensities(rates / rates[0], CLIP)
@@ -282,11 +265,11 @@ def _clip_order(_: SmallCorpus) -> Compared:
     )
 
 
-def _cost(small: SmallCorpus) -> Compared:
-    log, corpus = small.logs.train, small.world.train.corpus
+def _cost(small: Lab) -> Compared:
+    log, corpus = small.logs().train, small.world().train.corpus
     weights = ips_weights(log, small.users.curve)
     by_draws = Weights(weights.values, float(log.query_draws))
-    test, relevance = small.world.splits.test, small.world.test_relevance
+    test, relevance = small.world().splits.test, small.world().test_relevance
     rows = []
     for cost in (0.01, 1.0, 100.0):
         found = []
@@ -301,18 +284,18 @@ def _cost(small: SmallCorpus) -> Compared:
         tuple(rows),
         f"The other reading needs a C {factor:.2f} times as large to train the same ranker, so "
         "that a choice of C by validation makes up for it.",
-        small.words(),
+        _words(small),
     )
 
 
-def _sweeps(small: SmallCorpus) -> Compared:
-    train, log = small.world.train, small.logs.train
+def _sweeps(small: Lab) -> Compared:
+    train, log = small.world().train, small.logs().train
     pi = small.users.click_probability(train.relevance, train.presented_ranks)
     q = small.users.curve.at(train.presented_ranks)
     offsets = train.corpus.query_offsets
     rows = []
     for name in RANKERS:
-        ranks = small.ranks(name, train.corpus)
+        ranks = _ranks(small, name, train.corpus)
         drawn = float(variance_of_risk(pi, q, ranks, offsets, log.query_draws)) ** 0.5
         within = float(variance_of_delta(pi, q, ranks, offsets).mean()) / log.query_draws
         rows.append((_label(name), drawn, within**0.5))
@@ -321,16 +304,16 @@ def _sweeps(small: SmallCorpus) -> Compared:
         tuple(rows),
         "Sweeping removes the part of chance that comes from which queries were drawn; nothing "
         "else changes.",
-        small.words(),
+        _words(small),
     )
 
 
-def _ties(small: SmallCorpus) -> Compared:
-    corpus, relevance = small.world.splits.test, small.world.test_relevance
+def _ties(small: Lab) -> Compared:
+    corpus, relevance = small.world().splits.test, small.world().test_relevance
     offsets = corpus.query_offsets
     zero = rank_documents(np.zeros(corpus.n_documents), offsets)
     everyone_first = np.ones(corpus.n_documents, dtype=np.int32)
-    skyline = true_risk(small.ranks("skyline", corpus), relevance, offsets)
+    skyline = true_risk(_ranks(small, "skyline", corpus), relevance, offsets)
     rows = (
         ("w = 0, all scores equal", true_risk(zero, relevance, offsets),
          true_risk(everyone_first, relevance, offsets)),
@@ -340,11 +323,11 @@ def _ties(small: SmallCorpus) -> Compared:
         "Risk on the test queries",
         rows,
         "If equal scores shared rank 1, a ranker that knows nothing would beat the skyline.",
-        small.words(),
+        _words(small),
     )
 
 
-def _beyond(_: SmallCorpus) -> Compared:
+def _beyond(_: Lab) -> Compared:
     last = 21
     measured = TableCurve(tuple(PowerLaw(0.7).at(np.arange(1, last + 1)).tolist()))
     ranks = np.array([21, 30, 50, 100])
@@ -360,8 +343,8 @@ def _beyond(_: SmallCorpus) -> Compared:
     )
 
 
-def _smoothing(small: SmallCorpus) -> Compared:
-    train = small.world.train
+def _smoothing(small: Lab) -> Compared:
+    train = small.world().train
     counts = simulate_swaps(
         small.users, train.relevance, train.presented_ranks, train.corpus.query_offsets,
         last_rank=10, sessions=SWAP_SESSIONS, seed=small.settings.seed,
@@ -379,11 +362,11 @@ def _smoothing(small: SmallCorpus) -> Compared:
         rows,
         "Click rates fall faster than examination, because relevant documents stand on top: "
         "smoothing lowers chance and adds a bias downwards.",
-        small.words(),
+        _words(small),
     )
 
 
-COMPARISONS: Mapping[str, Callable[[SmallCorpus], Compared]] = MappingProxyType(
+COMPARISONS: Mapping[str, Callable[[Lab], Compared]] = MappingProxyType(
     {
         "Q1": _sum_or_mean,
         "Q2": _empty_queries,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench
 from ultr_core.claims.entry import Entry, Measured, not_checkable
 from ultr_core.experiments.logs import VALIDATION_SHARE
 from ultr_core.experiments.studies.claim_tests import PAPER_NOISE_SHARE
+from ultr_core.lab import Lab
 from ultr_core.risk import noise_share
 from ultr_core.settings import Settings
 
@@ -22,7 +22,7 @@ PRODUCTION_SHARE = 0.01
 HALF_A_PERCENT = 0.005
 
 
-def _fifteen_percent(_: Bench) -> Measured:
+def _fifteen_percent(_: Lab) -> Measured:
     share = YAHOO_QUERIES[1] / YAHOO_QUERIES[0]
     return Measured(
         f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {share:.2%}.",
@@ -33,9 +33,9 @@ def _fifteen_percent(_: Bench) -> Measured:
     )
 
 
-def _candidates(bench: Bench) -> Measured:
+def _candidates(lab: Lab) -> Measured:
     yahoo = YAHOO_DOCUMENTS[0] / YAHOO_QUERIES[0]
-    corpus = bench.world.train.corpus
+    corpus = lab.world().train.corpus
     ours = corpus.n_documents / corpus.n_queries
     return Measured(
         f"{yahoo:.1f} documents a query in Yahoo's training part, {ours:.1f} here.",
@@ -46,9 +46,9 @@ def _candidates(bench: Bench) -> Measured:
     )
 
 
-def _production(bench: Bench) -> Measured:
-    queries = bench.world.train.corpus.n_queries
-    used = len(bench.world.production.queries)
+def _production(lab: Lab) -> Measured:
+    queries = lab.world().train.corpus.n_queries
+    used = len(lab.world().production.queries)
     return Measured(
         f"Production is trained on the labels of {used} of {queries:,} queries, "
         f"{used / queries:.1%}.",
@@ -58,8 +58,8 @@ def _production(bench: Bench) -> Measured:
     )
 
 
-def _whole_lists(bench: Bench) -> Measured:
-    log = bench.logs.train
+def _whole_lists(lab: Lab) -> Measured:
+    log = lab.logs().train
     drawn = np.repeat(log.draws, np.diff(log.query_offsets))
     wrong = int(np.count_nonzero(log.impressions != drawn))
     return Measured(
@@ -69,10 +69,10 @@ def _whole_lists(bench: Bench) -> Measured:
     )
 
 
-def _power_law(bench: Bench) -> Measured:
+def _power_law(lab: Lab) -> Measured:
     ranks = np.arange(1, 101)
-    worst = float(np.max(np.abs(bench.users.curve.at(ranks) - 1.0 / ranks)))
-    tenth = float(bench.users.curve.at(10))
+    worst = float(np.max(np.abs(lab.users.curve.at(ranks) - 1.0 / ranks)))
+    tenth = float(lab.users.curve.at(10))
     return Measured(
         f"Rank 10 is examined with probability {tenth:.0%}; p_r = 1/r to {worst:.1g}.",
         tenth,
@@ -81,9 +81,9 @@ def _power_law(bench: Bench) -> Measured:
     )
 
 
-def _share(bench: Bench) -> Measured:
-    relevance, presented, _ = bench.shown
-    share = bench.users.noise_share(relevance, presented)
+def _share(lab: Lab) -> Measured:
+    relevance, presented, _ = lab.world().train.shown
+    share = lab.users.noise_share(relevance, presented)
     return Measured(
         f"{share:.1%} of the clicks are expected on irrelevant documents.",
         share,
@@ -94,7 +94,7 @@ def _share(bench: Bench) -> Measured:
     )
 
 
-def _shares_agree(_: Bench) -> Measured:
+def _shares_agree(_: Lab) -> Measured:
     odds = PAPER_NOISE_SHARE / (1 - PAPER_NOISE_SHARE) / PRINTED_WORST_NOISE
     share = noise_share(1.0, PRINTED_NOISE, odds)
     return Measured(
@@ -108,8 +108,8 @@ def _shares_agree(_: Bench) -> Measured:
     )
 
 
-def _validation_clicks(bench: Bench) -> Measured:
-    train, held_out = bench.logs.train.total_clicks, bench.logs.validation.total_clicks
+def _validation_clicks(lab: Lab) -> Measured:
+    train, held_out = lab.logs().train.total_clicks, lab.logs().validation.total_clicks
     return Measured(
         f"{held_out:,} validation clicks for {train:,} training clicks, {held_out / train:.1%}.",
         held_out / train,
@@ -119,7 +119,7 @@ def _validation_clicks(bench: Bench) -> Measured:
     )
 
 
-def _draws(_: Bench) -> Measured:
+def _draws(_: Lab) -> Measured:
     draws = Settings().draws
     return Measured(
         f"{draws} independent click logs by default.",
@@ -130,12 +130,12 @@ def _draws(_: Bench) -> Measured:
     )
 
 
-def _skyline(bench: Bench) -> Measured:
-    skyline = bench.world.baselines["skyline"].risk
-    weighted = bench.trained.test.risk
+def _skyline(lab: Lab) -> Measured:
+    skyline = lab.world().baselines["skyline"].risk
+    weighted = lab.trained(0, "propensity").test.risk
     return Measured(
         f"Test risk {skyline:.2f} with all labels, {weighted:.2f} from "
-        f"{bench.logs.train.total_clicks:,} weighted clicks.",
+        f"{lab.logs().train.total_clicks:,} weighted clicks.",
         weighted - skyline,
         ">",
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ultr_core.claims import links
-from ultr_core.claims.bench import Bench
+from ultr_core.claims.common import examined
 from ultr_core.claims.entry import Entry, Measured, from_proof
 from ultr_core.feedback import PositionModel, PowerLaw, simulate_counts
+from ultr_core.lab import Lab
 from ultr_core.learners import objective_value
 from ultr_core.propensity import (
     Weights,
@@ -19,11 +20,12 @@ from ultr_core.ranking import rank_documents
 from ultr_core.risk import estimate_risks, kendall_tau, true_risk
 
 
-def _weighted_bound(bench: Bench) -> Measured:
+def _weighted_bound(lab: Lab) -> Measured:
     """(Objective - 1/2 w.w) / C against (1/n) sum (rank - 1) / q, for the trained ranker."""
-    corpus, log = bench.world.train.corpus, bench.logs.train
-    weights = ips_weights(log, bench.users.curve)
-    w, cost = bench.trained.coefficients, bench.trained.cost
+    corpus, log = lab.world().train.corpus, lab.logs().train
+    weights = ips_weights(log, lab.users.curve)
+    trained = lab.trained(0, "propensity")
+    w, cost = trained.coefficients, trained.cost
     objective = objective_value(corpus, weights, cost, w)
     hinge = (objective - float(w @ w) / 2) / cost
     ranks = rank_documents(corpus.features @ w, corpus.query_offsets)
@@ -36,14 +38,15 @@ def _weighted_bound(bench: Bench) -> Measured:
     )
 
 
-def _twice_the_weight(bench: Bench) -> Measured:
+def _twice_the_weight(lab: Lab) -> Measured:
     """A click with q = 1/2 against the click duplicated, n kept, in the objective."""
-    corpus, log = bench.world.train.corpus, bench.logs.train
+    corpus, log = lab.world().train.corpus, lab.logs().train
     naive = naive_weights(log)
     halved = Weights(log.sum_by_document(log.clicks / 0.5), naive.clicks)
     doubled = Weights(naive.values + naive.values, naive.clicks)
+    trained = lab.trained(0, "propensity")
     one, other = (
-        objective_value(corpus, weights, bench.trained.cost, bench.trained.coefficients)
+        objective_value(corpus, weights, trained.cost, trained.coefficients)
         for weights in (halved, doubled)
     )
     return Measured(
@@ -53,13 +56,13 @@ def _twice_the_weight(bench: Bench) -> Measured:
     )
 
 
-def _no_bias_no_difference(bench: Bench) -> Measured:
+def _no_bias_no_difference(lab: Lab) -> Measured:
     """Weights and effective sample size at eta = 0."""
-    flat = PositionModel(PowerLaw(0.0), bench.users.eps_plus, bench.users.eps_minus)
-    relevance, presented, offsets = bench.shown
+    flat = PositionModel(PowerLaw(0.0), lab.users.eps_plus, lab.users.eps_minus)
+    relevance, presented, offsets = lab.world().train.shown
     log = simulate_counts(
         flat.click_probability(relevance, presented), presented, offsets, 1_000,
-        bench.settings.seed,
+        lab.settings.seed,
     )  # fmt: skip
     naive, weighted = naive_weights(log), ips_weights(log, flat.curve)
     worst = float(np.max(np.abs(naive.values - weighted.values)))
@@ -71,8 +74,8 @@ def _no_bias_no_difference(bench: Bench) -> Measured:
     )
 
 
-def _clip_ends(bench: Bench) -> Measured:
-    log, curve = bench.logs.train, bench.users.curve
+def _clip_ends(lab: Lab) -> Measured:
+    log, curve = lab.logs().train, lab.users.curve
     plain, naive = ips_weights(log, curve), naive_weights(log)
     unclipped, full = ips_weights(log, curve, clip=0.0), ips_weights(log, curve, clip=1.0)
     worst = max(
@@ -82,18 +85,18 @@ def _clip_ends(bench: Bench) -> Measured:
     return Measured(f"τ = 0 gives the weighted and τ = 1 the naive weights, to {worst:g}.", worst)
 
 
-def _self_normalised(bench: Bench) -> Measured:
+def _self_normalised(lab: Lab) -> Measured:
     """SNIPS without noise: its order of rankers, and its limit R / mean relevant documents."""
-    relevance, presented, offsets = bench.shown
-    clean = PositionModel(bench.users.curve)
+    relevance, presented, offsets = lab.world().train.shown
+    clean = PositionModel(lab.users.curve)
     log = simulate_counts(
         clean.click_probability(relevance, presented), presented, offsets, 200_000,
-        bench.settings.seed,
+        lab.settings.seed,
     )  # fmt: skip
-    estimates = estimate_risks(log, bench.family.ranks, bench.propensity).value
-    total = float((log.clicks / bench.propensity).sum()) / log.query_draws
-    best = int(np.argmin(bench.family.true_risk))
-    limit = true_risk(bench.family.ranks[best], relevance, offsets) / (
+    estimates = estimate_risks(log, lab.family().ranks, examined(lab)).value
+    total = float((log.clicks / examined(lab)).sum()) / log.query_draws
+    best = int(np.argmin(lab.family().true_risk))
+    limit = true_risk(lab.family().ranks[best], relevance, offsets) / (
         relevance.sum() / (offsets.size - 1)
     )
     normalised = estimates / total

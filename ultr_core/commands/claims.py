@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from ultr_core.claims import CLAIMS, SECTIONS, VERDICTS, Bench, Entry, LedgerLine, headline, measure
+from ultr_core.claims import CLAIMS, SECTIONS, VERDICTS, Entry, LedgerLine, headline, measure
 from ultr_core.claims.tables import content
 from ultr_core.commands.shared import (
     OK,
@@ -15,9 +15,8 @@ from ultr_core.commands.shared import (
     print_json,
     print_notes,
     progress_line,
-    splits_from,
 )
-from ultr_core.experiments import build_world
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
 _WIDTH = 100
@@ -43,8 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure and print."""
     settings = Settings()
-    world = build_world(settings, splits_from(options))
-    print_notes(world.notices)
+    lab = Lab(settings, options.corpus)
+    print_notes(lab.world().notices)
     entries = [e for e in CLAIMS.values() if options.section in (None, e.section)]
     tell = progress_line()
 
@@ -52,12 +51,12 @@ def run(options: argparse.Namespace) -> int:
         if tell is not None:
             tell(f"{done + 1} of {len(entries)}: {entry.claim}"[:_WIDTH])
 
-    lines = measure(Bench(world, settings), entries, progress)
+    lines = measure(lab, entries, progress)
     if tell is not None:
         tell("")
     shown = [line for line in lines if options.verdict in (None, line.verdict)]
     if options.json:
-        found = content(lines, world.counts())
+        found = content(lines, lab.world().counts())
         claims = [line.as_dict() for line in shown]
         print_json({"settings": settings.as_dict(), **found, "claims": claims})
     else:

@@ -15,7 +15,6 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
     settings_from,
-    splits_from,
 )
 from ultr_core.words import counted
 
@@ -33,13 +32,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the comparison and print it."""
-    from ultr_core.experiments import build_world, compare, world_notices
+    from ultr_core.experiments import METHODS, world_notices
+    from ultr_core.lab import Cell, Lab
 
-    settings = settings_from(options)
-    world = build_world(settings, splits_from(options))
-    print_notes(world_notices(world, settings))
-    progress = progress_line()
-    comparison = compare(world, settings, progress=progress)
+    settings, progress = settings_from(options), progress_line()
+    lab = Lab(settings, options.corpus)
+    print_notes(world_notices(lab.world(), settings))
+
+    def tell(cell: Cell) -> None:
+        if progress is not None and cell.kind == "trained":
+            draw, method = cell.args
+            progress(f"draw {draw + 1} of {settings.draws}: {METHODS[method].label}")
+
+    comparison = lab.telling(tell).comparison()
     if progress is not None:
         progress("")
     if options.json:

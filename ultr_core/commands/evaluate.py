@@ -25,7 +25,6 @@ from ultr_core.corpus import Corpus, read_scores
 from ultr_core.errors import InputError, named
 from ultr_core.experiments.evaluation import (
     MEAN_RANK_BY_GRADES,
-    MEAN_RANK_OF_CLICKS,
     NDCG_CUTOFF,
     Evaluation,
     evaluate_ranker,
@@ -42,9 +41,9 @@ from ultr_core.words import counted
 _NOTES = (
     f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    f"query_draws, clip, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, value, "
-    "low, high, standard_error, effective_sample_size, words), true (risk, risk_of_log, "
-    "mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    f"query_draws, clip, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
+    "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
+    "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
     "against_shown (first, second, difference, low, high, withheld, sentence), overlap and checks."
 )
 
@@ -140,7 +139,7 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
         if found is None:
             print(f"{report.label:22}{'-':>10}  {report.words}")
         else:
-            about = f"  ({MEAN_RANK_OF_CLICKS})" if report.normalised else ""
+            about = f"  ({report.scale})" if report.normalised else ""
             print(
                 f"{report.label:22}{found.value:10.3f}  {found.low:.3f} to {found.high:.3f}{about}"
             )

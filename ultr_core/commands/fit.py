@@ -153,8 +153,9 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("")
     print_notes(fit.notices)
-    used = curve if needs_curve else None
-    checks = own_checks(log, joined, own.corpus, used, clip=fit.clip)
+    checks = own_checks(
+        log, joined, own.corpus, curve, estimator=ESTIMATORS[options.method], clip=fit.clip
+    )
     by_fold = None
     if options.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=seed)

@@ -16,12 +16,11 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
     settings_from,
-    splits_from,
 )
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.experiments import build_world
 from ultr_core.experiments.interleaving import SCHEMES
-from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult, run_live
+from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
+from ultr_core.lab import Lab
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
@@ -65,9 +64,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the experiment and print it."""
     settings = settings_from(options)
     design = _design(options)
-    world = build_world(settings, splits_from(options))
     progress = progress_line()
-    result = run_live(world, settings, design, progress=progress)
+    result = Lab(settings, options.corpus).live(design, progress=progress)
     if progress is not None:
         progress("")
     print_notes(result.notices)

@@ -25,6 +25,8 @@ from ultr_core.inspection import (
 )
 from ultr_core.learners.limits import cost_in_range
 from ultr_core.propensity import (
+    ESTIMATORS,
+    Estimator,
     PresentationLog,
     parse_columns,
     read_curve_values,
@@ -180,13 +182,16 @@ def own_checks(
     corpus: Corpus,
     curve: ExaminationCurve | None,
     *,
+    estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
+    estimator, clip: as in `inspect_together`.
+
     The latter go to standard error as well, where the reader of the log has not told them already.
     """
-    together = inspect_together(joined, corpus, curve, clip=clip)
+    together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
     looks = [finding for finding in inspect_log(log).findings if finding.verdict != "good"]
     print_notes(finding.words for finding in looks if finding.key not in _TOLD_BY_READER)
     return replace(together, findings=(*together.findings, *looks))

@@ -17,10 +17,10 @@ from ultr_core.commands.shared import (
     print_json,
     print_notes,
     settings_from,
-    splits_from,
 )
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments import build_world, proof_checks, ranker_family, world_notices
+from ultr_core.experiments import world_notices
+from ultr_core.lab import Lab
 from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
@@ -55,10 +55,11 @@ def run(options: argparse.Namespace) -> int:
     if options.query:
         raise InputError("--query describes a small query; name what to walk with --derivation.")
     settings = settings_from(options)
-    world = build_world(settings, splits_from(options))
+    lab = Lab(settings, options.corpus)
+    world = lab.world()
     notices = world_notices(world, settings)
     print_notes(notices)
-    checks = proof_checks(world, ranker_family(world), settings)
+    checks = lab.checks()
     passed = all(check.acceptable for check in checks)
     if options.json:
         print_json(

@@ -9,16 +9,13 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import as_argument
-
-if TYPE_CHECKING:
-    from ultr_core.corpus import CorpusSplits
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
@@ -115,15 +112,6 @@ def _belief_note(
         f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
         f"propensities add {right}.",
     )
-
-
-def splits_from(options: argparse.Namespace) -> CorpusSplits | None:
-    """The corpus of ``--corpus``, or None for the built-in one."""
-    if options.corpus is None:
-        return None
-    from ultr_core.corpus import load_directory
-
-    return load_directory(options.corpus)
 
 
 def print_notes(notices: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from ultr_core.errors import InputError, quoted
 _PATTERN = "'grade qid:ID id:value id:value ...'"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FEATURE_ID = re.compile(r"\d{1,18}", re.ASCII)
+_LINE_OF_CONTENT = re.compile(rb"^[ \t]*+[^ \t\n#][^\n]*", re.MULTILINE)
 _TOKEN = re.compile(r"[^ \t]+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _LATE_QUERY = re.compile(r"[ \t](qid:[^ \t]*)")
@@ -259,8 +260,11 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
     values: list[float] = []
     lines: list[int] = []
     zeroed = ReadAsZero()
-    for number, line in enumerate(block.split(b"\n")[:-1]):
-        content, _, comment = line.partition(b"#")
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    # Millions of blank lines fit into a small packed file: they are passed over at once.
+    for line in _LINE_OF_CONTENT.finditer(block):
+        number = int(np.searchsorted(ends, line.start()))
+        content, _, comment = line[0].partition(b"#")
         text = content.decode("utf-8", errors="replace")
         # One token at a time: a long line of them would take fifty times its size.
         tokens = _TOKEN.finditer(text)

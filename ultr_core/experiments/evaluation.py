@@ -61,6 +61,7 @@ class RiskReport:
         return {
             "label": self.label,
             "scale": self.scale,
+            "assumes": ESTIMATORS[self.key].assumes,
             "value": None if found is None else found.value,
             "low": None if found is None else found.low,
             "high": None if found is None else found.high,
@@ -142,12 +143,12 @@ class Evaluation:
     @property
     def sentence(self) -> str:
         """What the numbers say, in words."""
-        found = self.reports["ips"]
+        found = self.reports[JUDGE.key]
         if found.estimate is None:
             return found.words
         estimate = found.estimate
         text = (
-            f"By propensity weighting, {self.name} has an estimated risk of {estimate.value:.3f} "
+            f"By {found.label}, {self.name} has an estimated risk of {estimate.value:.3f} "
             f"(95% interval {estimate.low:.3f} to {estimate.high:.3f})."
         )
         if self.true is not None:
@@ -176,10 +177,11 @@ class Evaluation:
         }
 
 
-_RISK = "summed ranks of clicked-as-relevant documents, per query draw; lower is better"
-MEAN_RANK_OF_CLICKS = "mean rank of a clicked document, clicks weighted 1 / propensity"
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
-_RANK = f"{MEAN_RANK_OF_CLICKS}; lower is better"
+
+JUDGE = ESTIMATORS["ips"]
+"""The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
+compare two rankers. Click noise does not change its order where every candidate was shown."""
 
 
 @one_blas_thread()
@@ -233,7 +235,7 @@ def _report(
     estimator: Estimator, log: ClickLog, ranks: NDArray[np.float64], belief: Belief
 ) -> RiskReport:
     label, normalised = estimator.label_at(belief.clip), estimator.normalised
-    scale = _RANK if normalised else _RISK
+    scale = estimator.scale
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
         return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)

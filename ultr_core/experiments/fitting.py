@@ -45,7 +45,8 @@ class OwnFit:
 
     weights: of all clicks. method: key of the estimator that weighed them. cost: C; clip: the
     threshold tau, 0 for none, 1 for naive. chosen_by: how C, and the threshold, came about, in
-    words. notices: sentences for the reader. learner: key of what was trained.
+    words. notices: sentences for the reader. clicked_documents: how many of the log were clicked.
+    learner: key of what was trained.
     """
 
     ranker: LinearRanker
@@ -56,6 +57,7 @@ class OwnFit:
     chosen_by: str
     query_draws: int
     notices: tuple[str, ...]
+    clicked_documents: int
     learner: str = SVM.key
 
     @property
@@ -86,7 +88,7 @@ class OwnFit:
             "chosen_by": self.chosen_by,
             "clicks": self.weights.clicks,
             "query_draws": self.query_draws,
-            "clicked_documents": int(np.count_nonzero(self.weights.values)),
+            "clicked_documents": self.clicked_documents,
             "features": int(self.ranker.feature_ids.size),
             "certificate": asdict(self.ranker.certificate),
             "sentence": self.sentence,
@@ -141,7 +143,7 @@ def fit_from_log(
         require_pairs(clicked, corpus.query_offsets, pairs)
     belief = Belief(curve)
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
-    chosen_by = "given"
+    chosen_by, by_clicks = "given", cost is None
     initial = None
     chosen = clips[0]
     if cost is None or len(clips) > 1:
@@ -157,6 +159,8 @@ def fit_from_log(
                 way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
             )
             initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
+            if by_clicks:
+                notices += _at_the_end(cost, way.learner.costs)
             held_out = int(np.count_nonzero(other_log.clicks_per_query))
             chosen_by = (
                 f"chosen on {counted(other_log.total_clicks, 'click')} of "
@@ -170,7 +174,7 @@ def fit_from_log(
     )  # fmt: skip
     return OwnFit(
         converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
-        log.query_draws, notices, learner,
+        log.query_draws, notices, _clicked(log), learner,
     )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     counts = {
         "clicks": log.total_clicks,
         "query_draws": log.query_draws,
-        "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),
+        "clicked_documents": _clicked(log),
     }
     if any(trained.get(key) != count for key, count in counts.items()):
         return ""
@@ -191,6 +195,22 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
         f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
         "so probably on this log, and a ranker's own clicks flatter it."
     )
+
+
+def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
+    """A sentence where validation chose the smallest or the largest C that it tried."""
+    if len(tried) == 1 or min(tried) < cost < max(tried):
+        return ()
+    end, further = ("largest", "larger") if cost == max(tried) else ("smallest", "smaller")
+    return (
+        f"Validation chose C = {cost:g}, the {end} of the {len(tried)} values that it compares; "
+        f"a {further} one may be better, so try that as well.",
+    )
+
+
+def _clicked(log: ClickLog) -> int:
+    """Documents of the log with a click."""
+    return int(np.count_nonzero(log.clicks_per_document))
 
 
 def fits_of(method: str, cost: float | None, clip: float | None, learner: str = SVM.key) -> int:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.experiments.evaluation import Evaluation, no_click
+from ultr_core.experiments.evaluation import JUDGE, Evaluation, no_click
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.feedback.click_log import require_log
 from ultr_core.feedback.examination import require_curve
 from ultr_core.inspection import Unshown, expected_ranks, require_covered, unshown_candidates
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.propensity import Belief
 from ultr_core.risk import Estimate, estimate_difference
 
 SHOWN = "what users saw"
@@ -23,9 +24,9 @@ SHOWN = "what users saw"
 class RankerDifference:
     """How much lower or higher the risk of the first ranker is, from the same clicks.
 
-    estimate: of risk(first) - risk(second), by IPS; negative is better for the first; None for a
-    log without clicks, and then reason says so. unshown: what the log leaves out of the candidate
-    sets; where that is much, there is no verdict.
+    estimate: of risk(first) - risk(second), by ``JUDGE``; negative is better for the first; None
+    for a log without clicks, and then reason says so. unshown: what the log leaves out of the
+    candidate sets; where that is much, there is no verdict.
     """
 
     first: str
@@ -54,7 +55,8 @@ class RankerDifference:
         if found.low <= 0 <= found.high:
             return (
                 f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
-                f"is {found.value:+.2f} (95% interval {found.low:+.2f} to {found.high:+.2f})."
+                f"by {JUDGE.label} is {found.value:+.2f} (95% interval {found.low:+.2f} to "
+                f"{found.high:+.2f})."
             )
         word, low, high = (
             ("better", -found.high, -found.low) if found.value < 0 else
@@ -62,8 +64,8 @@ class RankerDifference:
         )  # fmt: skip
         side = "lower" if found.value < 0 else "higher"
         return (
-            f"These clicks say that {self.first} is {word} than {self.second}: its risk is "
-            f"{size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
+            f"These clicks say that {self.first} is {word} than {self.second}: its risk by "
+            f"{JUDGE.label} is {size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -84,7 +86,7 @@ class RankerDifference:
 def compare_with_shown(
     log: ClickLog, scores: NDArray[np.float64], curve: ExaminationCurve, *, name: str
 ) -> RankerDifference:
-    """The ranker against the rankings in the log, by IPS on the same clicks.
+    """The ranker against the rankings in the log, by ``JUDGE`` on the same clicks.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
     rank at which each document was shown. scores [documents]. A log without a click gives no
@@ -103,7 +105,7 @@ def compare_rankers(
     *,
     names: tuple[str, str],
 ) -> RankerDifference:
-    """Two rankers by their scores [documents], by IPS on the same clicks."""
+    """Two rankers by their scores [documents], by ``JUDGE`` on the same clicks."""
     require_log(log)
     ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
     return _difference(log, ranks, others, curve, names)
@@ -130,7 +132,7 @@ def _difference(
         return RankerDifference(
             *names, None, unshown_candidates(log), f"{reason[:1].lower()}{reason[1:]}"
         )
-    estimate = estimate_difference(log, ranks - others, curve.at(log.rank))
+    estimate = estimate_difference(log, ranks - others, JUDGE.weigh(log, Belief(curve)))
     return RankerDifference(*names, estimate, unshown_candidates(log))
 
 

@@ -98,7 +98,7 @@ def risk_picture(
         family.ranks,
         probability,
         [
-            (estimator.numbers(log, belief), estimator.numbers(queries.presentation, belief))
+            (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
             for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
         ],
     )

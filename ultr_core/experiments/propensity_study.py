@@ -154,8 +154,7 @@ def estimate_by(
 def _by_swaps(
     key: str, world: World, users: ClickModel, design: SwapDesign, second: SecondRanker, seed: int
 ) -> MethodResult:
-    queries = world.train
-    shown = (queries.relevance, queries.presented_ranks, queries.corpus.query_offsets)
+    shown = world.train.shown
     places = {"landmark": design.landmark, "last_rank": design.last_rank}
     counts = simulate_swaps(
         users, *shown, **places, sessions=design.sessions, seed=_seed(seed, "swap")
@@ -176,8 +175,7 @@ def _by_swaps(
 def _by_randomising(
     key: str, world: World, users: ClickModel, design: SwapDesign, second: SecondRanker, seed: int
 ) -> MethodResult:
-    queries = world.train
-    shown = (queries.relevance, queries.presented_ranks, queries.corpus.query_offsets)
+    shown = world.train.shown
     uniform = key == "uniform"
     simulate = simulate_shuffling if uniform else simulate_neighbour_swaps
     counts = simulate(
@@ -275,14 +273,8 @@ def true_ratios(curve: ExaminationCurve, design: SwapDesign) -> FloatArray:
 @one_blas_thread()
 def swap_bias(world: World, users: ClickModel, design: SwapDesign) -> FloatArray:
     """What the swap estimate tends to with endless traffic in this world, float64 [K]."""
-    queries = world.train
     return swap_limit(
-        users,
-        queries.relevance,
-        queries.presented_ranks,
-        queries.corpus.query_offsets,
-        landmark=design.landmark,
-        last_rank=design.last_rank,
+        users, *world.train.shown, landmark=design.landmark, last_rank=design.last_rank
     )
 
 

@@ -54,7 +54,7 @@ def select(
     tried = estimator.clips if clips is None else clips
     judge = estimator if method.validated_by is None else method.validated_by
     held_out = data.validation_log
-    numbers = judge.numbers(held_out, replace(data.belief, clip=min(tried))).on_log(held_out)
+    numbers = judge.weigh(held_out, replace(data.belief, clip=min(tried))).on_log(held_out)
     candidates: list[Candidate] = []
     for clip in tried:
         weights = weights_by(estimator, data.log, replace(data.belief, clip=clip))
@@ -69,7 +69,7 @@ def select(
 
 def weights_by(estimator: Estimator, log: ClickLog, belief: Belief) -> Weights:
     """The weights that a learner gets from this log; raises InputError as `weights_of_log` does."""
-    return weights_of_log(log, estimator.numbers(log, belief))
+    return weights_of_log(log, estimator.weigh(log, belief))
 
 
 def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[float, ...]:
@@ -80,7 +80,7 @@ def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[f
 
     def usable(clip: float) -> bool:
         try:
-            estimator.numbers(log, replace(belief, clip=clip)).on_log(log)
+            estimator.weigh(log, replace(belief, clip=clip)).on_log(log)
         except InputError:
             return False
         return True

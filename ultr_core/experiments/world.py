@@ -38,6 +38,11 @@ class LoggedQueries:
     relevance: NDArray[np.bool_]
     presented_ranks: NDArray[np.int32]
 
+    @property
+    def shown(self) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int64]]:
+        """Relevance, presented ranks and query offsets: what simulated traffic starts from."""
+        return self.relevance, self.presented_ranks, self.corpus.query_offsets
+
     @cached_property
     def presentation(self) -> ClickLog:
         """Every query shown once and nothing clicked: the rows of the exact moments."""

@@ -11,7 +11,7 @@ from ultr_core.export.notebook import Cell, code, words
 
 
 def claims_cells(values: Mapping[str, Any]) -> list[Cell]:
-    """Cells for the part of the page that is shown; the ledger needs ``splits``."""
+    """Cells for the part of the page that is shown; the ledger needs a ``lab``."""
     if values.get(PART.key, PART.default) == "readings":
         return _readings(values.get(PLACE.key, PLACE.default))
     section = values.get(SECTION.key, ALL)
@@ -32,10 +32,9 @@ def claims_cells(values: Mapping[str, Any]) -> list[Cell]:
         ),
         code(
             """
-            from ultr_core.claims import Bench, headline, measure
-            from ultr_core.experiments import build_world
+            from ultr_core.claims import headline, measure
 
-            lines = measure(Bench(build_world(settings, splits), settings))
+            lines = measure(lab)
             print(headline(line.verdict for line in lines))
             """
         ),

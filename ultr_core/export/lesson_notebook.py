@@ -10,7 +10,7 @@ from ultr_core.export.page_links import LESSON, LESSON_PART, LESSON_PLAN
 
 
 def lesson_cells(values: Mapping[str, Any]) -> list[Cell]:
-    """Cells for the part of the page that is shown; they need ``settings`` and ``splits``."""
+    """Cells for the part of the page that is shown; they need a ``lab``."""
     part = values.get(LESSON_PART.key, LESSON_PART.default)
     if part == "glossary":
         return _glossary()
@@ -31,18 +31,18 @@ def _lesson(number: str) -> list[Cell]:
         ),
         code(
             f"""
-            from ultr_core.lessons import LESSONS, DirectSource
+            from ultr_core.lessons import LESSONS
 
             lesson = LESSONS[{number} - 1]
-            source, own = DirectSource(splits), lesson.settings(settings)
+            own = lab.at(lesson.settings(lab.settings))
             print(lesson.title)
-            print(lesson.prediction.question.format(**lesson.given(source, own)))
+            print(lesson.prediction.question.format(**lesson.given(own)))
             """
         ),
         words("## What happens"),
         code(
             """
-            found = lesson.measure(source, own)
+            found = lesson.measure(own)
             print(found.sentence)
             print(lesson.prediction.answer(found.numbers))
             """
@@ -78,13 +78,12 @@ def _plan(minutes: str) -> list[Cell]:
         words("All are computed here, one after the other; what two lessons share only once."),
         code(
             f"""
-            from ultr_core.lessons import LESSONS, PLANS, DirectSource
+            from ultr_core.lessons import LESSONS, PLANS
 
-            source = DirectSource(splits)
             plan = next(plan for plan in PLANS if plan.minutes == {minutes})
             for step in plan.steps:
                 lesson = LESSONS[step.lesson - 1]
-                found = lesson.measure(source, lesson.settings(settings))
+                found = lesson.measure(lab.at(lesson.settings(lab.settings)))
                 print(f"Lesson {{step.lesson}}: {{lesson.title}}")
                 print(f"   {{found.sentence}}")
             """

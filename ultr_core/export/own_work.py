@@ -172,8 +172,6 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             from ultr_core.inspection import inspect_together, join_log
 
             joined = join_log(log, corpus)
-            for finding in inspect_together(joined, corpus, curve).findings:
-                print(finding.verdict, "-", finding.words)
             """
         )
     if "fit" in work.steps:
@@ -182,12 +180,18 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             f"""
             from ultr_core.experiments.fitting import fit_from_log
             from ultr_core.learners.model_files import write_ranker
+            from ultr_core.propensity import ESTIMATORS
 
             fit = fit_from_log(
                 corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
                 cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
             )
             print(fit.sentence)
+            found = inspect_together(
+                joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
+            )
+            for finding in found.findings:
+                print(finding.verdict, "-", finding.words)
             write_ranker(fit.ranker, {TRAINED_RANKER!r})
             """
         )
@@ -199,6 +203,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             from ultr_core.experiments.evaluation import evaluate_ranker
             from ultr_core.experiments.own_comparison import compare_with_shown
 
+            for finding in inspect_together(joined, corpus, curve).findings:
+                print(finding.verdict, "-", finding.words)
             name = {work.judged or TRAINED_HERE!r}
             found = evaluate_ranker(
                 corpus, joined.clicks, scores, curve, clip={work.judging_clip},

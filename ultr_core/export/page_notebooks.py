@@ -55,16 +55,14 @@ def _lab(state: PageState) -> list[Cell]:
             """
             ## Clicks, rankers and their test risk
 
-            `compare` simulates users, trains every ranker on their clicks and tests it on
+            A lab simulates users, trains every ranker on their clicks and tests it on
             queries that no user has seen. The risk of a ranking is the mean over queries of the
             summed ranks of relevant documents (equation 2 of the paper): lower is better.
             """
         ),
         code(
             """
-            from ultr_core.experiments import compare
-
-            comparison = compare(world, settings)
+            comparison = lab.comparison()
             for ranker in comparison.rankers.values():
                 risk = ranker.risk
                 interval = f"({risk.low:.4f} to {risk.high:.4f})" if ranker.costs else ""
@@ -82,10 +80,7 @@ def _lab(state: PageState) -> list[Cell]:
         ),
         code(
             """
-            from ultr_core.experiments import proof_checks, ranker_family, risk_picture
-
-            family = ranker_family(world)
-            picture = risk_picture(world, family, settings)
+            picture = lab.picture()
             print(f"naive    τ = {picture.naive.kendall:.2f}")
             print(f"weighted τ = {picture.weighted.kendall:.2f}")
             """
@@ -93,7 +88,7 @@ def _lab(state: PageState) -> list[Cell]:
         words("## The paper's claims, measured in this world"),
         code(
             """
-            checks = proof_checks(world, family, settings)
+            checks = lab.checks()
             good = sum(check.holds for check in checks)
             print(f"{good} of {len(checks)} proof checks hold")
             for check in checks:
@@ -156,8 +151,8 @@ from ultr_core.experiments.studies import (
 
 # The study varies or fixes the other settings. This takes a minute or more.
 plan = Plan(STUDIES["{name}"], "quick", stage(settings, BASE_FIELDS))
-done = {{cell.key: cell for cell in run_in_process(world, plan.cells)}}
-result = StudyResult(plan, LOSSES["{loss}"], done, describe(world))
+done = {{cell.key: cell for cell in run_in_process(lab.world(), plan.cells)}}
+result = StudyResult(plan, LOSSES["{loss}"], done, describe(lab.world()))
 """
 
 
@@ -184,7 +179,7 @@ def _live(state: PageState) -> list[Cell]:
         ),
         code(
             f"""
-            from ultr_core.experiments.live import LiveDesign, run_live
+            from ultr_core.experiments.live import LiveDesign
 
             design = LiveDesign(
                 swap_days={values.get("live_swap_days", 7)},
@@ -192,7 +187,7 @@ def _live(state: PageState) -> list[Cell]:
                 interleaved={values.get("live_queries", 10_000)},
                 scheme="{scheme}",
             )
-            result = run_live(world, settings, design)
+            result = lab.live(design)
             print(result.sentence)
             """
         ),
@@ -247,14 +242,14 @@ def _your_data(state: PageState) -> list[Cell]:
 class _Page:
     """A page's question and its cells.
 
-    ``begins`` is what comes before them: the ``world`` of the settings, the settings and the
-    ``splits`` of the corpus, the ``settings`` alone, or nothing at all. ``fixed``: the page
+    ``begins`` is what comes before them: the settings and their ``lab`` on the corpus, the
+    ``settings`` alone, or nothing at all. ``fixed``: the page
     has the paper's settings, whatever the controls say.
     """
 
     question: str
     cells: Callable[[PageState], list[Cell]]
-    begins: Literal["world", "splits", "settings", "nothing"] = "world"
+    begins: Literal["lab", "settings", "nothing"] = "lab"
     fixed: bool = False
 
 
@@ -272,13 +267,13 @@ NOTEBOOK_PAGES: Mapping[str, _Page] = MappingProxyType(
             "Where do propensities come from, and what do they cost?", _propensities
         ),
         "live": _Page("Would users prefer the weighted ranker?", _live),
-        "lessons": _Page("Can you predict what biased clicks do?", _lessons, "splits"),
+        "lessons": _Page("Can you predict what biased clicks do?", _lessons),
         "your_data": _Page(
             "What can your own clicks teach a ranker, and what do they prove?",
             _your_data,
             "nothing",
         ),
-        "claims": _Page("Which of the paper's claims hold?", _claims, "splits", fixed=True),
+        "claims": _Page("Which of the paper's claims hold?", _claims, fixed=True),
     }
 )
 """The pages that have a notebook, by address."""
@@ -327,21 +322,18 @@ def _target(link: str) -> str:
 
 def _setting_up(state: PageState, begins: str) -> Cell:
     imports = ["from threadpoolctl import threadpool_limits", ""]
-    imports.append("from ultr_core.settings import Settings")
     lines = [
         "threadpool_limits(1)  # as in the lab: the same sums to the last digit",
         f"settings = {settings_code(state.settings)}",
     ]
-    if begins in ("world", "splits"):
-        splits = "None"
+    if begins == "lab":
+        imports.append("from ultr_core.lab import Lab")
+        given = "settings"
         if state.corpus is not None:
-            imports.insert(2, "from ultr_core.corpus import load_directory")
             lines.append(
                 f"DIRECTORY = {as_argument(state.corpus)!r}  # where your copy of this corpus is"
             )
-            splits = "load_directory(DIRECTORY)"
-        lines.append(f"splits = {splits}")
-    if begins == "world":
-        imports.insert(-1, "from ultr_core.experiments import build_world")
-        lines.append("world = build_world(settings, splits)")
+            given = "settings, DIRECTORY"
+        lines.append(f"lab = Lab({given})")
+    imports.append("from ultr_core.settings import Settings")
     return code("\n".join([*imports, "", *lines]))

@@ -45,14 +45,9 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
         """
             from ultr_core.feedback import TrustBiasModel
 
-            users = TrustBiasModel.published()
-            truth = true_ratios(users.curve, design)"""
+            users = TrustBiasModel.published()"""
         if trust
-        else """
-            from ultr_core.experiments import true_curve, user_model
-
-            users = user_model(settings)
-            truth = true_ratios(true_curve(settings), design)"""
+        else "users = lab.users"
     )
     return [
         words(
@@ -66,7 +61,7 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
         code(
             f"""
             from ultr_core.experiments.propensity_study import (
-                SwapDesign, agreement_with, estimate_by, second_ranker, true_ratios,
+                SwapDesign, agreement_with, true_ratios,
             )
             from ultr_core.propensity import CurveOptions
 
@@ -78,8 +73,8 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
                 ),
             )
             {users.strip()}
-            second = second_ranker(world, settings)
-            found = estimate_by("swap", world, users, design, second, settings.seed)
+            truth = true_ratios(users.curve, design)
+            found = lab.swaps(design, users=users)
             """
         ),
         words(

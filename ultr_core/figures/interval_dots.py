@@ -10,7 +10,7 @@ import pandas as pd
 
 from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure
-from ultr_core.figures.style import INKS, Theme
+from ultr_core.figures.style import INKS, NEUTRAL_STYLES, Theme
 from ultr_core.figures.template import (
     UNBROKEN,
     bare_spec,
@@ -38,9 +38,9 @@ def interval_dots(
     """Dot plot with 95% intervals.
 
     ``rows`` has the columns :data:`COLUMNS`, one row a dot, top to bottom: a key of
-    ``METHOD_STYLES``, a name, the value with its interval and the value in words. ``level`` is
-    drawn as a line through all rows; the axis reaches to it and to ``include``. ``number`` is the
-    d3 format of the axis.
+    ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
+    words. ``level`` is drawn as a line through all rows; the axis reaches to it and to ``include``.
+    ``number`` is the d3 format of the axis.
     """
     table = rows.loc[:, list(COLUMNS)].assign(part="dot")
     table["name"] = [
@@ -51,16 +51,19 @@ def interval_dots(
     if level is not None:
         line = pd.DataFrame([{"part": "level", "value": level}])
         table = pd.concat([table, line], ignore_index=True)
-    spec = _template(tuple(rows["label"]), x_title, number, theme)
+    others = tuple(key for key in NEUTRAL_STYLES if key in set(rows["method"]))
+    spec = _template(tuple(rows["label"]), others, x_title, number, theme)
     return Figure(
         name, title, alt_text, table, with_domains(spec, x=ends), height=56 * len(rows) + 60
     )
 
 
 @lru_cache(maxsize=32)
-def _template(order: tuple[str, ...], x_title: str, number: str, theme: Theme) -> dict[str, Any]:
+def _template(
+    order: tuple[str, ...], others: tuple[str, ...], x_title: str, number: str, theme: Theme
+) -> dict[str, Any]:
     ink = INKS[theme]
-    color, shape = method_channels()
+    color, shape = method_channels(others)
 
     def x_of(field: str) -> alt.X:
         return alt.X(

@@ -10,7 +10,7 @@ from ultr_core.experiments.methods import method_of
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
-from ultr_core.figures.style import METHOD_STYLES, Theme
+from ultr_core.figures.style import METHOD_STYLES, NEUTRAL_STYLES, Theme
 from ultr_core.propensity import ESTIMATORS, PROPENSITY_METHODS
 from ultr_core.propensity.log_estimates import LogEstimate
 from ultr_core.words import part_of
@@ -53,9 +53,12 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
 
 
 def _style(estimator: str) -> str:
-    """The method whose ink an estimator has: that of its ranker, or the quiet one of production."""
-    key = method_of(ESTIMATORS[estimator]).key
-    return key if key in METHOD_STYLES else "production"
+    """The style of an estimator: that of the method it trains, or a neutral one of its own."""
+    own = {key: method_of(one).key for key, one in ESTIMATORS.items()}
+    if own[estimator] in METHOD_STYLES:
+        return own[estimator]
+    others = [key for key, method in own.items() if method not in METHOD_STYLES]
+    return list(NEUTRAL_STYLES)[others.index(estimator) % len(NEUTRAL_STYLES)]
 
 
 def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:

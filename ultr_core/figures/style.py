@@ -37,6 +37,23 @@ METHOD_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
 )
 
 
+_NEUTRAL_COLORS = ("#7A7A52", "#647D91", "#8A6F80", "#5E8077")
+_NEUTRAL_SHAPES = ("triangle-down", "triangle-right", "triangle-left", "arrow", "wedge")
+
+NEUTRAL_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
+    {
+        f"neutral-{number}": MethodStyle(
+            _NEUTRAL_COLORS[number % len(_NEUTRAL_COLORS)],
+            _NEUTRAL_SHAPES[number % len(_NEUTRAL_SHAPES)],
+            (4, 2),
+        )
+        for number in range(len(_NEUTRAL_COLORS) * len(_NEUTRAL_SHAPES))
+    }
+)
+"""Styles of what is on a picture without being a method: each pair of colour and shape is another,
+and none is a method's."""
+
+
 @dataclass(frozen=True)
 class Ink:
     """Colours of text and of quiet reference lines on one background."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from ultr_core.figures.style import METHOD_STYLES, Ink, chart_config
+from ultr_core.figures.style import METHOD_STYLES, NEUTRAL_STYLES, Ink, chart_config
 
 UNBROKEN = 12
 """Width of a halo in pixels that fills the gaps between words."""
@@ -41,19 +41,23 @@ def rows_of(part: str) -> alt.Chart:
     return alt.Chart().transform_filter(alt.datum.part == part)
 
 
-def method_channels() -> tuple[alt.Color, alt.Shape]:
-    """Colour and shape of the column ``method``, the same on every picture, without a legend."""
-    styles = METHOD_STYLES.values()
+def method_channels(others: Sequence[str] = ()) -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape of the column ``method``, the same on every picture, without a legend.
+
+    others: keys of ``NEUTRAL_STYLES`` that the column holds as well.
+    """
+    drawn = {**METHOD_STYLES, **{key: NEUTRAL_STYLES[key] for key in others}}
+    styles = drawn.values()
     return (
         alt.Color(
             "method:N",
             legend=None,
-            scale=alt.Scale(domain=list(METHOD_STYLES), range=[s.color for s in styles]),
+            scale=alt.Scale(domain=list(drawn), range=[s.color for s in styles]),
         ),
         alt.Shape(
             "method:N",
             legend=None,
-            scale=alt.Scale(domain=list(METHOD_STYLES), range=[s.shape for s in styles]),
+            scale=alt.Scale(domain=list(drawn), range=[s.shape for s in styles]),
         ),
     )
 

@@ -9,6 +9,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.inspection.ties import tied_groups
+from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.model_files import on_columns_of
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
@@ -57,14 +58,15 @@ def _weights(ranker: LinearModel) -> Finding:
 
 
 def _certificate(ranker: LinearRanker) -> Finding:
-    gap = ranker.certificate.gap
-    good = ranker.certificate.converged or gap <= LOOSE_GAP
+    found, gap = ranker.certificate, ranker.certificate.gap
+    by_duality = found.measure == DUALITY_GAP
+    good = found.converged or (by_duality and gap <= LOOSE_GAP)
     return Finding(
-        "duality_gap",
-        "Duality gap",
+        "duality_gap" if by_duality else "certificate",
+        "Duality gap" if by_duality else "Certificate",
         gap,
         "good" if good else "look",
-        f"Trained with C = {ranker.cost:g} to a {ranker.certificate.measure} of {gap:.2g}"
+        f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}"
         + ("." if good else "; train longer, it is not yet what its objective asks for."),
     )
 

@@ -15,12 +15,17 @@ from ultr_core.inspection.joined import JoinedLog, Overlap
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
 from ultr_core.inspection.unshown import unshown_candidates
 from ultr_core.propensity import (
+    ESTIMATORS,
+    Belief,
+    Estimator,
+    Numbers,
     RelativeCurve,
+    RowNumbers,
     click_weight_diagnostics,
-    clipped_propensities,
+    click_weights,
     clipping_effect,
 )
-from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, inverse_propensities
+from ultr_core.propensity.row_numbers import LEAST_PROPENSITY
 from ultr_core.words import counted
 
 HEAVIEST = 5
@@ -72,13 +77,16 @@ def inspect_together(
     corpus: Corpus,
     curve: ExaminationCurve | None = None,
     *,
+    estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
     curve_name: str = "the curve",
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
-    clip: the threshold tau that the weights will be clipped at, 0 for none. Without a curve the
-    weights are not looked at. Raises InputError for a clip outside [0, 1].
+    estimator: what will weigh the clicks, where it needs a curve; clip: the threshold tau of one
+    that clips, 0 for none, at which the clipped estimator is IPS. Without a curve, or for an
+    estimator that needs none, the weights are not looked at. Raises InputError for a clip outside
+    [0, 1].
     """
     log = joined.clicks
     findings = [
@@ -86,8 +94,9 @@ def inspect_together(
         unshown_candidates(log).finding(),
         _pairs(log, corpus),
     ]
-    if curve is not None:
-        findings += [_coverage(log, curve, curve_name), *_weights(log, curve, clip)]
+    if curve is not None and "curve" in estimator.needs:
+        weights = _weights(log, estimator, Belief(curve, clip))
+        findings += [_coverage(log, curve, curve_name), *weights]
     counts = {**_counts(log), "clicks_left_out": joined.overlap.clicks - log.total_clicks}
     return Inspection("together", "log and corpus", "", tuple(findings), counts)
 
@@ -183,11 +192,13 @@ def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition
     )
 
 
-def _weights(log: ClickLog, curve: ExaminationCurve, clip: float) -> list[Finding]:
-    propensity = curve.at(log.rank)
-    unseen = _clicked_at(log, propensity <= LEAST_PROPENSITY)
+def _weights(log: ClickLog, estimator: Estimator, belief: Belief) -> list[Finding]:
+    # A number that is not finite is a finding here, and no error.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        numbers = estimator.numbers(log, belief)
+    unseen = _clicked_at(log, ~(np.abs(numbers.u) < 1.0 / LEAST_PROPENSITY))
     findings = []
-    if unseen and clip <= 0:
+    if unseen:
         first = unseen[0]
         return [
             Finding(
@@ -201,10 +212,9 @@ def _weights(log: ClickLog, curve: ExaminationCurve, clip: float) -> list[Findin
         ]
     if not log.total_clicks:
         return []
-    if clip > 0:
-        findings.append(_clipping(log, propensity, clip))
-    clipped = clipped_propensities(propensity, clip)
-    return [*findings, *_concentration(log, clipped)]
+    if "clip" in estimator.needs and belief.clip > 0:
+        findings.append(_clipping(log, belief.curve.at(log.rank), belief.clip))
+    return [*findings, *_concentration(log, numbers)]
 
 
 def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Finding:
@@ -221,13 +231,13 @@ def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Fi
     )  # fmt: skip
 
 
-def _concentration(log: ClickLog, propensity: NDArray[np.float64]) -> list[Finding]:
-    found = click_weight_diagnostics(log, propensity)
+def _concentration(log: ClickLog, numbers: RowNumbers) -> list[Finding]:
+    found = click_weight_diagnostics(log, numbers)
     share = found.effective_sample_size / found.clicks
-    heavy = heaviest_share(log, propensity)
+    heavy = heaviest_share(log, numbers)
     # Even equal weights put 5 / n on five clicks.
     much = heavy > max(_HEAVY, 2 * HEAVIEST / found.clicks)
-    weights = inverse_propensities(log, propensity)
+    weights = click_weights(log, numbers)
     top = int(np.argmax(weights))
     return [
         Finding(
@@ -257,15 +267,13 @@ def _concentration(log: ClickLog, propensity: NDArray[np.float64]) -> list[Findi
     ]
 
 
-def heaviest_share(
-    log: ClickLog, propensities: NDArray[np.float64], clicks: int = HEAVIEST
-) -> float:
-    """Share of the whole weight sum 1 / q that the heaviest clicks carry, 0 to 1.
+def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> float:
+    """Share of the summed weight u of all clicks that the heaviest carry, 0 to 1.
 
-    propensities q [rows]. A log without clicks gives 0. Raises InputError for a clicked row whose
-    propensity is 0.
+    numbers [rows]: u and v, or propensities q for u = 1 / q. A log without clicks gives 0. Raises
+    InputError as `click_weights` does.
     """
-    weight = inverse_propensities(log, propensities)
+    weight = click_weights(log, numbers)
     total = float((weight * log.clicks).sum())
     if not total:
         return 0.0

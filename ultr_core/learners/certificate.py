@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.subspace import Subspace
 
 Solver = Literal["newton", "cutting-plane"]
+
+DUALITY_GAP = "relative duality gap"
 
 # From this gap on a bound on rounding takes the place of a second sum over all pairs.
 ROUNDING_IS_SMALL = 1e-3
@@ -32,11 +34,10 @@ class Certificate:
     float32. ``passes`` counts products with the feature matrix (the final check included),
     ``stopped_early`` says that a callback ended the fit.
 
-    A learner without a duality gap subclasses this: ``measure`` names what its ``gap`` is, which
-    ``converged`` holds against the tolerance, and ``sentence`` says what that proves.
+    ``measure`` names what ``gap`` is; a learner that has no duality gap gives another name, and
+    ``converged`` holds that number against the tolerance. It may subclass this for a ``sentence``
+    that says what its own measure proves.
     """
-
-    measure: ClassVar[str] = "relative duality gap"
 
     primal: float
     dual: float
@@ -46,10 +47,16 @@ class Certificate:
     solver: str
     converged: bool
     stopped_early: bool
+    measure: str = DUALITY_GAP
 
     @property
     def sentence(self) -> str:
         """What the certificate says, in words."""
+        if self.measure != DUALITY_GAP:
+            return (
+                f"Certificate: the training objective is {self.primal:.4g}, at a {self.measure} of "
+                f"{self.gap:.2g}."
+            )
         return (
             f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "
             f"can get below it by more than {self.gap:.2%}. Whoever trains on these weights with "

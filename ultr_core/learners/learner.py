@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ultr_core.corpus import Corpus
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.ranker import LinearRanker
@@ -32,7 +35,25 @@ class Fit(Protocol):
         seed: int = ...,
         callback: Callback | None = ...,
     ) -> LinearRanker:
-        """The ranker, with a certificate of how near the optimum it is."""
+        """The ranker, with a certificate of how near the optimum it is.
+
+        ``callback`` must be called at least once, with a `Progress`, and often in a long fit:
+        pages show it, and it raises to end a fit that nobody wants any more.
+        """
+
+
+class Objective(Protocol):
+    """What a learner minimises."""
+
+    def __call__(
+        self,
+        corpus: Corpus,
+        weights: Weights,
+        cost: float,
+        coefficients: NDArray[np.float64],
+        /,
+    ) -> float:
+        """Its value at any weight vector, in float64."""
 
 
 class FitPath(Protocol):
@@ -55,11 +76,16 @@ class Learner:
     """One learner.
 
     key, label: its stable name, and the name that readers see. words: what it minimises, in one
-    sentence. source: where it comes from. fit: trains at one C. path: trains at several, where it
-    can do better than one fit after the other. costs: values of C that validation chooses from.
+    sentence. source: where it comes from. fit: trains at one C. objective: what ``fit`` minimises,
+    written down once more and plainly, for tests hold each fit against it. path: trains at several,
+    where it can do better than one fit after the other. costs: values of C that validation chooses
+    from.
 
-    Its rankers are `LinearRanker`; a certificate of another kind than the duality gap is a subclass
-    of `Certificate` that says what its gap measures.
+    The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
+    ``weights.clicks``: the larger C, the nearer to the clicks.
+
+    Its rankers are `LinearRanker`; a certificate of another kind than the duality gap names its
+    ``measure``.
     """
 
     key: str
@@ -67,6 +93,7 @@ class Learner:
     words: str
     source: str
     fit: Fit
+    objective: Objective
     path: FitPath | None = None
     costs: tuple[float, ...] = COST_GRID
 

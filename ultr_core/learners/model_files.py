@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,6 +47,7 @@ FORMAT, VERSION = "ultr-lab linear ranker", 1
 _WHAT = "The ranker"
 _LARGEST_ID = 2**63 - 1
 _MOST_IDS_SHOWN = 5
+_LONGEST_MEASURE = 60
 
 
 def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) -> str:
@@ -244,7 +245,8 @@ def _is_number(value: Any) -> bool:
 def _certificate(values: Any, name: str) -> Certificate:
     found = {}
     for field in fields(Certificate):
-        value = values.get(field.name) if isinstance(values, dict) else None
+        default = None if field.default is MISSING else field.default  # older files lack it
+        value = values.get(field.name, default) if isinstance(values, dict) else None
         kind = {"float": float, "int": int, "str": str, "bool": bool}[str(field.type)]
         right = _is_number(value) if kind is float else type(value) is kind
         if not right:
@@ -253,4 +255,10 @@ def _certificate(values: Any, name: str) -> Certificate:
                 f"{kind.__name__} is needed."
             )
         found[field.name] = kind(value)
+    measure = str(found["measure"])
+    if not (measure.isprintable() and 0 < len(measure) <= _LONGEST_MEASURE):
+        raise InputError(
+            f"{name}: the certificate's measure is {quoted(measure)}; a name of at most "
+            f"{_LONGEST_MEASURE} characters in one line is needed."
+        )
     return Certificate(**found)

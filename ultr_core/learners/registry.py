@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.learner import Learner
-from ultr_core.learners.ranker import fit_path, fit_ranker
+from ultr_core.learners.ranker import fit_path, fit_ranker, objective_value
 
 SVM = Learner(
     "svm",
@@ -15,6 +15,7 @@ SVM = Learner(
     "Minimises the weighted hinge of all pairs of a clicked and another document of its query.",
     "section 6 of Joachims, Swaminathan and Schnabel (2017)",
     fit_ranker,
+    objective_value,
     fit_path,
 )
 

@@ -1,11 +1,10 @@
 """Lessons on the paper: questions, predictions, what is found, exercises with checked answers.
 
-    source, reader = DirectSource(), Settings()
     lesson = LESSONS[3]
-    found = lesson.measure(source, lesson.settings(reader))
+    found = lesson.measure(Lab(lesson.settings(Settings())))
     lesson.exercise.judge("50%", found.numbers).right
 
-Every number comes from the core through a :class:`Source`; words are templates over them.
+Every number comes from a :class:`~ultr_core.lab.Lab`; words are templates over them.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
     from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
     from ultr_core.lessons.shown import LESSONS, shown_state
-    from ultr_core.lessons.source import DirectSource, Source
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -34,7 +32,6 @@ __all__ = [
     "PLANS",
     "TRIES_BEFORE_SOLUTION",
     "Choice",
-    "DirectSource",
     "Door",
     "Exercise",
     "Found",
@@ -43,7 +40,6 @@ __all__ = [
     "Mistake",
     "Plan",
     "PlanRow",
-    "Source",
     "Term",
     "Verdict",
     "plan_html",

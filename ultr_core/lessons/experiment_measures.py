@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ultr_core.errors import InputError
-from ultr_core.experiments.live import LiveDesign
 from ultr_core.experiments.propensity_study import SwapDesign
+from ultr_core.lab import Lab
 from ultr_core.lessons.model import Found
-from ultr_core.lessons.source import Source
 from ultr_core.propensity.chosen import true_curve
 from ultr_core.risk.sign_test import SignTest, sign_test
-from ultr_core.settings import Settings
 
 PAPER_RESULT = (87, 48, 83)
 """Wins, losses and ties against the production ranker, Section 7.6 of the paper."""
@@ -20,17 +18,17 @@ CLASS_RESULT = (9, 1, 5)
 """Wins, losses and ties of the exercise on the sign test."""
 
 
-def rank_of_swap(source: Source, settings: Settings) -> dict[str, float]:
+def rank_of_swap(lab: Lab) -> dict[str, float]:
     """The rank that lesson 8 is about, and how often it is truly looked at."""
-    numbers = swapped(source, settings).numbers
+    numbers = swapped(lab).numbers
     return {name: numbers[name] for name in ("rank", "real")}
 
 
-def swapped(source: Source, settings: Settings) -> Found:
+def swapped(lab: Lab) -> Found:
     """Lesson 8: swapping two ranks measures examination; plain click rates do not."""
     design = SwapDesign()
-    found = source.swaps(settings, design, "swap")
-    rates = source.swaps(settings, design, "ctr")
+    found = lab.swaps(design)
+    rates = lab.swaps(design, "ctr")
     if found.estimate is None or rates.estimate is None:
         raise InputError(f"The swap experiment gives no curve here: {found.reason}")
     known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
@@ -43,7 +41,7 @@ def swapped(source: Source, settings: Settings) -> Found:
     assert last.value and last.low and last.high and task.value
     # The ratio of all that was shown; the estimate compares lists of the same lengths.
     rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
-    naive, truth = plain[last.rank] or 0.0, float(true_curve(settings).at(last.rank))
+    naive, truth = plain[last.rank] or 0.0, float(true_curve(lab.settings).at(last.rank))
     numbers = {
         "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
         "real": truth, "plain": naive, "sessions": design.sessions,
@@ -63,10 +61,10 @@ def swapped(source: Source, settings: Settings) -> Found:
     return Found(numbers, sentence.format(**numbers))
 
 
-def live_test(source: Source, settings: Settings) -> Found:
+def live_test(lab: Lab) -> Found:
     """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
     paper, mine = sign_test(*PAPER_RESULT), sign_test(*CLASS_RESULT)
-    result = source.live(settings, LiveDesign())
+    result = lab.live()
     contest = result.contests[0]
     outcomes = 2**mine.decided
     numbers = {

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.errors import InputError
-from ultr_core.experiments import World, user_model
+from ultr_core.experiments import Comparison, World, user_model
 from ultr_core.experiments.studies import load_shipped
 from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.lab import Lab
 from ultr_core.lessons.model import Found
-from ultr_core.lessons.source import Source, comparison_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
@@ -36,9 +36,9 @@ MUCH_WORSE = 1.25
 """How many times the harm of one wrong belief the other must do to count as worse."""
 
 
-def relevance_by_rank(source: Source, settings: Settings) -> dict[str, float]:
+def relevance_by_rank(lab: Lab) -> dict[str, float]:
     """How much more often the top is relevant than a deep rank; needs no click."""
-    world = source.world(settings)
+    world = lab.world()
     deep = _deep_rank(world)
     top, low = _relevant_share(world, 1), _relevant_share(world, deep)
     return {
@@ -46,10 +46,10 @@ def relevance_by_rank(source: Source, settings: Settings) -> dict[str, float]:
     }  # fmt: skip
 
 
-def clicks_by_rank(source: Source, settings: Settings) -> Found:
+def clicks_by_rank(lab: Lab) -> Found:
     """Lesson 1: clicks fall faster than relevance, by the factor of examination."""
-    world, log = source.world(settings), source.logs(settings, 0).train
-    numbers = relevance_by_rank(source, settings)
+    world, log = lab.world(), lab.logs().train
+    numbers = relevance_by_rank(lab)
     deep = int(numbers["deep"])
     top_rate, deep_rate = click_rate(log, 1), click_rate(log, deep)
     if deep_rate == 0:
@@ -57,7 +57,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
             f"This world has no click at rank {deep}; choose a corpus with longer lists."
         )
     middle = max(2, deep // 2)
-    seen = float(true_curve(settings).at(middle))
+    seen = float(true_curve(lab.settings).at(middle))
     # The exercise is about the numbers that stand in it: 13.2%, not 13.1795%.
     share = round(_relevant_share(world, middle), 3)
     numbers |= {
@@ -65,7 +65,7 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
         "deep_rate": deep_rate,
         "truth": top_rate / deep_rate,
         "attention": top_rate / deep_rate / numbers["relevance_ratio"],
-        "examined": 1 / float(true_curve(settings).at(deep)),
+        "examined": 1 / float(true_curve(lab.settings).at(deep)),
         "middle": middle,
         "middle_share": share,
         "middle_seen": seen,
@@ -83,22 +83,22 @@ def clicks_by_rank(source: Source, settings: Settings) -> Found:
     return Found(numbers, sentence.format(**numbers))
 
 
-def rank_of_unseen(source: Source, settings: Settings) -> dict[str, float]:
+def rank_of_unseen(lab: Lab) -> dict[str, float]:
     """The rank that lesson 2 is about; needs no click."""
-    return {"rank": min(8, _deep_rank(source.world(settings)))}
+    return {"rank": min(8, _deep_rank(lab.world()))}
 
 
-def unseen_relevant(source: Source, settings: Settings) -> Found:
+def unseen_relevant(lab: Lab) -> Found:
     """Lesson 2: for each seen relevant document 1/p - 1 others went unseen."""
-    world, log = source.world(settings), source.logs(settings, 0).train
-    rank = int(rank_of_unseen(source, settings)["rank"])
+    world, log = lab.world(), lab.logs().train
+    rank = int(rank_of_unseen(lab)["rank"])
     rows = (log.rank == rank) & world.train.relevance[log.document]
     shown, clicked = int(log.impressions[rows].sum()), int(log.clicks[rows].sum())
     if clicked == 0:
         raise InputError(
             f"No relevant document at rank {rank} was clicked; choose a corpus with longer lists."
         )
-    p = float(true_curve(settings).at(rank))
+    p = float(true_curve(lab.settings).at(rank))
     milder = float(PowerLaw(MILDER_ETA).at(10))
     numbers = {
         "rank": rank, "shown": shown, "clicked": clicked, "missed": shown - clicked,
@@ -119,9 +119,9 @@ def small_world(settings: Settings) -> SmallWorld:
     return SmallWorld.under(settings, {}).clean
 
 
-def one_query(source: Source, settings: Settings) -> Found:
+def one_query(lab: Lab) -> Found:
     """Lesson 3: the weighted sum of ranks is right on average, by enumerating every visit."""
-    world = small_world(settings)
+    world = small_world(lab.settings)
     law, query = click_law(world.users), world.query
     weights = tuple(times(query.new, world.inverse))
     totals, unit = law.totals(weights)
@@ -155,17 +155,23 @@ def one_query(source: Source, settings: Settings) -> Found:
     return Found(numbers, sentence.format(**numbers))
 
 
-def baselines(source: Source, settings: Settings) -> dict[str, float]:
+def baselines(lab: Lab) -> dict[str, float]:
     """Test risks of production and skyline; no click is needed."""
-    fixed = source.world(settings).baselines
+    fixed = lab.world().baselines
     return {"production": fixed["production"].risk, "skyline": fixed["skyline"].risk}
 
 
-def learned(source: Source, settings: Settings) -> Found:
+def naive_and_weighted(lab: Lab) -> Comparison:
+    """The comparison on all draws of the two rankers that lessons speak of."""
+    methods, draws = ("naive", "propensity"), range(lab.settings.draws)
+    return lab.comparison([(draw, method) for method in methods for draw in draws])
+
+
+def learned(lab: Lab) -> Found:
     """Lesson 4: how far naive and weighted rankers go from production to the skyline."""
-    comparison = comparison_of(source, settings)
+    comparison = naive_and_weighted(lab)
     naive, weighted = (comparison.rankers[key].risk.value for key in ("naive", "propensity"))
-    numbers = baselines(source, settings) | {"naive": naive, "weighted": weighted}
+    numbers = baselines(lab) | {"naive": naive, "weighted": weighted}
     exact = numbers["production"] - numbers["skyline"]
     gap = shown_difference(numbers["production"], numbers["skyline"])
     if gap <= 0:
@@ -187,9 +193,9 @@ def learned(source: Source, settings: Settings) -> Found:
     return Found(numbers, comparison.sentence)
 
 
-def few_clicks(source: Source, settings: Settings) -> Found:
+def few_clicks(lab: Lab) -> Found:
     """Lesson 5: with few clicks variance costs more than bias."""
-    comparison, picture = comparison_of(source, settings), source.picture(settings)
+    comparison, picture = naive_and_weighted(lab), lab.picture()
     excess = comparison.naive_excess
     assert excess is not None
     at = np.array(sorted(set(FOUR_CLICKS)))
@@ -222,36 +228,36 @@ def few_clicks(source: Source, settings: Settings) -> Found:
     return Found(numbers, first + sentence.format(**numbers))
 
 
-def noise_share(source: Source, settings: Settings) -> dict[str, float]:
+def noise_share(lab: Lab) -> dict[str, float]:
     """Expected share of clicks on irrelevant documents, and the same at the default noise."""
-    queries = source.world(settings).train
+    queries = lab.world().train
     shares = {}
-    for name, eps in (("share", settings.eps_minus), ("default_share", Settings().eps_minus)):
-        model = user_model(settings.with_values(eps_minus=eps))
+    for name, eps in (("share", lab.settings.eps_minus), ("default_share", Settings().eps_minus)):
+        model = user_model(lab.settings.with_values(eps_minus=eps))
         chance = model.click_probability(queries.relevance, queries.presented_ranks)
         # Queries are drawn alike, so that each document counts once.
         shares[name] = 100 * float(chance[~queries.relevance].sum() / chance.sum())
     return shares
 
 
-def noisy_order(source: Source, settings: Settings) -> Found:
+def noisy_order(lab: Lab) -> Found:
     """Lesson 6: noise shrinks and shifts the weighted risk, and keeps its order."""
-    picture = source.picture(settings)
+    picture = lab.picture()
     production, skyline = (picture.kinds.index(kind) for kind in ("production", "skyline"))
     true, expected = picture.true_risk, picture.weighted.expected
     tau = picture.weighted.kendall
     gap = shown_difference(float(true[production]), float(true[skyline]))
-    numbers = noise_share(source, settings) | {
+    numbers = noise_share(lab) | {
         "tau": tau,
         "naive_tau": picture.naive.kendall,
         "slope": picture.slope,
         "intercept": picture.intercept,
-        "eps": settings.eps_minus,
+        "eps": lab.settings.eps_minus,
         "true_production": float(true[production]),
         "true_skyline": float(true[skyline]),
         "true_gap": gap,
         "expected_gap": float(expected[production] - expected[skyline]),
-        "noise_gap": settings.eps_minus * gap,
+        "noise_gap": lab.settings.eps_minus * gap,
         "with_shift": picture.slope * gap + picture.intercept,
         "answer": picture.slope * gap,
         "truth": 2 if tau > 0.9 else 1 if tau > 0.5 else 0,
@@ -264,23 +270,23 @@ def noisy_order(source: Source, settings: Settings) -> Found:
     return Found(numbers, sentence.format(**numbers))
 
 
-def wrong_belief(source: Source, settings: Settings) -> Found:
+def wrong_belief(lab: Lab) -> Found:
     """Lesson 7: what a wrong assumed η does to the trained ranker, on one click log."""
-    risks = belief_risks(source, settings)
+    risks = belief_risks(lab)
     low, right, high = (risks[belief] for belief in BELIEFS)
-    naive = source.trained(settings, 0, "naive").test.risk
-    believed = assumed_curve(settings.with_values(assumed_eta=BELIEFS[2]))
-    ratio = 9 ** (BELIEFS[2] - settings.eta)
+    naive = lab.trained(0, "naive").test.risk
+    believed = assumed_curve(lab.settings.with_values(assumed_eta=BELIEFS[2]))
+    ratio = 9 ** (BELIEFS[2] - lab.settings.eta)
     harm_low, harm_high = max(low - right, 0.0), max(high - right, 0.0)
     alike = max(harm_low, harm_high) <= MUCH_WORSE * min(harm_low, harm_high)
     numbers = {
         "naive": naive, "low": low, "right": right, "high": high,
         "harm_low": low - right, "harm_high": high - right,
         "truth": 2 if alike else 1 if harm_high > harm_low else 0,
-        "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**settings.eta),
+        "belief_weight": float(9 ** BELIEFS[2]), "true_weight": float(9**lab.settings.eta),
         "inverse": 1 / ratio, "study_logs": load_shipped("figures").base.draws,
-        "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**settings.eta,
-        "answer": float(true_curve(settings).at(9) / believed.at(9)),
+        "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**lab.settings.eta,
+        "answer": float(true_curve(lab.settings).at(9) / believed.at(9)),
     }  # fmt: skip
     better = {True: "still better than not weighting at all", False: "worse than not weighting"}
     sentence = (
@@ -291,14 +297,10 @@ def wrong_belief(source: Source, settings: Settings) -> Found:
     return Found(numbers, sentence.format(**numbers))
 
 
-def belief_risks(source: Source, settings: Settings) -> Mapping[float, float]:
+def belief_risks(lab: Lab) -> Mapping[float, float]:
     """Test risk of the weighted ranker by the η that the learner believes in, on one log."""
-    return {
-        belief: source.trained(
-            settings.with_values(assumed_eta=belief), 0, "propensity"
-        ).test.risk
-        for belief in BELIEFS
-    }  # fmt: skip
+    labs = {belief: lab.at(lab.settings.with_values(assumed_eta=belief)) for belief in BELIEFS}
+    return {belief: at.trained(0, "propensity").test.risk for belief, at in labs.items()}
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from ultr_core.export.page_links import page_query
 from ultr_core.lessons.answers import Exercise
-from ultr_core.lessons.source import Source
 from ultr_core.lessons.traffic import one_log
 from ultr_core.settings import SHARED_FIELDS, Settings
 
 if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme
+    from ultr_core.lab import Lab
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson.
+    """One lesson; what it computes, it asks of a lab at its own settings.
 
     Attributes:
         key: short name, for files and tests.
@@ -153,13 +153,13 @@ class Lesson:
     terms: tuple[str, ...]
     changes: Mapping[str, Any]
     prediction: Choice | Guess
-    measure: Callable[[Source, Settings], Found]
-    figure: Callable[[Source, Settings, Theme], Figure]
+    measure: Callable[[Lab], Found]
+    figure: Callable[[Lab, Theme], Figure]
     meaning: str
     shows: Door
     steps: tuple[Door, ...]
     exercise: Exercise
-    given: Callable[[Source, Settings], Mapping[str, float]] = lambda _source, _settings: {}
+    given: Callable[[Lab], Mapping[str, float]] = lambda _: {}
     traffic: Callable[[Settings], str] = one_log
 
     def settings(self, reader: Settings) -> Settings:

@@ -10,49 +10,53 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ultr_core.experiments.live import LiveDesign
 from ultr_core.experiments.propensity_study import SwapDesign, true_ratios
-from ultr_core.lessons.measures import BELIEFS, belief_risks, click_rate, small_world
-from ultr_core.lessons.source import Source, comparison_of
+from ultr_core.lab import Lab
+from ultr_core.lessons.measures import (
+    BELIEFS,
+    belief_risks,
+    click_rate,
+    naive_and_weighted,
+    small_world,
+)
 from ultr_core.lessons.traffic import VISITS
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
 from ultr_core.propensity.chosen import true_curve
-from ultr_core.settings import Settings
 
 if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme
 
 LAST_RANK = 20
 
-Picture: TypeAlias = "Callable[[Source, Settings, Theme], Figure]"
+Picture: TypeAlias = "Callable[[Lab, Theme], Figure]"
 
 
-def clicks_by_rank(source: Source, settings: Settings, theme: Theme) -> Figure:
+def clicks_by_rank(lab: Lab, theme: Theme) -> Figure:
     """Click rate and relevance by rank, both relative to rank 1."""
     from ultr_core.figures.clicks_by_rank import clicks_and_relevance
 
-    queries, log = source.world(settings).train, source.logs(settings, 0).train
+    queries, log = lab.world().train, lab.logs().train
     last = min(LAST_RANK, int(np.median(queries.corpus.sizes)))
     ranks = range(1, last + 1)
     relevance = [float(queries.relevance[queries.presented_ranks == r].mean()) for r in ranks]
     return clicks_and_relevance([click_rate(log, r) for r in ranks], relevance, theme=theme)
 
 
-def examination(source: Source, settings: Settings, theme: Theme) -> Figure:
+def examination(lab: Lab, theme: Theme) -> Figure:
     """Examination probability by rank, with its live what-if curve."""
     from ultr_core.figures import examination_figure
 
-    return examination_figure(settings, "probability", theme=theme)
+    return examination_figure(lab.settings, "probability", theme=theme)
 
 
-def settling_users(source: Source, settings: Settings, theme: Theme) -> Figure:
+def settling_users(lab: Lab, theme: Theme) -> Figure:
     """How the weighted sum of ranks of one query settles over its users."""
     from ultr_core.figures.proof_curves import settling
 
-    world = small_world(settings)
+    world = small_world(lab.settings)
     weights = tuple(times(world.query.new, world.inverse))
-    _, clicks = simulate(world, VISITS, settings.seed)
+    _, clicks = simulate(world, VISITS, lab.settings.seed)
     at, mean, error = running_mean(clicks, weights)
     loss = float(world.query.loss(world.query.new))
     return settling(
@@ -60,49 +64,49 @@ def settling_users(source: Source, settings: Settings, theme: Theme) -> Figure:
     )
 
 
-def trained(source: Source, settings: Settings, theme: Theme) -> Figure:
+def trained(lab: Lab, theme: Theme) -> Figure:
     """Test risks of production, naive, weighted and full information."""
     from ultr_core.figures import comparison_figure
 
-    return comparison_figure(comparison_of(source, settings), complete=True, theme=theme)
+    return comparison_figure(naive_and_weighted(lab), complete=True, theme=theme)
 
 
-def risks(source: Source, settings: Settings, theme: Theme) -> Figure:
+def risks(lab: Lab, theme: Theme) -> Figure:
     """Weighted estimates of the sixty rankers against their true risk."""
     from ultr_core.figures import risk_figure
 
-    return risk_figure(source.picture(settings), "propensity", theme=theme)
+    return risk_figure(lab.picture(), "propensity", theme=theme)
 
 
-def beliefs(source: Source, settings: Settings, theme: Theme) -> Figure:
+def beliefs(lab: Lab, theme: Theme) -> Figure:
     """Test risk by the η that the learner believes in."""
     from ultr_core.figures.propensity_charts import curve_risk_figure
 
-    found = belief_risks(source, settings)
-    naive = source.trained(settings, 0, "naive").test.risk
+    found = belief_risks(lab)
+    naive = lab.trained(0, "naive").test.risk
     rows = {"naive": ("η′ = 0, naive", "naive", naive)}
     for belief in BELIEFS:
-        right = ", the truth" if belief == settings.eta else ""
+        right = ", the truth" if belief == lab.settings.eta else ""
         rows[str(belief)] = (f"η′ = {belief:g}{right}", "propensity", found[belief])
     return curve_risk_figure(rows, theme=theme)
 
 
-def swap_curves(source: Source, settings: Settings, theme: Theme) -> Figure:
+def swap_curves(lab: Lab, theme: Theme) -> Figure:
     """The curve from swaps beside plain click rates and the truth."""
     from ultr_core.figures.propensity_charts import curve_figure
 
     design = SwapDesign()
-    truth = true_ratios(true_curve(settings), design)
+    truth = true_ratios(true_curve(lab.settings), design)
     return curve_figure(
-        source.swaps(settings, design, "swap"),
+        lab.swaps(design),
         truth.tolist(),
-        other=source.swaps(settings, design, "ctr"),
+        other=lab.swaps(design, "ctr"),
         theme=theme,
     )
 
 
-def win_shares(source: Source, settings: Settings, theme: Theme) -> Figure:
+def win_shares(lab: Lab, theme: Theme) -> Figure:
     """Win shares of both contests, here and in the paper."""
     from ultr_core.figures.propensity_charts import win_share_figure
 
-    return win_share_figure(source.live(settings, LiveDesign()), theme=theme)
+    return win_share_figure(lab.live(), theme=theme)

@@ -59,6 +59,10 @@ class Proof:
         """Evaluate the claim on ``evidence``."""
         return Check(self, self.evaluate(evidence))
 
+    def __reduce__(self) -> tuple[Callable[[str], Proof], tuple[str]]:
+        """Pickle the name alone: the functions are those of ``PROOFS``."""
+        return _registered, (self.name,)
+
 
 @dataclass(frozen=True)
 class Check:
@@ -143,3 +147,9 @@ def proof(
         return Proof(name, title, section, statement, formula, assumes, fails_when, evaluate)
 
     return make
+
+
+def _registered(name: str) -> Proof:
+    from ultr_core.proofs.registry import PROOFS
+
+    return PROOFS[name]

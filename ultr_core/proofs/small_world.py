@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from urllib.parse import urlencode
 
 import numpy as np
@@ -215,8 +215,9 @@ class SmallWorld:
         )
 
 
+@cache
 def default_world() -> SmallWorld:
-    """The world that the walker starts with."""
+    """The world that the walker starts with, made once."""
     return SmallWorld.from_query({})
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         displays_of_logs,
         estimate_click_rates,
     )
-    from ultr_core.propensity.estimator import Belief, Estimator
+    from ultr_core.propensity.estimator import Belief, Estimator, Expectation
     from ultr_core.propensity.estimators import CLIP_GRID, ESTIMATORS, estimator_named
     from ultr_core.propensity.fits import FITS
     from ultr_core.propensity.harvesting import (
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         ClippingEffect,
         Weights,
         click_weight_diagnostics,
+        click_weights,
         clipped_propensities,
         clipping_effect,
         full_information_weights,
@@ -111,6 +112,7 @@ __all__ = [
     "CurveOptions",
     "DisplayCounts",
     "Estimator",
+    "Expectation",
     "InterventionalSets",
     "LogEstimate",
     "LogPreview",
@@ -129,6 +131,7 @@ __all__ = [
     "assemble_curve",
     "assumed_curve",
     "click_weight_diagnostics",
+    "click_weights",
     "clipped_propensities",
     "clipping_effect",
     "curve_notices",

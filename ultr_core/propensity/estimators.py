@@ -9,7 +9,15 @@ import numpy as np
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.feedback.click_log import ClickLog
-from ultr_core.propensity.estimator import Belief, Estimator
+from ultr_core.propensity.estimator import (
+    NO_BIAS,
+    NO_BIAS_BUT_NOISE,
+    RIGHT_CURVE,
+    RIGHT_CURVE_ABOVE_CLIP,
+    RIGHT_CURVE_BUT_NOISE,
+    Belief,
+    Estimator,
+)
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 
@@ -30,6 +38,12 @@ def _clipped(log: ClickLog, belief: Belief) -> RowNumbers:
     return RowNumbers.dividing_by(propensities)
 
 
+_UNDER_NOISE = (
+    NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
+    RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
+)
+_INVERSE = (RIGHT_CURVE, RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE)
+
 _PAPER = "Joachims, Swaminathan and Schnabel (2017)"
 
 ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
@@ -42,8 +56,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 counts="every click counts 1",
                 words="Every click counts 1, as if all ranks were examined alike; too low for "
                 "documents that were shown far down.",
-                assumes="every rank is examined equally often, and only relevant documents are "
-                "clicked",
+                expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
                 source=f"equation (5) of {_PAPER} with all propensities 1",
                 numbers=_naive,
                 clips=(1.0,),
@@ -56,8 +69,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "on average if the propensities are and every candidate was shown, but for noise: "
                 "clicks on irrelevant documents move it by a factor and a constant, the same for "
                 "every ranker.",
-                assumes="the propensities are right and above 0 for every document that can be "
-                "clicked, and only relevant documents are clicked",
+                expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
                 numbers=_inverse,
                 needs=("curve",),
@@ -67,7 +79,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "Clipped",
                 counts="a click counts 1 / propensity, and at most 1 / τ",
                 words="As IPS, with no propensity below τ: less spread, some bias downwards.",
-                assumes="as IPS, and no propensity of a clicked document is below τ",
+                expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
                 source=f"section 7.2 of {_PAPER}",
                 numbers=_clipped,
                 needs=("curve", "clip"),
@@ -80,7 +92,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 words="As IPS, but divided by the summed weight: the mean rank of a clicked "
                 "document, also of irrelevant ones that were clicked. A common factor of the "
                 "propensities leaves it as it is.",
-                assumes="as IPS; as a ratio it is slightly biased, by about 1 / N",
+                expects=_INVERSE,
                 source="Swaminathan and Joachims (NIPS 2015)",
                 numbers=_inverse,
                 needs=("curve",),

@@ -151,7 +151,7 @@ def pages_of(raw: IO[bytes], chunk: Chunk, name: str) -> Iterator[Page]:
             raise damaged(name)
         page = _page(fields, size)
         if page is not None:
-            if page.cells < 0:
+            if not (isinstance(page.cells, int) and page.cells >= 0):  # a header may lack it
                 raise damaged(name)
             cells += 0 if page.is_dictionary else page.cells
             yield page

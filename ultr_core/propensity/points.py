@@ -30,8 +30,8 @@ FEWEST_CLICKS = 10
 MOST_RANKS = CURVE_RANKS.most
 """Ranks that a curve from a log may have."""
 
-MOST_PAIRED = 1_000
-"""Ranks that may be compared pair by pair, which takes time and memory with their square."""
+MOST_PAIRED = 500
+"""Ranks that may be compared pair by pair, which takes seconds here, and time with their cube."""
 
 _Z = float(ndtri(0.975))
 

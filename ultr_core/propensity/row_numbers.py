@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.ranking import real_numbers
 from ultr_core.words import counted
 
@@ -23,6 +24,8 @@ FloatArray = NDArray[np.float64]
 
 LEAST_PROPENSITY = 1e-100
 """Below this the squares of inverses no longer add up to a finite number."""
+
+_NEAR_0 = 1e-90  # an estimator may multiply 1 / p by a factor
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -58,9 +61,10 @@ class RowNumbers:
 
     @classmethod
     def dividing_by(cls, propensities: ArrayLike, v: ArrayLike = 0.0) -> RowNumbers:
-        """u = 1 / q for propensities q [rows]; only those of clicked rows matter.
+        """u = 1 / q for propensities q [rows] of at most 1; only those of clicked rows matter.
 
-        Raises InputError as the class does; `on_log` refuses a clicked row whose q is 0.
+        Raises InputError as the class does; `on_log` refuses a clicked row whose q is 0 or above 1.
+        A divisor that is not a propensity has another way: ``RowNumbers(1 / (p + 0.1))``.
 
         >>> RowNumbers.dividing_by([1.0, 0.5, 0.0]).u.tolist()
         [1.0, 2.0, inf]
@@ -136,17 +140,43 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     of_clicked = q[clicked]
     right = (of_clicked > LEAST_PROPENSITY) & (of_clicked <= 1)
     if not right.all():
-        wrong = clicked[~right]
-        row, rank = int(wrong[0]), int(log.rank[wrong[0]])
-        affected = int(log.clicks[wrong[log.rank[wrong] == rank]].sum())
-        raise InputError(
-            f"Rank {rank} has {counted(affected, 'click')} but propensity "
-            f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
-            "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
-        )
+        raise _without_propensity(log, q, clicked[~right], log.clicks, "click")
     inverse = np.zeros(q.size)
     inverse[clicked] = 1.0 / of_clicked
     return inverse
+
+
+def require_propensities(log: ClickLog, curve: ExaminationCurve, numbers: RowNumbers) -> None:
+    """Raise InputError for a click or an impression at propensity 0 that has no finite number.
+
+    curve: what the numbers were made from. Numbers that are not finite for another reason are left
+    to `RowNumbers.on_log`, and so are those of another number of rows.
+    """
+    for values, counts, what in (
+        (numbers.u, log.clicks, "click"),
+        (numbers.v, log.impressions, "impression"),
+    ):
+        if values.shape != counts.shape:
+            continue
+        infinite = np.flatnonzero((counts > 0) & ~(np.abs(values) < 1.0 / LEAST_PROPENSITY))
+        if infinite.size:
+            p = curve.at(log.rank)
+            unseen = infinite[p[infinite] <= _NEAR_0]
+            if unseen.size:
+                raise _without_propensity(log, p, unseen, counts, what)
+
+
+def _without_propensity(
+    log: ClickLog, q: FloatArray, wrong: NDArray[np.intp], counts: NDArray[np.int64], what: str
+) -> InputError:
+    """What to say of the first of the rows that counts although its propensity is unusable."""
+    row, rank = int(wrong[0]), int(log.rank[wrong[0]])
+    affected = int(counts[wrong[log.rank[wrong] == rank]].sum())
+    return InputError(
+        f"Rank {rank} has {counted(affected, what)} but propensity "
+        f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
+        "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
+    )
 
 
 def _require_finite(log: ClickLog, values: FloatArray, what: str) -> None:

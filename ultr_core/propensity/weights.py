@@ -33,6 +33,8 @@ from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
+_ROUNDING = 1e-12  # of sums over rows, far above their rounding and below any real difference
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
@@ -77,7 +79,8 @@ class Weights:
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
         always add up to the same; so no difference of risk changes, and no sum is negative. Of all
-        such shifts it is the smallest, and raises the hinge bound least.
+        such shifts it is the smallest, and raises the hinge bound least. What remains below
+        1e-12 of the query's largest a is rounding of the sums, and becomes 0.
 
         values a [documents], query_offsets [queries + 1], clicks n. Raises InputError as the class
         does, and for arrays that do not fit.
@@ -87,8 +90,10 @@ class Weights:
         """
         signed = real_numbers(values, "Weights").astype(np.float64)
         offsets = checked_offsets(query_offsets, signed.size)
-        least = np.minimum.reduceat(signed, offsets[:-1])
-        return cls(signed - least[query_of_document(offsets)], clicks)
+        query = query_of_document(offsets)
+        above = signed - np.minimum.reduceat(signed, offsets[:-1])[query]
+        size = np.maximum.reduceat(np.abs(signed), offsets[:-1])[query]
+        return cls(np.where(above <= _ROUNDING * size, 0.0, above), clicks)
 
 
 def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
@@ -218,13 +223,24 @@ def effective_sample_size(by_row: FloatArray, weight: FloatArray) -> float:
     return total**2 / float(by_row @ weight) if total > 0 else 0.0
 
 
-def click_weight_diagnostics(log: ClickLog, propensities: ArrayLike) -> ClickWeightDiagnostics:
-    """Effective sample size and concentration of the weights w = 1 / q of the clicks.
+def click_weights(log: ClickLog, numbers: Numbers) -> FloatArray:
+    """What a click counts, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
 
-    propensities q [rows]; the effective size is that of Kish (1965). A log without clicks gives
-    zeros. Raises InputError if a clicked row has propensity 0.
+    numbers [rows]: u and v, or propensities q for u = 1 / q. Raises InputError as
+    `RowNumbers.on_log` does.
     """
-    weight = inverse_propensities(log, propensities)
+    of_rows = row_numbers(numbers)
+    return RowNumbers(of_rows.u, divisor=of_rows.divisor).on_log(log).u
+
+
+def click_weight_diagnostics(log: ClickLog, numbers: Numbers) -> ClickWeightDiagnostics:
+    """Effective sample size and concentration of the weights u of the clicks.
+
+    numbers [rows]: u and v, or propensities q for u = 1 / q; the effective size is that of Kish
+    (1965). A log without clicks gives zeros. Raises InputError as `click_weights` does, such as for
+    a clicked row with propensity 0.
+    """
+    weight = click_weights(log, numbers)
     by_row = log.clicks * weight
     total = float(by_row.sum())
     if total == 0:

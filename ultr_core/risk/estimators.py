@@ -180,7 +180,7 @@ def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: B
     InputError as `estimate_risk` and `estimate_mean_rank` do.
     """
     estimate = estimate_mean_rank if estimator.normalised else estimate_risk
-    return estimate(log, ranks, estimator.numbers(log, belief))
+    return estimate(log, ranks, estimator.weigh(log, belief))
 
 
 class _Weighed(NamedTuple):

@@ -15,7 +15,6 @@ from ultr_core.claims import (
     CLAIMS,
     SECTIONS,
     VERDICTS,
-    Bench,
     Entry,
     LedgerLine,
     Measured,
@@ -27,7 +26,6 @@ from ultr_core.claims import (
 )
 from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
 from ultr_core.claims.tables import COLUMNS, content, to_csv, to_json
-from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
 from ultr_core.experiments import build_world
 from ultr_core.experiments.live import LiveDesign, run_live
@@ -45,6 +43,7 @@ from ultr_core.experiments.studies import (
 )
 from ultr_core.export import page_query, read_page_query
 from ultr_core.export.page_links import LIVE
+from ultr_core.lab import Lab
 from ultr_core.settings import PARAMETERS, Settings
 
 LIST = (
@@ -78,8 +77,7 @@ NOT_CHECKABLE = {"53l", "S1", "F0.levels", "F4.mediocre-beats-naive", "L1", "L5"
 @pytest.fixture(scope="module")
 def lines() -> tuple[LedgerLine, ...]:
     """The whole ledger on the built-in corpus, which takes a few seconds."""
-    settings = Settings()
-    return measure(Bench(build_world(settings), settings))
+    return measure(Lab())
 
 
 def test_every_claim_of_the_list_has_an_entry_and_no_number_is_given_twice() -> None:
@@ -183,11 +181,11 @@ def test_study_claims_say_when_and_how_large(lines: tuple[LedgerLine, ...]) -> N
 
 
 def test_a_corpus_that_allows_no_measurement_is_said(lines: tuple[LedgerLine, ...]) -> None:
-    def refuse(_: Bench) -> Measured:
+    def refuse(_: Lab) -> Measured:
         raise InputError("There is no click.")
 
     entry = replace(next(iter(CLAIMS.values())), measure=refuse)
-    (line,) = measure(None, [entry])  # type: ignore[arg-type]
+    (line,) = measure(Lab(), [entry])
     assert line.verdict == "not checkable"
     assert "There is no click." in line.measured.reason
 
@@ -285,8 +283,6 @@ def test_the_time_to_train_is_not_that_of_the_first_fit_of_a_process(
 ) -> None:
     clock = iter([0.0, 9.0, 10.0, 11.0, 20.0, 21.0, 30.0, 39.0])  # begins and ends of four fits
     monkeypatch.setattr(figures, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    settings = Settings()
-    bench = Bench(build_world(settings, load_directory(small_corpus)), settings)
-    found = measure_entry(bench, CLAIMS["F0.scale"])
+    found = measure_entry(Lab(corpus=small_corpus), CLAIMS["F0.scale"])
     assert found.text == "1.00 s with 17,000 clicks and 1.00 s with 1,700,000."
     assert found.value == 1.0

@@ -11,16 +11,16 @@ from ultr_core.claims import (
     CONVENTIONS,
     READINGS,
     Compared,
-    SmallCorpus,
     compare,
     small_corpus,
 )
 from ultr_core.claims.readings import LOGS
 from ultr_core.errors import InputError
+from ultr_core.lab import Lab
 
 
 @pytest.fixture(scope="module")
-def small() -> SmallCorpus:
+def small() -> Lab:
     return small_corpus()
 
 
@@ -42,7 +42,7 @@ def test_readings_with_another_have_numbers_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("key", COMPARISONS)
-def test_both_readings_are_finite_and_differ(key: str, small: SmallCorpus) -> None:
+def test_both_readings_are_finite_and_differ(key: str, small: Lab) -> None:
     found = compare(key, small)
     assert found == compare(key, small)
     assert all(math.isfinite(n) for _, ours, other in found.rows for n in (ours, other))
@@ -50,12 +50,12 @@ def test_both_readings_are_finite_and_differ(key: str, small: SmallCorpus) -> No
     assert found.as_dict()["rows"][0]["taken"] == found.rows[0][1]
 
 
-def test_what_the_readings_do(small: SmallCorpus) -> None:
+def test_what_the_readings_do(small: Lab) -> None:
     empty = compare("Q2", small)
     factors = {round(other / ours, 9) for _, ours, other in empty.rows}
     assert len(factors) == 1
     assert f"{factors.pop():.2f} times" in empty.sentence
-    log = small.logs.train
+    log = small.logs().train
     for ours, other in rows(compare("E5", small)).values():
         assert other == pytest.approx(ours * log.query_draws / log.total_clicks)
     assert rows(compare("Q8", small))["rank 10"] == pytest.approx((10.0, 6.0))
@@ -69,13 +69,13 @@ def test_what_the_readings_do(small: SmallCorpus) -> None:
 
 
 @pytest.mark.parametrize("key", COMPARISONS)
-def test_numbers_from_a_world_say_which(key: str, small: SmallCorpus) -> None:
+def test_numbers_from_a_world_say_which(key: str, small: Lab) -> None:
     """Corpus, noise, clicks and number of logs; what is plain arithmetic has none."""
     found = compare(key, small)
     if key in ("Q8", "Q12"):
         assert found.world == ""
         return
-    counts, users = small.world.counts(), small.settings
+    counts, users = small.world().counts(), small.settings
     for needed in (
         counts["name"],
         f"{counts['test']['queries']} test queries",
@@ -86,7 +86,7 @@ def test_numbers_from_a_world_say_which(key: str, small: SmallCorpus) -> None:
         assert needed in found.world
 
 
-def test_over_ten_logs_no_ranker_beats_full_information(small: SmallCorpus) -> None:
+def test_over_ten_logs_no_ranker_beats_full_information(small: Lab) -> None:
     for key in ("Q1", "Q2"):
         found = compare(key, small)
         losses = {label: ours for label, ours, _ in found.rows}
@@ -97,6 +97,6 @@ def test_over_ten_logs_no_ranker_beats_full_information(small: SmallCorpus) -> N
     assert "can come out ahead" in sentence
 
 
-def test_a_reading_without_another_is_refused(small: SmallCorpus) -> None:
+def test_a_reading_without_another_is_refused(small: Lab) -> None:
     with pytest.raises(InputError, match="has no two readings"):
         compare("E1", small)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -21,7 +22,7 @@ from types import MappingProxyType
 import ultr_core.propensity.estimators as estimators, ultr_core.propensity as propensity
 import ultr_core.learners.registry as registry, ultr_core.learners as learners
 for block in {blocks!r}:
-    exec(compile(block, "contributing.md", "exec"), globals())
+    exec(compile(block, "contributing.md", "exec", dont_inherit=True), globals())
 for one in (estimators, propensity):
     one.ESTIMATORS = MappingProxyType(dict(estimators.ESTIMATORS) | {{CAPPED.key: CAPPED}})
 for one in (registry, learners):
@@ -52,7 +53,17 @@ app = AppTest.from_string(
     "_controls(Settings())\\n"
 ).run(timeout=60)
 assert not app.exception, app.exception
-print([box.options for box in app.selectbox], app.selectbox[0].value)
+print([box.options for box in app.selectbox])
+print(app.selectbox[0].value)
+"""
+
+EVERY = """
+import pytest
+folder = "{root}/tests/unit/"
+files = [folder + "risk/test_every_estimator.py", folder + "learners/test_every_learner.py"]
+chosen = ["-q", "-n", "0", "-p", "no:cacheprovider", "--rootdir", "{root}", "-c"]
+chosen += ["{root}/pyproject.toml", "-k", "capped or least-squares"]
+assert pytest.main([*files, *chosen]) == 0
 """
 
 
@@ -65,17 +76,44 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(code: str, folder: Path) -> str:
+def blocks_of_guide() -> list[str]:
     text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     section = text.split("### An estimator and a learner")[1]
     blocks = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     assert len(blocks) == 2
+    return blocks
+
+
+def run(code: str, folder: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", WITH_ENTRIES.format(blocks=blocks) + code],
+        [sys.executable, "-c", WITH_ENTRIES.format(blocks=blocks_of_guide()) + code],
         cwd=folder, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def tool(*arguments: str, text: str | None = None) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT, input=text, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_example_passes_the_tools(tmp_path: Path) -> None:
+    paths = ("ultr_core/propensity/capped.py", "ultr_core/learners/least_squares.py")
+    for block, name in zip(blocks_of_guide(), paths, strict=True):
+        tool("ruff", "check", "--stdin-filename", name, "-", text=block)
+        tool("ruff", "format", "--check", "--stdin-filename", name, "-", text=block)
+        (tmp_path / Path(name).name).write_text(block, encoding="utf-8")
+    # What it imports is known, and is checked elsewhere.
+    tool("mypy", "--follow-imports=silent", *(str(path) for path in tmp_path.iterdir()))
+
+
+def test_the_tests_of_every_estimator_and_learner_take_the_example_in(tmp_path: Path) -> None:
+    counted = run(EVERY.format(root=ROOT), tmp_path)
+    assert int(re.findall(r"(\d+) passed", counted)[0]) > 10
 
 
 def test_commands_and_notebook_offer_the_example(files: Path) -> None:
@@ -95,5 +133,7 @@ def test_commands_and_notebook_offer_the_example(files: Path) -> None:
 def test_the_page_offers_the_example(files: Path) -> None:
     told = run(PAGE, files)
     assert "Capped: a click counts 1 / propensity, at most 10, rescaled" in told
-    assert "'Ranking SVM', 'Least squares'" in told
-    assert told.strip().endswith("ips")
+    boxes, chosen = told.strip().splitlines()[-2:]
+    learners = next(box for box in ast.literal_eval(boxes) if "Ranking SVM" in box)
+    assert "Least squares" in learners
+    assert chosen == "ips"

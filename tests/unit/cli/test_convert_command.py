@@ -187,7 +187,7 @@ def test_missing_values_are_told_whatever_is_converted(
     Path("t.dat").write_text(f"1 qid:1 cost:1 1:4 2:{mark}\n0 qid:1 1:1 2:2\n")
     for given, made in (("c.txt", "tidy.txt"), ("t.dat", "weights.csv"), ("t.dat", "rows.txt")):
         assert main(["convert", given, made]) == 0
-        assert "read as 0; it stands in line 1, feature 2." in capsys.readouterr().err
+        assert "read as 0; it is in line 1, feature 2." in capsys.readouterr().err
     assert Path("tidy.txt").read_text().startswith("3 qid:1 1:4")
     assert mark not in Path("tidy.txt").read_text()
     for given in ("c.txt", "t.dat"):

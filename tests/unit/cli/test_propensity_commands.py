@@ -151,7 +151,7 @@ def test_bad_input_of_live_is_refused_before_any_work(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ultr_core.commands.live.build_world", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("ultr_core.experiments.build_world", lambda *_: pytest.fail("worked"))
     assert main(["live", *arguments]) == 2
     assert message in capsys.readouterr().err
 

@@ -14,6 +14,7 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.lab import Lab
 from ultr_core.proofs.check import Check, Finding, Proof
 
 ROOT = Path(__file__).parents[3]
@@ -220,10 +221,7 @@ def test_numbers_of_a_check_are_never_joined_by_a_relation_that_is_not_theirs(
 ) -> None:
     finding = Finding(measured, 0.0, 0.1, False, "It is.", relation)  # type: ignore[arg-type]
     proof = Proof("x", "X", "1", "", "", (), "", lambda _: finding)
-    monkeypatch.setattr(
-        "ultr_core.commands.proofs.proof_checks", lambda *_: [Check(proof, finding)]
-    )
-    monkeypatch.setattr("ultr_core.commands.proofs.ranker_family", lambda _: None)
+    monkeypatch.setattr(Lab, "checks", lambda _: (Check(proof, finding),))
     assert main(["proofs"]) == 0
     assert f"Measured {shown} the tolerance 0.1. It is." in capsys.readouterr().out
 

@@ -174,9 +174,10 @@ def test_the_truth_is_inside_or_outside_of_each_interval(corpus: Corpus, clicks:
     assert naive.high < found.true.risk_of_log
     assert "outside that of Naive" in truth_sentence(found)
     missed = replace(found, true=replace(found.true, risk_of_log=1e6))
-    assert truth_sentence(missed).endswith(
-        "lies outside the interval of Naive, IPS and Clipped, τ = 0.1."
-    )
+    labels = [report.label for report in found.risks]
+    named = f"{', '.join(labels[:-1])} and {labels[-1]}"
+    assert labels[:3] == ["Naive", "IPS", "Clipped, τ = 0.1"]
+    assert truth_sentence(missed).endswith(f"lies outside the interval of {named}.")
 
 
 def test_a_log_without_clicks_is_no_finding(corpus: Corpus, clicks: ClickLog) -> None:

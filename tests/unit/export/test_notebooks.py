@@ -84,7 +84,7 @@ def test_curves_are_written_with_all_their_digits() -> None:
 def test_own_corpus_is_read_from_a_directory_that_the_reader_sets() -> None:
     source = page_notebook(PageState("lab", corpus="mine")).source
     assert "DIRECTORY = 'mine'" in source
-    assert "load_directory(DIRECTORY)" in source
+    assert "lab = Lab(settings, DIRECTORY)" in source
 
 
 def test_page_without_a_notebook_is_refused_in_a_sentence() -> None:

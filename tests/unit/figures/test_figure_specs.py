@@ -19,6 +19,7 @@ from ultr_core.figures import (
     risk_scatter,
     trained_rankers,
 )
+from ultr_core.figures.style import NEUTRAL_STYLES
 from ultr_core.settings import Settings
 
 
@@ -140,6 +141,14 @@ def test_every_method_has_its_own_colour_and_shape() -> None:
     assert len({style.shape for style in METHOD_STYLES.values()}) == len(METHODS)
 
 
+def test_neutral_styles_are_each_other_than_all_the_others() -> None:
+    both = [*METHOD_STYLES.values(), *NEUTRAL_STYLES.values()]
+    assert len({(style.color, style.shape) for style in both}) == len(both)
+    assert not {s.color for s in METHOD_STYLES.values()} & {
+        s.color for s in NEUTRAL_STYLES.values()
+    }
+
+
 def luminance(color: str) -> float:
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
@@ -154,7 +163,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast_on_both_backgrounds(theme: str) -> None:
     ink = INKS[theme]  # type: ignore[index]
-    for style in METHOD_STYLES.values():
+    for style in [*METHOD_STYLES.values(), *NEUTRAL_STYLES.values()]:
         assert contrast(style.color, ink.background) >= 3.0
     assert contrast(ink.text, ink.background) >= 7.0
     assert contrast(ink.quiet, ink.background) >= 4.5

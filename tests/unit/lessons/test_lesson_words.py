@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from ultr_core.experiments.studies import LOSSES, shipped_result
-from ultr_core.lessons import GLOSSARY, LESSONS, Choice, DirectSource, Door, Found, Lesson
-from ultr_core.lessons.source import comparison_of
+from ultr_core.lab import Lab
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Found, Lesson
+from ultr_core.lessons.measures import naive_and_weighted
 from ultr_core.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -108,8 +109,9 @@ def test_the_lesson_on_wrong_beliefs_says_how_many_logs_the_study_has(
 def test_fewer_clicks_tell_the_weighted_ranker_from_the_naive_one() -> None:
     """The step of lesson 4 shows what its meaning says: only the weighted ranker gains."""
     lesson = next(lesson for lesson in LESSONS if lesson.key == "learning")
-    source, here = DirectSource(), lesson.settings(Settings())
-    worlds = comparison_of(source, lesson.steps[0].settings(here)), comparison_of(source, here)
+    lab = Lab(lesson.settings(Settings()))
+    fewer = lab.at(lesson.steps[0].settings(lab.settings))
+    worlds = naive_and_weighted(fewer), naive_and_weighted(lab)
     few, many = ({key: found.rankers[key].risk for key in ("naive", "propensity")}
                  for found in worlds)  # fmt: skip
     assert few["propensity"].low > many["propensity"].high
@@ -118,9 +120,9 @@ def test_fewer_clicks_tell_the_weighted_ranker_from_the_naive_one() -> None:
 
 @pytest.fixture(scope="module")
 def built_in() -> dict[str, Found]:
-    source = DirectSource()
+    lab = Lab()
     return {
-        lesson.key: lesson.measure(source, lesson.settings(Settings()))
+        lesson.key: lesson.measure(lab.at(lesson.settings(Settings())))
         for lesson in LESSONS
         if lesson.key in ("learning", "noise", "wrong-propensity")
     }

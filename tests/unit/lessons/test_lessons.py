@@ -9,12 +9,12 @@ import pytest
 from ultr_core.corpus import synthetic_splits
 from ultr_core.experiments import simulate_logs
 from ultr_core.export.page_links import LESSON, LESSON_PLAN, PAGE_VALUES, read_page_query
+from ultr_core.lab import Lab
 from ultr_core.lessons import (
     GLOSSARY,
     LESSONS,
     PLANS,
     Choice,
-    DirectSource,
     Found,
     Lesson,
     plan_html,
@@ -31,18 +31,18 @@ every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: les
 
 
 @pytest.fixture(scope="module")
-def source() -> DirectSource:
+def lab() -> Lab:
     """A corpus on which every lesson is computed in a moment."""
     splits = synthetic_splits(
         3, train_queries=150, validation_queries=40, test_queries=80, features=8,
         mean_candidates=14.0, relevant_share=0.15,
     )  # fmt: skip
-    return DirectSource(splits)
+    return Lab(READER, splits)
 
 
 @pytest.fixture(scope="module")
-def found(source: DirectSource) -> dict[str, Found]:
-    return {lesson.key: lesson.measure(source, lesson.settings(READER)) for lesson in LESSONS}
+def found(lab: Lab) -> dict[str, Found]:
+    return {lesson.key: lesson.measure(lab.at(lesson.settings(READER))) for lesson in LESSONS}
 
 
 def templates(lesson: Lesson) -> Iterator[str]:
@@ -86,11 +86,9 @@ def test_doors_open_exactly_what_they_say(lesson: Lesson) -> None:
 
 
 @every_lesson
-def test_every_template_has_its_numbers(
-    lesson: Lesson, source: DirectSource, found: dict[str, Found]
-) -> None:
+def test_every_template_has_its_numbers(lesson: Lesson, lab: Lab, found: dict[str, Found]) -> None:
     numbers = found[lesson.key].numbers
-    given = lesson.given(source, lesson.settings(READER))
+    given = lesson.given(lab.at(lesson.settings(READER)))
     assert fields(lesson.idea) | fields(lesson.prediction.question) <= set(given)
     assert given.items() <= numbers.items()
     for text in templates(lesson):
@@ -143,20 +141,19 @@ def test_exercises_accept_the_answer_and_teach_otherwise(
 
 
 @every_lesson
-def test_pictures_state_their_finding(lesson: Lesson, source: DirectSource) -> None:
-    figure = lesson.figure(source, lesson.settings(READER), "dark")
+def test_pictures_state_their_finding(lesson: Lesson, lab: Lab) -> None:
+    figure = lesson.figure(lab.at(lesson.settings(READER)), "dark")
     assert len(figure.alt) > 30
     assert len(figure.rows)
 
 
-def test_answers_agree_with_closed_forms(found: dict[str, Found], source: DirectSource) -> None:
+def test_answers_agree_with_closed_forms(found: dict[str, Found], lab: Lab) -> None:
     def answer(key: str) -> float:
         return found[key].numbers[BY_KEY[key].exercise.answer]
 
     first = found["clicks-lie"].numbers
     assert answer("clicks-lie") == pytest.approx(1000 * first["middle_share"] / first["middle"])
-    lesson = BY_KEY["clicks-lie"]
-    world = source.world(lesson.settings(READER))
+    world = lab.world()
     here = world.train.presented_ranks == int(first["middle"])
     assert first["middle_share"] == round(float(world.train.relevance[here].mean()), 3)
     assert answer("propensity") == pytest.approx(10**0.7)
@@ -176,7 +173,7 @@ def test_answers_agree_with_closed_forms(found: dict[str, Found], source: Direct
     assert answer("learning") == pytest.approx(100 * way / whole, abs=1.5 / whole)
 
 
-def test_findings_agree_with_the_core(found: dict[str, Found], source: DirectSource) -> None:
+def test_findings_agree_with_the_core(found: dict[str, Found], lab: Lab) -> None:
     one_query = found["unbiased"].numbers
     assert (one_query["lowest"], one_query["highest"], one_query["loss"]) == (0, 27, 8)
     assert one_query["weighted"] == 8
@@ -184,11 +181,11 @@ def test_findings_agree_with_the_core(found: dict[str, Found], source: DirectSou
     assert found["live"].numbers["p"] == sign_test(87, 48).p_value
     lesson = BY_KEY["clicks-lie"]
     settings = lesson.settings(READER)
-    log = simulate_logs(source.world(settings), settings).train
+    log = simulate_logs(lab.world(), settings).train
     top, low = log.rank == 1, log.rank == int(found["clicks-lie"].numbers["deep"])
     rates = [log.clicks[rows].sum() / log.impressions[rows].sum() for rows in (top, low)]
     assert found["clicks-lie"].numbers["truth"] == pytest.approx(rates[0] / rates[1])
-    rows = low & ~source.world(settings).train.relevance[log.document]
+    rows = low & ~lab.world().train.relevance[log.document]
     assert log.clicks[rows].sum() == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -16,25 +17,27 @@ from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
     Estimator,
+    Expectation,
     RowNumbers,
     estimator_named,
     weights_of_log,
 )
+from ultr_core.propensity.estimator import CASES, NO_BIAS, RIGHT_CURVE, SMALL_CURVE
 from ultr_core.risk import (
     estimate_by,
     estimate_risk,
     estimate_risks,
     expected_delta,
     expected_risk,
-    true_risk,
     variance_of_delta,
     variance_of_risk,
 )
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+PAPER = ("naive", "ips", "clipped", "snips")
 
 # Powers of two, so that floats are exact and fractions equal them to the last bit.
-CURVE = TableCurve((1.0, 0.5, 0.25, 0.125))
+CURVE = SMALL_CURVE
 NOISY = PositionModel(CURVE, 1.0, 0.25)
 CLEAN = PositionModel(CURVE, 1.0, 0.0)
 BELIEF = Belief(CURVE, 0.25)
@@ -57,36 +60,173 @@ def exactly(numbers: RowNumbers, pi: np.ndarray, ranks: np.ndarray) -> tuple[Fra
     return mean, square - mean**2
 
 
+def moments(estimator: Estimator, users: PositionModel, ranks: np.ndarray) -> tuple:
+    """Mean and variance of a presentation: enumerated, and in closed form."""
+    pi = users.click_probability(RELEVANCE, PRESENTED)
+    numbers = estimator.numbers(ROWS, BELIEF)
+    closed = [f(pi, numbers, ranks, OFFSETS)[0] for f in (expected_delta, variance_of_delta)]
+    return [float(moment) for moment in exactly(numbers, pi, ranks)], closed
+
+
 @EVERY
 @pytest.mark.parametrize("users", [NOISY, CLEAN], ids=["noisy", "clean"])
 def test_closed_forms_are_the_enumeration(estimator: Estimator, users: PositionModel) -> None:
     """Of the sum; what divides a normalised one is the same sum with every rank 1."""
-    pi = users.click_probability(RELEVANCE, PRESENTED)
-    numbers = estimator.numbers(ROWS, BELIEF)
     for ranks in (JUDGED, np.ones(4, int)):
-        mean, variance = exactly(numbers, pi, ranks)
-        assert expected_delta(pi, numbers, ranks, OFFSETS)[0] == float(mean)
-        assert variance_of_delta(pi, numbers, ranks, OFFSETS)[0] == float(variance)
+        enumerated, closed = moments(estimator, users, ranks)
+        assert closed == pytest.approx(enumerated, rel=1e-12, abs=1e-12)
+        if estimator.key in PAPER:
+            assert closed == enumerated  # nothing is rounded
 
 
-UNBIASED = {"naive": {"naive", "ips", "clipped", "snips"}, "right": {"ips", "snips"}}
-"""Keys that are right without position bias, and with it where the propensities are right."""
+def counted_on_average(estimator: Estimator, case: Expectation) -> list[tuple[bool, Fraction]]:
+    """Relevance, and what a document counts on average, for both and at every rank.
+
+    Over every click pattern of every list of four documents, one of which counts.
+    """
+    found = []
+    numbers = estimator.weigh(ROWS, case.belief)
+    for relevance in product((False, True), repeat=4):
+        pi = case.users.click_probability(np.array(relevance), PRESENTED)
+        for document in range(4):
+            alone = np.eye(4, dtype=int)[document]
+            found.append((relevance[document], exactly(numbers, pi, alone)[0]))
+    return found
+
+
+def follows(estimator: Estimator, case: Expectation) -> bool:
+    """Whether the estimator counts what this case says, but for rounding."""
+    return all(
+        float(mean) == pytest.approx(case.factor * r + case.constant, rel=1e-12, abs=1e-12)
+        for r, mean in counted_on_average(estimator, case)
+    )
+
+
+@EVERY
+def test_it_counts_what_it_says_under_the_users_that_it_names(estimator: Estimator) -> None:
+    assert estimator.expects, "name a case in which it is right, at least up to a factor"
+    for case in estimator.expects:
+        assert case.factor > 0
+        assert follows(estimator, case), f"wrong where {case.words}"
 
 
 @EVERY
 def test_it_is_unbiased_where_it_says_so_and_nowhere_else(estimator: Estimator) -> None:
-    assert estimator.assumes and estimator.source and estimator.words and estimator.counts
-    truth = true_risk(JUDGED, RELEVANCE, OFFSETS)
-    flat = PositionModel(PowerLaw(0.0))
-    for users, belief, right in (
-        (flat, Belief(flat.curve, 0.25), UNBIASED["naive"]),
-        (CLEAN, BELIEF, UNBIASED["right"]),
-        (NOISY, BELIEF, set()),
-    ):
-        pi = users.click_probability(RELEVANCE, PRESENTED)
-        numbers = estimator.numbers(ROWS, belief)
-        expected = expected_risk(pi, numbers, JUDGED, OFFSETS)
-        assert bool(expected == truth) is (estimator.key in right), users
+    said = [case for case in estimator.expects if case.unbiased]
+    for case in CASES:
+        assert follows(estimator, case) is (case in said), case.words
+
+
+@EVERY
+def test_a_relevant_document_counts_more_where_only_relevant_ones_are_clicked(
+    estimator: Estimator,
+) -> None:
+    """At each rank, whatever it corrects: else it would prefer the worse of two rankings."""
+    for case in CASES:
+        found = counted_on_average(estimator, case)
+        for at in range(4):
+            of_rank = found[at::4]
+            assert min(m for r, m in of_rank if r) > max(m for r, m in of_rank if not r)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("need", "other"),
+    [("curve", replace(BELIEF, curve=PowerLaw(0.5))), ("clip", replace(BELIEF, clip=0.5))],
+)
+def test_it_uses_the_parts_of_a_belief_that_it_names(
+    estimator: Estimator, need: str, other: Belief
+) -> None:
+    """A command that is told of no need asks for no curve, and gives one of 1 everywhere."""
+    one, two = (estimator.numbers(ROWS, belief) for belief in (BELIEF, other))
+    same = np.array_equal(one.u, two.u) and np.array_equal(one.v, two.v)
+    assert same is (need not in estimator.needs)
+
+
+@EVERY
+def test_it_says_what_readers_ask(estimator: Estimator) -> None:
+    assert estimator.source and estimator.words and estimator.counts
+    assert estimator.assumes.startswith(estimator.expects[0].words)
+    assert estimator.counts in estimator.scale
+
+
+@EVERY
+def test_a_click_at_propensity_0_is_told_in_the_readers_words(estimator: Estimator) -> None:
+    log = ClickLog([0, 1, 2], [1, 2, 3], [9, 9, 9], [5, 3, 2], 9, [0, 3])
+    try:
+        estimator.weigh(log, Belief(TableCurve((1.0, 0.5, 0.0)))).on_log(log)
+    except InputError as error:
+        assert "Rank 3 has 2 clicks but propensity 0;" in str(error)
+
+
+NOISE_BELOW = 0.125
+CORRECTED = Expectation(
+    "the propensities are right, and irrelevant documents are clicked once in eight",
+    PositionModel(CURVE, 1.0, NOISE_BELOW),
+    Belief(CURVE),
+)
+
+
+def made(
+    numbers: Callable[[np.ndarray], tuple[np.ndarray, object]], *expects: Expectation
+) -> Estimator:
+    def by_row(log: ClickLog, belief: Belief) -> RowNumbers:
+        return RowNumbers(*numbers(belief.curve.at(log.rank)))
+
+    return Estimator("made", "Made", "counts", "words", expects, "source", by_row, ("curve",))
+
+
+def affine(p: np.ndarray, noise: float = NOISE_BELOW) -> tuple[np.ndarray, object]:
+    return 1.0 / (p * (1.0 - noise)), -noise / (1.0 - noise)
+
+
+def complaints(estimator: Estimator) -> list[str]:
+    """Names of the checks of this file that an estimator fails."""
+    of_needs = test_it_uses_the_parts_of_a_belief_that_it_names
+    checks: dict[str, Callable[[], None]] = {
+        "said": lambda: test_it_counts_what_it_says_under_the_users_that_it_names(estimator),
+        "cases": lambda: test_it_is_unbiased_where_it_says_so_and_nowhere_else(estimator),
+        "order": lambda: test_a_relevant_document_counts_more_where_only_relevant_ones_are_clicked(
+            estimator
+        ),
+        "needs": lambda: of_needs(estimator, "curve", replace(BELIEF, curve=PowerLaw(0.5))),
+        "moments": lambda: test_closed_forms_are_the_enumeration(estimator, NOISY),
+        "zero": lambda: test_a_click_at_propensity_0_is_told_in_the_readers_words(estimator),
+    }
+    found = []
+    for name, check in checks.items():
+        try:
+            check()
+        except AssertionError:
+            found.append(name)
+    return found
+
+
+# What is not a power of two is rounded, and right all the same.
+SHRUNKEN = made(lambda p: (1.0 / (p + 0.1), 0.0), NO_BIAS.counting(1.0 / 1.1))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "wrong"),
+    [
+        (made(affine, CORRECTED), []),
+        (SHRUNKEN, []),
+        (made(lambda p: (1.0 / p, 0.0), NO_BIAS), ["cases"]),
+        (made(lambda p: (-1.0 / p, 0.0), RIGHT_CURVE), ["said", "cases", "order"]),
+        (made(lambda p: (-1.0 / (p + 0.1), 0.0), NO_BIAS.counting(1.0 / 1.1)), ["said", "order"]),
+        (made(lambda p: (affine(p)[0], NOISE_BELOW / (1 - NOISE_BELOW)), CORRECTED), ["said"]),
+        (made(lambda p: affine(np.ones(p.size)), CORRECTED), ["said", "needs"]),
+        (made(affine, CORRECTED, *CASES), ["said", "cases"]),
+        (made(affine), ["said"]),
+        (replace(SHRUNKEN, needs=()), ["needs"]),
+    ],
+    ids=[
+        "affine", "shrunken", "IPS that says too little", "negative", "negative, shrunken",
+        "wrong sign of v", "without p", "always unbiased", "says nothing", "forgotten need",
+    ],
+)  # fmt: skip
+def test_right_estimators_pass_and_wrong_ones_do_not(estimator: Estimator, wrong: list) -> None:
+    assert complaints(estimator) == wrong
 
 
 def test_clipping_at_0_is_ips_and_at_1_is_naive() -> None:
@@ -157,7 +297,7 @@ def test_it_gives_the_numbers_that_it_has_always_given(key: str) -> None:
 
 def test_the_registry_is_what_readers_know() -> None:
     assert list(ESTIMATORS)[:4] == ["naive", "ips", "clipped", "snips"]
-    assert [key for key, one in ESTIMATORS.items() if one.normalised] == ["snips"]
+    assert [key for key in PAPER if ESTIMATORS[key].normalised] == ["snips"]
     assert all(key == estimator.key for key, estimator in ESTIMATORS.items())
     with pytest.raises(InputError, match="'ipsx' is no estimator; choose from naive, ips"):
         estimator_named("ipsx")

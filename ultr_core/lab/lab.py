@@ -1,0 +1,277 @@
+"""The lab: every stage of a world, each remembered under only the settings it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from ultr_core import experiments
+from ultr_core.corpus import CorpusSplits, load_directory
+from ultr_core.experiments import (
+    CLICK_METHODS,
+    LOG_FIELDS,
+    METHODS,
+    WEIGHTED_FIELDS,
+    WORLD_FIELDS,
+    Comparison,
+    Logs,
+    RankerFamily,
+    RiskPicture,
+    TestRisk,
+    TrainedMethod,
+    World,
+    training_plan,
+)
+from ultr_core.experiments.live import LiveDesign, LiveResult, run_live
+from ultr_core.experiments.propensity_study import (
+    FloatArray,
+    MethodResult,
+    SecondRanker,
+    SwapDesign,
+    estimate_by,
+    risks_with_curves,
+    second_ranker,
+    swap_bias,
+)
+from ultr_core.feedback import ClickLog, ClickModel, ExaminationCurve, PositionModel
+from ultr_core.lab.cell import Cell, CorpusChoice
+from ultr_core.lab.store import Store
+from ultr_core.proofs import Check
+from ultr_core.settings import Settings
+
+T = TypeVar("T")
+Tell = Callable[[Cell], None]
+Run = Callable[[Cell, Callable[[], Any]], Any]
+
+LARGE = {"logs": 10, "training_log": 10}
+"""What a store for one person keeps of the kinds that would fill its memory."""
+
+_CHECKED = "propensity"  # the proof checks look at this method's ranker of the first click log
+
+
+@dataclass(frozen=True, eq=False)
+class Lab:
+    """Settings, a corpus, and a store of what has been made.
+
+    settings: users, clicks, and what the learner believes. corpus: the directory of a LETOR
+    corpus, or a corpus; None for the built-in one. store: where results are kept, by default one
+    of its own. tell: told the cell that is about to be made, where somebody asks for it by itself.
+    run: makes a cell with the function that it is given, or elsewhere.
+
+    Methods raise InputError where the experiment that they run does.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    corpus: CorpusChoice = None
+    store: Store = field(default_factory=lambda: Store(LARGE))
+    tell: Tell | None = None
+    run: Run | None = None
+
+    def at(self, settings: Settings) -> Lab:
+        """The lab of other settings, with the same corpus and store."""
+        return replace(self, settings=settings)
+
+    def telling(self, tell: Tell) -> Lab:
+        """The same lab, which tells what it is about to make."""
+        return replace(self, tell=tell)
+
+    # Cells: what anything is remembered under.
+
+    def cell(self, kind: str, fields: tuple[str, ...], *args: Any) -> Cell:
+        """The name of what a stage makes of hashable ``args`` and the settings in ``fields``."""
+        return Cell(kind, experiments.stage(self.settings, fields), args, self.corpus)
+
+    def remember(self, cell: Cell, make: Callable[[Lab], T]) -> T:
+        """What the cell names: held already, or made by ``make`` for everybody who waits for it.
+
+        ``make`` is given the lab of the cell, so that nothing else can get into the result.
+        """
+        found: T | None = self.peek(cell)
+        if found is not None:
+            return found
+        if self.tell is not None:
+            self.tell(cell)
+        lab = replace(self, settings=cell.settings, tell=None)
+
+        def made() -> T:
+            if self.run is None:
+                return make(lab)
+            elsewhere: T = self.run(cell, lambda: make(lab))
+            return elsewhere
+
+        return self.store.get(cell.kind, cell, made)
+
+    def peek(self, cell: Cell) -> Any:
+        """What the cell names if it is held, None otherwise."""
+        return self.store.peek(cell.kind, cell)
+
+    def make(self, cell: Cell) -> Any:
+        """What the cell of any lab names, from the method that gives it."""
+        lab = replace(self, settings=cell.settings, corpus=cell.corpus)
+        return getattr(lab, cell.kind)(*cell.args)
+
+    # The world and its users.
+
+    @property
+    def users(self) -> PositionModel:
+        """The users of the settings: the position model with click noise."""
+        return experiments.user_model(self.settings)
+
+    def world(self) -> World:
+        """Corpus, production ranker and skyline; one world is built at a time."""
+
+        def build(lab: Lab) -> World:
+            with lab.store.turn("world"):
+                return experiments.build_world(lab.settings, lab.splits())
+
+        return self.remember(self.cell("world", WORLD_FIELDS), build)
+
+    def splits(self) -> CorpusSplits | None:
+        """The corpus, read from its directory; None for the built-in one."""
+        given = self.corpus
+        if given is None or isinstance(given, CorpusSplits):
+            return given
+        return self.remember(self.cell("splits", ()), lambda _: load_directory(given))
+
+    def family(self) -> RankerFamily:
+        """Sixty rankers that saw no click."""
+        return self.remember(
+            self.cell("family", WORLD_FIELDS), lambda lab: experiments.ranker_family(lab.world())
+        )
+
+    def second_ranker(self) -> SecondRanker:
+        """Another production ranker, for logs in which documents move."""
+        return self.remember(
+            self.cell("second_ranker", WORLD_FIELDS),
+            lambda lab: second_ranker(lab.world(), lab.settings),
+        )
+
+    # Clicks, and what they say about rankers that saw none of them.
+
+    def training_log(self, draw: int = 0) -> ClickLog:
+        """The simulated clicks of one draw on the training queries: all that a picture needs."""
+        return self.remember(
+            self.cell("training_log", LOG_FIELDS, draw),
+            lambda lab: experiments.simulate_training_log(lab.world(), lab.settings, draw),
+        )
+
+    def logs(self, draw: int = 0) -> Logs:
+        """The simulated clicks of one draw, on training and validation queries."""
+        return self.remember(
+            self.cell("logs", LOG_FIELDS, draw),
+            lambda lab: experiments.simulate_logs(
+                lab.world(), lab.settings, draw, training=lab.training_log(draw)
+            ),
+        )
+
+    def picture(self) -> RiskPicture:
+        """Empirical against true risk, from the first click log; one is made at a time."""
+
+        def draw(lab: Lab) -> RiskPicture:
+            world, family = lab.world(), lab.family()
+            with lab.store.turn("picture"):
+                return experiments.risk_picture(world, family, lab.settings, lab.training_log())
+
+        return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
+
+    # Rankers that learn from clicks, and the proof checks.
+
+    def trained(self, draw: int, method: str) -> TrainedMethod:
+        """One method of ``METHODS`` trained on one draw of clicks and tested."""
+        return self.remember(
+            self.trained_cell(draw, method),
+            lambda lab: experiments.train_method(
+                lab.world(), lab.settings, draw, method, lab.logs(draw)
+            ),
+        )
+
+    def trained_cell(self, draw: int, method: str) -> Cell:
+        """The cell of a trained method."""
+        fields = METHODS[method].fields if method in METHODS else WEIGHTED_FIELDS
+        return self.cell("trained", fields, draw, method)
+
+    def checks(self) -> tuple[Check, ...]:
+        """All proof checks on the first click log and the weighted ranker that it trains."""
+
+        return self.remember(
+            self.checks_cell(),
+            lambda lab: experiments.proof_checks(
+                lab.world(),
+                lab.family(),
+                lab.settings,
+                logs=lab.logs(),
+                trained=lab.trained(0, _CHECKED),
+            ),
+        )
+
+    def checks_cell(self) -> Cell:
+        """The cell of the proof checks."""
+        return self.cell("checks", WEIGHTED_FIELDS)
+
+    def needs(self, cell: Cell) -> tuple[Cell, ...]:
+        """Cells as slow as this one that it is made from: to be sent along to another process."""
+        if cell.kind != "checks":
+            return ()
+        lab = replace(self, settings=cell.settings, corpus=cell.corpus)
+        return (lab.trained_cell(0, _CHECKED),)
+
+    def comparison(self, done: Collection[tuple[int, str]] | None = None) -> Comparison:
+        """The comparison of rankers: of all draws and methods, or of those in ``done``.
+
+        ``done`` are pairs (draw, method). Trains what has not been trained yet.
+        """
+        trained: dict[str, list[TrainedMethod]] = {method: [] for method in CLICK_METHODS}
+        for draw, method in training_plan(self.settings.draws) if done is None else done:
+            found = self.trained(draw, method)
+            trained[method].append(found)
+        return experiments.summarise(self.world(), self.settings, trained)
+
+    # Propensities and the live experiment.
+
+    def swaps(
+        self, design: SwapDesign, method: str = "swap", users: ClickModel | None = None
+    ) -> MethodResult:
+        """What one of ``PROPENSITY_METHODS`` makes of the design's traffic.
+
+        ``users``: those of the settings by default.
+        """
+        clicking = self.users if users is None else users
+        return self.remember(
+            self.cell("swaps", (*WORLD_FIELDS, "seed"), design, method, clicking),
+            lambda lab: estimate_by(
+                method, lab.world(), clicking, design, lab.second_ranker(), lab.settings.seed
+            ),
+        )
+
+    def swap_limit(self, design: SwapDesign, users: ClickModel | None = None) -> FloatArray:
+        """What the swaps of a design tend to with endless traffic, float64 [K]; NaN beyond lists.
+
+        Of the design only the ranks matter.
+        """
+        clicking = self.users if users is None else users
+        ranks = SwapDesign(landmark=design.landmark, last_rank=design.last_rank)
+        return self.remember(
+            self.cell("swap_limit", WORLD_FIELDS, ranks, clicking),
+            lambda lab: swap_bias(lab.world(), clicking, ranks),
+        )
+
+    def risk_with(self, curve: ExaminationCurve | None) -> TestRisk:
+        """Test risk after training on the first click log with these propensities; None: naive."""
+        return self.remember(
+            self.cell("risk_with", LOG_FIELDS, curve),
+            lambda lab: risks_with_curves(lab.world(), lab.logs(), {"curve": curve})["curve"],
+        )
+
+    def live(
+        self,
+        design: LiveDesign | None = None,
+        *,
+        progress: Callable[[str], None] | None = None,
+    ) -> LiveResult:
+        """The live experiment of section 7.6; ``progress`` is told each of its parts."""
+        plan = LiveDesign() if design is None else design
+        return self.remember(
+            self.cell("live", LOG_FIELDS, plan),
+            lambda lab: run_live(lab.world(), lab.settings, plan, progress=progress),
+        )

@@ -1,0 +1,72 @@
+"""Values by kind and key, each made once for all who ask."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class Store:
+    """The newest values of each kind; shared by threads, and the values must not be changed.
+
+    bounds: how many values of a kind are kept; the one that was not used for longest goes first.
+    otherwise: the bound of every other kind, None to keep them all. A value is never None.
+    """
+
+    def __init__(
+        self, bounds: Mapping[str, int] = MappingProxyType({}), otherwise: int | None = None
+    ) -> None:
+        self._bounds, self._otherwise = bounds, otherwise
+        self._values: defaultdict[str, OrderedDict[Hashable, Any]] = defaultdict(OrderedDict)
+        self._making: set[tuple[str, Hashable]] = set()
+        self._changed = threading.Condition()
+        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def peek(self, kind: str, key: Hashable) -> Any:
+        """The value if it is held, None otherwise; nothing is made."""
+        with self._changed:
+            return self._held(kind, key)
+
+    def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """The value, made by the first who asks while the others wait for it.
+
+        Raises what ``make`` raises; then whoever waited makes it.
+        """
+        place = (kind, key)
+        with self._changed:
+            while (found := self._held(kind, key)) is None and place in self._making:
+                self._changed.wait()
+            if found is not None:
+                return cast(T, found)
+            self._making.add(place)
+        try:
+            value = make()
+            with self._changed:
+                self._keep(kind, key, value)
+        finally:
+            with self._changed:
+                self._making.discard(place)
+                self._changed.notify_all()
+        return value
+
+    def turn(self, kind: str) -> threading.Lock:
+        """A lock for what is made one by one, since many at once slow each other down."""
+        with self._changed:
+            return self._turns[kind]
+
+    def _held(self, kind: str, key: Hashable) -> Any:
+        values = self._values[kind]
+        if key in values:
+            values.move_to_end(key)
+        return values.get(key)
+
+    def _keep(self, kind: str, key: Hashable, value: object) -> None:
+        values, most = self._values[kind], self._bounds.get(kind, self._otherwise)
+        values[key] = value
+        while most is not None and len(values) > most:
+            values.popitem(last=False)
