@@ -180,6 +180,14 @@ LARGEST_TRAINING_FILE = Limit(
 All else that is made for a visitor is at most a few times as large as what it is made from.
 """
 
+VISITORS_PAIRS = Limit(
+    5_000_000,
+    "pairs of a document to learn from and another of its query",
+    "a page trains in the memory of the server, where a pair takes up to 60 bytes",
+    "use the command line, which has no such bound",
+)
+"""What a ranker is trained on for a visitor; pairs grow with the square of a query."""
+
 MB = 1 << 20
 """Bytes; uploads are counted in these."""
 

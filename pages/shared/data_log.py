@@ -19,7 +19,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.experiments.own_clicks import simulate_own_log
 from ultr_core.inspection import inspect_log, kind_of
-from ultr_core.limits import UPLOADS
+from ultr_core.limits import UPLOADS, VISITORS_PAIRS
 from ultr_core.propensity import (
     COLUMNS,
     LogPreview,
@@ -173,8 +173,10 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
 
 def _simulate(own: Bench, corpus: Corpus, settings: Settings) -> None:
     try:
-        with st.spinner("Users are clicking …"):
-            clicks = simulate_own_log(corpus, settings, rankers=SIMULATED_RANKERS)
+        with reading(), st.spinner("Users are clicking …"):
+            clicks = simulate_own_log(
+                corpus, settings, rankers=SIMULATED_RANKERS, pairs=VISITORS_PAIRS
+            )
             own.bring("log", Brought(SIMULATED, "".join(clicks.csv_pieces()).encode()))
     except InputError as error:
         own.faults["log"] = str(error)

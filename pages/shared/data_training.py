@@ -19,6 +19,7 @@ from ultr_core.experiments.own_folds import FOLDS, fold_scores
 from ultr_core.feedback import ClickLog, ExaminationCurve
 from ultr_core.learners import SVM
 from ultr_core.learners.problem import Progress
+from ultr_core.limits import VISITORS_PAIRS
 
 _TELL_EVERY = 0.2  # seconds between two messages to the page
 
@@ -60,7 +61,7 @@ def train(
         try:
             found = fit_from_log(
                 corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
-                seed=plan.seed, learner=plan.learner, callback=watch,
+                seed=plan.seed, learner=plan.learner, callback=watch, pairs=VISITORS_PAIRS,
             )  # fmt: skip
         except InputError as error:
             found = error

@@ -21,8 +21,10 @@ from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.inspection import require_covered
 from ultr_core.learners import SVM, LinearRanker, learner_named
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, FINAL_TOLERANCE, converged
+from ultr_core.limits import Limit
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
 from ultr_core.ranking import query_of_document
@@ -108,6 +110,7 @@ def fit_from_log(
     seed: int = 0,
     progress: Tell | None = None,
     callback: Callback | None = None,
+    pairs: Limit | None = None,
 ) -> OwnFit:
     """Train a ranker on a log of this corpus, as section 6 does.
 
@@ -117,11 +120,12 @@ def fit_from_log(
     (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
     of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
     trained on all queries with what was chosen. ``callback`` is told of every iteration of every
-    fit, of which there are at most `fits_of`; it may raise to end them.
+    fit, of which there are at most `fits_of`; it may raise to end them. ``pairs`` is the most
+    pairs of a clicked and another document of its query that there may be.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, a clicked position without propensity, clicks that give no preference pair, a seed
-    that is none, or what is no log or no curve.
+    has none, a clicked position without propensity, clicks that give no preference pair or
+    more than ``pairs``, a seed that is none, or what is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
     way = _method(method, learner)
@@ -133,6 +137,10 @@ def fit_from_log(
     if "curve" in estimator.needs:
         require_covered(log, curve)
     notices = _require_pairs(log, corpus)
+    if pairs is not None:
+        clicked = np.zeros(corpus.n_documents, dtype=np.bool_)
+        clicked[log.document[log.clicks > 0]] = True
+        require_pairs(clicked, corpus.query_offsets, pairs)
     belief = Belief(curve)
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
     chosen_by, by_clicks = "given", cost is None

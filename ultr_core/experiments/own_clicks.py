@@ -16,6 +16,7 @@ from ultr_core.experiments.production import train_production_ranker
 from ultr_core.feedback import ClickLog, clicks_per_query_draw, query_draws_for, simulate_counts
 from ultr_core.feedback.simulation import Sessions, simulate_sessions
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.limits import Limit
 from ultr_core.ranking import (
     order_from_ranks,
     query_of_document,
@@ -109,17 +110,22 @@ class OwnClicks:
 
 @one_blas_thread()
 def simulate_own_log(
-    corpus: Corpus, settings: Settings, *, rankers: int = 1, sessions: bool = False
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    rankers: int = 1,
+    sessions: bool = False,
+    pairs: Limit | None = None,
 ) -> OwnClicks:
     """Let users of ``settings`` click on the rankings of production rankers.
 
     Each ranker is trained on 1% of the queries, each on others (section 7.1), and serves an
     equal share of the query draws, so that with two or more there are rank changes to harvest. The
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
-    every event instead of counts.
+    every event instead of counts. ``pairs`` is the most that each ranker may be trained on.
 
-    Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, or a corpus without a
-    query that has relevant and irrelevant documents.
+    Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, a corpus without a
+    query that has relevant and irrelevant documents, or more pairs than that.
     """
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
     threshold, notice = propose_relevance_threshold((corpus,), settings.relevant_grade)
@@ -127,7 +133,8 @@ def simulate_own_log(
     model = user_model(settings)
     logs, events, shown = [], [], []
     for number in range(rankers):
-        production = train_production_ranker(corpus, threshold, settings.corpus_seed + number)
+        seed_of_ranker = settings.corpus_seed + number
+        production = train_production_ranker(corpus, threshold, seed_of_ranker, pairs=pairs)
         ranks = rank_documents(production.ranker.score(corpus), corpus.query_offsets)
         probability = model.click_probability(relevance, ranks)
         rate = clicks_per_query_draw(probability, corpus.query_offsets)

@@ -15,7 +15,9 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.learners import LinearRanker, fit_ranker
+from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.selection import converged
+from ultr_core.limits import Limit
 from ultr_core.propensity import full_information_weights
 from ultr_core.ranking import query_sums
 from ultr_core.words import counted
@@ -46,17 +48,19 @@ class ProductionRanker:
     notices: tuple[str, ...] = ()
 
 
-def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) -> ProductionRanker:
+def train_production_ranker(
+    train: Corpus, relevance_threshold: int, seed: int, *, pairs: Limit | None = None
+) -> ProductionRanker:
     """Train a ranking SVM on the relevance labels of 1% of the training queries.
 
     The queries are the first of a random order that ``seed`` fixes. Where 1% is less than one
     query, one is taken; where those taken hold no relevant beside an irrelevant document, the next
     ones are added until one does. The objective is the one of ``fit_ranker`` with relevance as
-    weights and C = 1.
+    weights and C = 1. ``pairs`` is the most that it may be trained on.
 
     Raises:
-        InputError: no training query has both a relevant and an irrelevant document, or the
-            threshold is below 1.
+        InputError: no training query has both a relevant and an irrelevant document, the
+            threshold is below 1, or there are more pairs than that.
 
     """
     relevance = train.relevance(relevance_threshold)
@@ -74,9 +78,12 @@ def train_production_ranker(train: Corpus, relevance_threshold: int, seed: int) 
     taken = max(wanted, int(usable[0]) + 1)
     queries = np.sort(order[:taken]).astype(np.int64)
     sample = train.subset(queries)
+    wanted_first = sample.relevance(relevance_threshold)
+    if pairs is not None:
+        require_pairs(wanted_first, sample.query_offsets, pairs)
     ranker = fit_ranker(
         sample,
-        full_information_weights(sample.relevance(relevance_threshold)),
+        full_information_weights(wanted_first),
         cost=PRODUCTION_COST,
         tolerance=PRODUCTION_TOLERANCE,
     )

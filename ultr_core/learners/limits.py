@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.ranking import number_or_nan
+from ultr_core.limits import Limit
+from ultr_core.ranking import number_or_nan, query_sums
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
@@ -150,6 +151,15 @@ def check_features(ranges: FeatureRanges, ids: NDArray[np.int64]) -> None:
             f"the queries that are learned from, but no fit can be certified beyond "
             f"{LARGEST_FEATURE:g} in size; rescale the feature."
         )
+
+
+def require_pairs(chosen: NDArray[np.bool_], query_offsets: NDArray[np.int64], most: Limit) -> None:
+    """Raise InputError for too many pairs of a chosen document and another one of its query.
+
+    chosen: bool [documents], those with a weight. query_offsets: int64 [queries + 1].
+    """
+    pairs = query_sums(chosen, query_offsets) @ (np.diff(query_offsets) - 1)
+    most.require(int(pairs), "What there is to learn from")
 
 
 def _number(value: object) -> float:

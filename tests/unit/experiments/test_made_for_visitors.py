@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ import scipy.sparse as sparse
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.score_files import scores_text
 from ultr_core.errors import InputError
+from ultr_core.experiments.fitting import fit_from_log
 from ultr_core.experiments.own_clicks import simulate_own_log
 from ultr_core.experiments.own_data import training_file, training_file_bytes
-from ultr_core.limits import LARGEST_TRAINING_FILE
+from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.limits import LARGEST_TRAINING_FILE, VISITORS_PAIRS
 from ultr_core.propensity import Weights, proprank_bytes, write_proprank
 from ultr_core.propensity.weight_files import weights_text
 from ultr_core.settings import Settings
@@ -106,3 +109,35 @@ def test_all_else_grows_no_faster_than_what_it_is_made_from(
     base = len(make(*one_query(400, names=20)))
     assert len(make(*one_query(800, names=20))) < 2.3 * base
     assert len(make(*one_query(400, names=40))) < 2.3 * base
+
+
+def some_clicked(documents: int, clicked: int) -> tuple[Corpus, ClickLog]:
+    """One query of as many documents, the first of which were clicked."""
+    corpus, _ = one_query(documents)
+    rank = np.arange(1, documents + 1)
+    return corpus, ClickLog(
+        np.arange(documents), rank, np.ones(documents, int), (rank <= clicked).astype(int),
+        1, corpus.query_offsets,
+    )  # fmt: skip
+
+
+def test_pairs_to_train_on_are_counted_before_there_are_any() -> None:
+    """Without a bound 6 GB and more."""
+    corpus, log = some_clicked(14_000, 6_900)
+    began = time.perf_counter()
+    with pytest.raises(InputError, match="What there is to learn from has 96,593,100 pairs"):
+        fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=VISITORS_PAIRS)
+    with pytest.raises(InputError, match="pairs of a document"):
+        simulate_own_log(corpus, Settings(clicks=100), pairs=VISITORS_PAIRS)
+    assert time.perf_counter() - began < 5.0
+
+
+@pytest.mark.parametrize("clicked", [1, 7])
+def test_the_bound_on_pairs_is_exact(clicked: int) -> None:
+    corpus, log = some_clicked(50, clicked)
+    most = replace(VISITORS_PAIRS, most=clicked * 49)
+    fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=most)
+    with pytest.raises(InputError, match=f"has {clicked * 49} pairs"):
+        fit_from_log(
+            corpus, log, PowerLaw(1.0), cost=1.0, pairs=replace(most, most=clicked * 49 - 1)
+        )
