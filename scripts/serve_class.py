@@ -1,8 +1,8 @@
 """The app for a large class: several servers at one address.
 
-``python scripts/serve_class.py --servers 2`` starts two servers, each with a training process of
-its own, and HAProxy, which sends a visitor always to the same one and bounds what one address may
-ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
+``python scripts/serve_class.py --servers 2`` starts two servers, each with its share of the
+cores for training, and HAProxy, which sends a visitor always to the same one and bounds what one
+address may ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
 hundred visitors. Visitors are let in once every server has shown the first page to a visitor of its
 own. Without HAProxy one server is started. What follows ``--`` goes to the app, as with
 ``streamlit run app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from websockets.exceptions import WebSocketException
 
+from pages.shared.resources import PROCESSES, usable_cores
 from scripts import proxy
 from scripts.serving import Running, end, free_port, start_server, wait_until_healthy
 from scripts.visitor import Visitor
@@ -191,6 +192,9 @@ def start(
         print(ALONE, file=sys.stderr, flush=True)
         door.close()
     owned.push(door)
+    # The cores are shared out, unless somebody has chosen.
+    each = max(1, usable_cores() // (own.servers if program else 1))
+    os.environ.setdefault(PROCESSES, str(each))
     ports: list[int] = []
     for number in range(1, 1 + (own.servers if program else 1)):
         if signals.told:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+PROCESSES = "ULTR_TRAINING_PROCESSES"
+"""Environment variable: how many processes train rankers, or ``off`` for the server's own."""
+
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
 

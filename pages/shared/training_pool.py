@@ -26,15 +26,12 @@ from contextlib import suppress
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, TypeVar
 
-from pages.shared.resources import usable_cores, usable_memory
+from pages.shared.resources import PROCESSES, usable_cores, usable_memory
 from ultr_core.errors import InputError, quoted
 from ultr_core.limits import Limit
 from ultr_core.workers import end_with_parent, starting_workers
 
 T = TypeVar("T")
-
-PROCESSES = "ULTR_TRAINING_PROCESSES"
-"""Environment variable: how many processes, or ``off`` to train in the server's own process."""
 
 FORMER_SWITCH = "ULTR_WORKSHOP"
 """The former name, of which only ``off`` had a meaning."""
