@@ -1,11 +1,11 @@
 """The app for a large class: several servers at one address.
 
-``python scripts/serve_class.py --servers 2`` starts two servers, each with its share of the
-cores for training, and HAProxy, which sends a visitor always to the same one and bounds what one
-address may ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
+``python scripts/serve_class.py --servers 2`` starts two servers, each with its share of the cores
+for training, and HAProxy, which sends a visitor always to the same one and bounds what one address
+may ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
 hundred visitors. Visitors are let in once every server has shown the first page to a visitor of its
-own. Without HAProxy one server is started. What follows ``--`` goes to the app, as with
-``streamlit run app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
+own. Without HAProxy one server is started. What follows ``--`` goes to the app, as with ``streamlit
+run app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
 
 A server that ends is started again. Its visitors are moved to the others meanwhile, with their
 settings. When one ends for the fourth time within ten minutes, everything is ended with code 1.
