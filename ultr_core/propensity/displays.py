@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog, require_countable, require_log
+from ultr_core.feedback.click_log import ClickLog, require_countable
 from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
@@ -122,8 +122,6 @@ def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
     """
     if not logs:
         raise InputError("Counting displays needs one click log or more.")
-    for log in logs:
-        require_log(log)
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
         raise InputError("The click logs belong to different corpora; give logs of one corpus.")
     document = np.concatenate([log.document for log in logs])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.feedback.click_log import ClickLog
 from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.ranking import real_numbers
 from ultr_core.words import counted
@@ -85,7 +85,6 @@ class RowNumbers:
         (where it divides by q, one whose q is 0, as good as 0, or above 1), an impression whose v
         is none, and for v other than 0 where the log holds clicks only.
         """
-        require_log(log)
         if self.divisor is not None:
             u = inverse_propensities(log, self.divisor)
         else:
@@ -129,7 +128,6 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
     that its inverse is infinite, or no propensity at all.
     """
-    require_log(log)
     q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     if q.shape != log.clicks.shape:
         raise InputError(

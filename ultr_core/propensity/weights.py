@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog, require_log
-from ultr_core.feedback.examination import ExaminationCurve, require_curve
+from ultr_core.feedback.click_log import ClickLog
+from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.propensity.row_numbers import (
     LEAST_PROPENSITY,
     Numbers,
@@ -104,7 +104,6 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     of clicks in any case. numbers [rows]: u and v, or propensities. Raises InputError for a log
     without clicks and as `RowNumbers.on_log` does.
     """
-    require_log(log)
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
         raise InputError(
@@ -128,7 +127,6 @@ def naive_weights(log: ClickLog) -> Weights:
     >>> naive_weights(log).values.tolist()
     [10.0, 10.0]
     """
-    require_log(log)
     return weights_of_log(log, RowNumbers(np.ones(log.clicks.size)))
 
 
@@ -149,8 +147,6 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     >>> ips_weights(log, PowerLaw(1.0)).values.tolist()
     [10.0, 20.0]
     """
-    require_log(log)
-    require_curve(curve)
     return weights_of_log(log, clipped_propensities(curve.at(log.rank), clip))
 
 
@@ -280,7 +276,6 @@ def clipping_effect(log: ClickLog, propensities: ArrayLike, clip: float) -> Clip
     propensities q [rows]. Raises InputError for a clip outside [0, 1], or if it is 0 and a
     clicked row has propensity 0.
     """
-    require_log(log)
     q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     after = log.clicks * inverse_propensities(log, clipped_propensities(q, clip))
     unseen = q <= LEAST_PROPENSITY

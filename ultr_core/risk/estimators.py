@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.feedback.click_log import ClickLog
 from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
@@ -77,7 +77,6 @@ def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers)
     differences [documents] of their ranks, of any sign; numbers [rows of the log]. Raises
     InputError as `estimate_risks` does.
     """
-    require_log(log)
     places = real_numbers(differences, "Differences of ranks")[None, ...]
     places = checked_places(places, log.n_documents, least=-np.inf)
     return _estimates(log, places, numbers).estimate(0)
@@ -114,7 +113,6 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)
     True
     """
-    require_log(log)
     return _estimates(log, places_of_rankers(ranks, log.n_documents), numbers)
 
 
@@ -148,7 +146,6 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
     """
-    require_log(log)
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.feedback.click_log import ClickLog, require_log
+from ultr_core.feedback.click_log import ClickLog
 from ultr_core.propensity.row_numbers import Numbers
 from ultr_core.risk.blocks import rank_blocks
 from ultr_core.risk.estimators import RiskEstimates, WeighedSums, places_of_rankers
@@ -32,7 +32,6 @@ def estimates_and_expectations(
     the rows of the log, [rows], and for the documents as presented, [documents]. The expectation
     is float64 [rankers]. Raises InputError as the two functions do.
     """
-    require_log(log)
     places = places_of_rankers(ranks, log.n_documents)
     sums = WeighedSums(log, [of_rows for of_rows, _ in numbers], len(places))
     contributions = [expected_contribution(click_probability, shown) for _, shown in numbers]
