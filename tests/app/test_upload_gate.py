@@ -14,6 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared import upload_gate
 from pages.shared.upload_gate import Underway, UploadGate
+from tests.server.in_time import finished
 from ultr_core.limits import UPLOAD_ADDRESSES, UPLOADS_UNDERWAY_OF_SESSION, Limit
 
 MB = 1 << 20
@@ -91,15 +92,15 @@ def address(session: str) -> str:
 
 
 def sent(store: Store, session: str = "here", size: int = 5, **other: str) -> tuple[int, str]:
-    return asyncio.run(put(store, session, address(session), size, **other))
+    return finished(put(store, session, address(session), size, **other))
 
 
 def test_only_an_address_that_was_handed_out_takes_a_file_and_only_once(store: Store) -> None:
     mine = address("here")
-    assert asyncio.run(put(store, "there", mine, 5))[0] == 403
-    assert asyncio.run(put(store, "here", "invented", 5))[0] == 403
-    assert asyncio.run(put(store, "here", mine, 5))[0] == 204
-    assert asyncio.run(put(store, "here", mine, 5))[0] == 403
+    assert finished(put(store, "there", mine, 5))[0] == 403
+    assert finished(put(store, "here", "invented", 5))[0] == 403
+    assert finished(put(store, "here", mine, 5))[0] == 204
+    assert finished(put(store, "here", mine, 5))[0] == 403
     assert list(store.files.file_storage) == ["here"]
     assert store.asked == 1
 
@@ -134,7 +135,7 @@ def test_bytes_that_are_announced_count_as_well(store: Store) -> None:
         work = [put(store, "here", address("here"), HALF) for _ in range(6)]
         return [status for status, _ in await asyncio.gather(*work)]
 
-    assert sorted(asyncio.run(at_once())) == [204, 204, 413, 413, 413, 413]
+    assert sorted(finished(at_once())) == [204, 204, 413, 413, 413, 413]
     assert not underway()._announced
 
 
@@ -180,5 +181,5 @@ def test_everything_else_passes(store: Store) -> None:
     scopes.append({**scopes[0], "path": "/_stcore/upload_file/stranger/x"})
     scopes.append({**scopes[0], "method": "DELETE", "path": "/_stcore/upload_file/here/x"})
     for scope in scopes:
-        asyncio.run(UploadGate(behind)(scope, None, None))  # type: ignore[arg-type]
+        finished(UploadGate(behind)(scope, None, None))  # type: ignore[arg-type]
     assert seen == scopes
