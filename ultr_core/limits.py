@@ -132,6 +132,14 @@ RANKER_NUMBERS = Limit(
 )
 """Of a ranker, as JSON or as model text."""
 
+ROWS_WITHOUT_FEATURES = Limit(
+    1_000_000,
+    "rows without any feature",
+    "millions of them fit into a small packed file and nothing can be learned from them",
+    "leave them out",
+)
+"""Of a corpus or a training file."""
+
 BLANK_LINES = Limit(
     100_000, "lines without content", "each is looked at by itself", "leave them out"
 )

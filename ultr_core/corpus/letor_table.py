@@ -18,7 +18,7 @@ from ultr_core.corpus.letor_rows import Rows, read_rows
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files import fault_of, lies_within
-from ultr_core.limits import Room
+from ultr_core.limits import ROWS_WITHOUT_FEATURES, Room
 from ultr_core.words import counted
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
@@ -133,11 +133,14 @@ def read_table(
     ``qid:Q``, as svm_proprank does, and keep comments. Raises InputError as `load_corpus` does.
     """
     found = _Gathered(source.name, source.room)
+    without_features = 0
     for first_line, text in line_blocks(source, progress):
         plain = _COST.sub(_without_cost, text) if with_costs else text
         rows = read_rows(source.name, first_line, plain, found.with_queries)
         if rows is None:
             continue
+        without_features += int(np.count_nonzero(rows.lengths == 0))
+        ROWS_WITHOUT_FEATURES.require(without_features, source.name)
         found.add(first_line, rows)
         if with_costs:
             found.add_costs(source.name, first_line, rows, text)

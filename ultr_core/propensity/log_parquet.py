@@ -262,6 +262,8 @@ def parquet_rows(source: Source, header: list[str], rows: int) -> list[tuple[str
             if batch is None:
                 raise damaged(source.name)
             columns.append(_shown(batch.column(header[:place].count(title))))
+    if len({len(column) for column in columns}) > 1:  # as where a page says that it has more
+        raise damaged(source.name)
     return list(zip(*columns, strict=True))
 
 

@@ -199,3 +199,10 @@ def test_millions_of_blank_lines_are_passed_over_at_once() -> None:
     began = time.process_time()
     assert parse_corpus(gzip.compress(data, 1), "blank.txt").n_documents == 10
     assert time.process_time() - began < 5
+
+
+def test_millions_of_rows_without_features_are_refused() -> None:
+    began = time.process_time()
+    with pytest.raises(InputError, match="rows without any feature"):
+        parse_corpus(gzip.compress(b"1\n" * 20_000_000, 1), "empty.txt")
+    assert time.process_time() - began < 8
