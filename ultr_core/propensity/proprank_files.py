@@ -269,8 +269,8 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
         row = rows[order[again[0] + 1]]
         raise InputError(
             f"{table.name}, line {table.lines[row]} is the second row with a label above 0 of "
-            f"qid:{table.query_ids[table.query_of_row[row]]}; each ranking has one clicked "
-            "document, and each click a ranking of its own."
+            f"query {quoted(table.query_ids[table.query_of_row[row]])}; each ranking has one "
+            "clicked document, and each click a ranking of its own."
         )
     if table.costs is not None:
         misplaced = np.flatnonzero(~positive & ~np.isnan(table.costs))
