@@ -6,10 +6,10 @@ Streamlit imports this file once, as the server, and runs it again as the script
 import streamlit as st
 
 if __name__ == "__main__":
-    from pages.shared import shell
+    from pages.app import shell
 
     shell.run()
 else:
-    from pages.shared import upload_gate
+    from pages.app import upload_gate
 
     app = st.App(__file__, middleware=upload_gate.MIDDLEWARE, lifespan=upload_gate.lifespan)

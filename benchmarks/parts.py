@@ -15,7 +15,7 @@ from benchmarks.measure import Timing, interleaved
 from benchmarks.memory import beyond_features
 from benchmarks.reading import reading
 from benchmarks.works import CURVE, Work, work
-from ultr_core.experiments import (
+from ultr_core.lab import (
     build_world,
     simulate_logs,
     simulate_training_log,

@@ -79,7 +79,7 @@ def lightgbm_ranker(work: Work, clicks: int) -> object:
     """LightGBM lambdarank with positions, 100 trees, on the sessions of a click log."""
     import lightgbm
 
-    from ultr_core.feedback import simulate_sessions
+    from ultr_core.users import simulate_sessions
 
     offsets = work.corpus.query_offsets
     draws = work.log(clicks).query_draws

@@ -22,7 +22,7 @@ _ROWS_AT_A_TIME = 10_000
 _CHILD = """
 import json, re, sys, time
 import numpy as np
-from ultr_core.corpus import load_corpus
+from ultr_core.files import load_corpus
 from sklearn.datasets import load_svmlight_file
 
 def kilobytes(name):

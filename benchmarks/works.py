@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import rank_documents
 from ultr_core.corpus.synthetic import synthetic_splits
-from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, query_draws_for, simulate_counts
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity.weights import (
     Weights,
@@ -19,7 +19,7 @@ from ultr_core.propensity.weights import (
     ips_weights,
     naive_weights,
 )
-from ultr_core.ranking import rank_documents
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, query_draws_for, simulate_counts
 
 SHAPES: dict[str, dict[str, Any]] = {
     "small": {"train_queries": 2_000, "features": 50},

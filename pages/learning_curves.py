@@ -1,29 +1,6 @@
 """Learning curves: how the rankers do as clicks come in (figure 1 of the paper)."""
 
-from __future__ import annotations
+from pages.app.shell import enter
+from pages.views.learning_curves import view
 
-from pages.shared import shell, study_page
-from ultr_core.settings import Settings
-
-STEPS = (
-    (
-        "**Which error is worse?** With 500 clicks one ranker is biased, the other noisy. Look "
-        "left of the crossing, then open that world.",
-        "Open n = 500",
-        Settings(clicks=500),
-    ),
-    (
-        "**Can more data cure the naive ranker?** Compare its level at 9,000 and 850,000 clicks.",
-        "Open n = 850,000",
-        Settings(clicks=850_000),
-    ),
-    (
-        "**Where does clipping help?** Find the clicks below which green runs under blue. Open "
-        "a world there and see, under “Numbers”, which τ was chosen for each log: with few "
-        "validation clicks the choice is a matter of luck, too.",
-        "Open n = 1,000",
-        Settings(clicks=1_000),
-    ),
-)
-
-study_page.show(shell.enter(), "learning-curve", STEPS)
+view.show(enter())

@@ -28,10 +28,15 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from ultr_core.corpus import DEFAULT_SHAPE, YAHOO_SHAPE, CorpusShape
-from ultr_core.corpus.calibration import CALIBRATION_FILE
-from ultr_core.corpus.synthetic import Candidates, draw_candidates, grade_candidates, grade_cuts
-from ultr_core.experiments.production import train_production_ranker
-from ultr_core.ranking import rank_documents
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.corpus.synthetic import (
+    CALIBRATION_FILE,
+    Candidates,
+    draw_candidates,
+    grade_candidates,
+    grade_cuts,
+)
+from ultr_core.lab.production import train_production_ranker
 
 TARGET = 4.957
 TOLERANCE = 0.0008

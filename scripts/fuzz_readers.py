@@ -37,23 +37,25 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 
-from ultr_core.corpus import Corpus, parse_corpus, parse_scores
-from ultr_core.corpus.letor_lines import Source
+from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
-from ultr_core.experiments.own_data import curve_in_log
-from ultr_core.files import text_of
-from ultr_core.inspection import inspect_log, inspect_upload
-from ultr_core.learners import parse_ranker
-from ultr_core.propensity import (
-    estimate_from_log,
+from ultr_core.files import (
     parse_columns,
+    parse_corpus,
     parse_curve,
     parse_log,
     parse_proprank,
+    parse_ranker,
+    parse_scores,
     parse_weights,
     preview_log,
 )
+from ultr_core.files.disk import text_of
+from ultr_core.files.letor_lines import Source
+from ultr_core.inspection import inspect_log, inspect_upload
+from ultr_core.own_data.curves import curve_in_log
+from ultr_core.propensity import estimate_from_log
 
 MEMORY_BYTES = 1 << 30
 SECONDS = 10

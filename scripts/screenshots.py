@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pages.shared.registry import PAGES
+from pages.app.registry import PAGES
 from scripts.serving import ROOT, server
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from websockets.exceptions import WebSocketException
 
-from pages.shared.resources import PROCESSES, usable_cores
+from pages.app.resources import PROCESSES, usable_cores
 from scripts import proxy
 from scripts.serving import Running, end, free_port, start_server, wait_until_healthy
 from scripts.visitor import Visitor

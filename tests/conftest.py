@@ -9,7 +9,8 @@ import pytest
 @pytest.fixture(scope="session")
 def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A LETOR directory in which everything trains in a moment."""
-    from ultr_core.corpus import synthetic_splits, write_letor
+    from ultr_core.corpus import synthetic_splits
+    from ultr_core.files import write_letor
 
     folder = tmp_path_factory.mktemp("letor")
     splits = synthetic_splits(

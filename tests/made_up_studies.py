@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ultr_core.experiments.studies import (
+from ultr_core.settings import Settings
+from ultr_core.studies import (
     LOSSES,
     STUDIES,
     CellResult,
@@ -14,7 +15,6 @@ from ultr_core.experiments.studies import (
     WorldDescription,
     cell_of,
 )
-from ultr_core.settings import Settings
 
 Loss = Callable[[str, Point, int], float]
 DESCRIPTION = WorldDescription("0", {"name": "made up"}, 0, ())

@@ -1,6 +1,7 @@
 """The Unbiased LTR Lab's numerical core; it never imports a screen.
 
-    from ultr_core import Lab, Settings
+    from ultr_core.lab import Lab
+    from ultr_core.settings import Settings
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
@@ -14,15 +15,16 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.corpus import Corpus, load_corpus, load_directory
+    from ultr_core.corpus import Corpus
     from ultr_core.errors import InputError
-    from ultr_core.experiments import build_world, compare, evaluate_ranker, fit_from_log
-    from ultr_core.feedback import ClickLog, ExaminationCurve, PowerLaw
+    from ultr_core.files import load_corpus, load_directory, read_log
     from ultr_core.inspection import join_log
-    from ultr_core.lab import Lab
+    from ultr_core.lab import Lab, build_world, compare
     from ultr_core.learners import LinearRanker
-    from ultr_core.propensity import estimate_from_log, read_log
+    from ultr_core.own_data import evaluate_ranker, fit_from_log
+    from ultr_core.propensity import estimate_from_log
     from ultr_core.settings import Settings
+    from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 def _stop(*_: object) -> NoReturn:
     """End at once, and leave no half-written file behind."""
-    if files := sys.modules.get("ultr_core.files"):
+    if files := sys.modules.get("ultr_core.files.disk"):
         with suppress(AttributeError):  # it may be half loaded, and has written nothing then
             files.remove_drafts()
     with suppress(OSError):
@@ -36,7 +36,7 @@ def _interrupt(_: int, frame: FrameType | None) -> NoReturn:
 
 def _end(number: int, _: object) -> None:
     """End at once, as without a handler, but leave no half-written file behind."""
-    from ultr_core.files import remove_drafts
+    from ultr_core.files.disk import remove_drafts
 
     remove_drafts()
     signal.signal(number, signal.SIG_DFL)

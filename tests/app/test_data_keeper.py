@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pages.shared.data_bench import Bench, Brought
-from pages.shared.data_keeper import Keeper
+from pages.views.your_data.bench import Bench, Brought
+from pages.views.your_data.keeper import Keeper
 
 
 def owned(keeper: Keeper, session: str) -> Bench:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.data_curve import SOURCE
-from pages.shared.data_input import SAMPLE_NAMES, allowed_path
+from pages.views.your_data.curve import SOURCE
+from pages.views.your_data.input import SAMPLE_NAMES, allowed_path
 from ultr_core.errors import InputError
-from ultr_core.experiments.samples import sample_files
+from ultr_core.own_data.samples import sample_files
 
 OpenApp = Callable[..., AppTest]
 KINDS = ("corpus", "log", "ranker", "scores", "curve")
@@ -126,7 +126,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_a_sentence(
     def vanishes(*_: object, **__: object) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr("pages.shared.data_log.preview_log", vanishes)
+    monkeypatch.setattr("pages.views.your_data.log.preview_log", vanishes)
     page.text_input(key="data-path-log-0").set_value(SAMPLE_NAMES["log"]).run()
     assert not page.exception
     assert "cannot be read (No such file or directory)" in page.error[0].value

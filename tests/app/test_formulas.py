@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared.formulas import set_formulas
-from pages.shared.remedies import told
-from ultr_core.export.page_links import PAGE_VALUES
+from pages.app.formulas import set_formulas
+from pages.app.remedies import told
+from ultr_core.links.page_links import PAGE_VALUES
 from ultr_core.settings import PARAMETERS
 
 

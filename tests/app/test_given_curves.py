@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.curve_control import KEY
+from pages.app.curve_control import KEY
 from tests.app.pages import opened
-from ultr_core.corpus import load_directory
-from ultr_core.experiments import build_world, compare
+from ultr_core.files import load_directory
+from ultr_core.lab import build_world, compare
 from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from pages.shared import data_bench
-from pages.shared.data_bench import Bench
-from pages.shared.kept_memory import bytes_of
-from ultr_core.corpus import parse_corpus
+from pages.app.kept_memory import bytes_of
+from pages.views.your_data import bench as data_bench
+from pages.views.your_data.bench import Bench
 from ultr_core.errors import InputError
-from ultr_core.propensity import parse_log
+from ultr_core.files import parse_corpus, parse_log
 
 MB = 1 << 20
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import checks as check_list
-from pages.shared import lab_words, server_lab
+from pages.app import checks as check_list
+from pages.app import server_lab
+from pages.views.lab import words as lab_words
 from tests.app.pages import open_savers, opened
 from ultr_core import experiments
-from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
-from ultr_core.experiments import build_world, compare, proof_checks, ranker_family, risk_picture
-from ultr_core.lab import Lab
+from ultr_core.files import load_directory
+from ultr_core.lab import Lab, build_world, compare, proof_checks, ranker_family, risk_picture
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 OpenApp = Callable[..., AppTest]

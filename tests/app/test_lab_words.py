@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages.shared.lab_words import at_rank_ten, preference, sample_sentence, two_orders
-from ultr_core.experiments import Comparison, EstimatedRisks, RiskPicture
+from pages.views.lab.words import at_rank_ten, preference, sample_sentence, two_orders
+from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture
 from ultr_core.risk import Estimate
 from ultr_core.settings import PRESETS, Settings
 from ultr_core.words import with_minus

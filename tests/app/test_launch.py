@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import server_lab
-from pages.shared.boot import boot
-from pages.shared.launch import Launch, launched_with
-from pages.shared.registry import PAGES, PageInfo
-from pages.shared.training_pool import PROCESSES
+from pages.app import server_lab
+from pages.app.boot import boot
+from pages.app.launch import Launch, launched_with
+from pages.app.registry import PAGES, PageInfo
+from pages.app.training_pool import PROCESSES
 
 OpenApp = Callable[..., AppTest]
 WITHOUT_WORLD = {"about", "your_data", "proofs", "learning_curves", "robustness"}

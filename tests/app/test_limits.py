@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.registry import PAGES
+from pages.app.registry import PAGES
 from ultr_core.settings import PARAMETERS, Settings
 
 OpenApp = Callable[..., AppTest]

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import take_away
-from pages.shared.proofs_words import number
+from pages.app import take_away
+from pages.views.proofs.words import number
 from tests.app.pages import opened
-from ultr_core.experiments.samples import sample_files
 from ultr_core.export import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
+from ultr_core.own_data.samples import sample_files
 from ultr_core.proofs import DERIVATIONS
 
 ROOT = Path(__file__).resolve().parents[2]

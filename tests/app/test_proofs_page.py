@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.plain_words import plain
-from pages.shared.proofs_answers import ANSWERS
-from pages.shared.proofs_words import STEPS, headline
+from pages.app.plain_words import plain
+from pages.views.proofs.answers import ANSWERS
+from pages.views.proofs.words import STEPS, headline
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world
 from ultr_core.settings import Settings
 

@@ -13,11 +13,10 @@ import pyarrow.parquet as parquet
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.propensity_words import COMPUTE, STEPS
-from ultr_core.experiments.contest import judge
-from ultr_core.experiments.interleaving import Verdicts
-from ultr_core.experiments.live import LiveDesign, LiveResult
+from pages.views.propensities.words import COMPUTE, STEPS
 from ultr_core.lab import Lab
+from ultr_core.lab.interleaving import Verdicts, judge
+from ultr_core.lab.live import LiveDesign, LiveResult
 from ultr_core.propensity import PROPENSITY_METHODS
 
 OpenApp = Callable[..., AppTest]

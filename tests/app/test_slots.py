@@ -9,7 +9,7 @@ def waiting() -> None:
     """A page on which words are replaced more often than calls may be nested."""
     import sys
 
-    from pages.shared.slots import Slot
+    from pages.app.slots import Slot
 
     slot = Slot()
     for number in range(2 * sys.getrecursionlimit()):

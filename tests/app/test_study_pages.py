@@ -11,19 +11,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import server_lab, study_run
-from pages.shared.study_chart import point_of
+from pages.app import server_lab
+from pages.views.studies import run as study_run
+from pages.views.studies.chart import point_of
 from tests.app.pages import open_savers
-from ultr_core.experiments.studies import (
-    LOSSES,
-    STUDIES,
-    Plan,
-    judge,
-    read_study,
-    shipped_result,
-)
 from ultr_core.lab import Lab
 from ultr_core.settings import Settings
+from ultr_core.studies import LOSSES, STUDIES, Plan, judge, read_study, shipped_result
 
 OpenApp = Callable[..., AppTest]
 LABELS = {

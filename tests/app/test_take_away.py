@@ -12,11 +12,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import lecture, take_away
+from pages.app import lecture, take_away
 from tests.app.pages import open_savers
-from ultr_core.export import PAGE_VALUES, PageState, page_notebook, read_page_query
+from ultr_core.export import PageState, page_notebook
 from ultr_core.export.notebook import Notebook
 from ultr_core.lessons import LESSONS
+from ultr_core.links import PAGE_VALUES, read_page_query
 from ultr_core.settings import PARAMETERS, PRESETS, SHARED_FIELDS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pages.shared import training
-from pages.shared.study_run import line_sentence
-from pages.shared.training_queue import FORGOTTEN, TrainingQueue
-from pages.shared.waiting_line import WaitingLine
+from pages.app import training
+from pages.app.training_queue import FORGOTTEN, TrainingQueue
+from pages.app.waiting_line import WaitingLine
+from pages.views.studies.run import line_sentence
 
 PATIENCE = 10.0  # seconds
 

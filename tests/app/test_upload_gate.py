@@ -12,8 +12,8 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.shared import upload_gate
-from pages.shared.upload_gate import Underway, UploadGate
+from pages.app import upload_gate
+from pages.app.upload_gate import Underway, UploadGate
 from tests.server.in_time import finished
 from ultr_core.limits import UPLOAD_ADDRESSES, UPLOADS_UNDERWAY_OF_SESSION, Limit
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import data_bench, propensity_log
-from pages.shared.curve_control import KEY
-from pages.shared.data_bench import Bench, Brought
-from pages.shared.data_input import _offered
+from pages.app.curve_control import KEY
+from pages.views.propensities import log as propensity_log
+from pages.views.your_data import bench as data_bench
+from pages.views.your_data.bench import Bench, Brought
+from pages.views.your_data.input import _offered
 from tests.app.pages import opened
 from ultr_core.errors import InputError
 from ultr_core.limits import SMALL_UPLOAD, UPLOADS_KEPT_BY_SESSION, Limit
@@ -38,7 +39,7 @@ def propensities(open_app: OpenApp) -> AppTest:
 def stored(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """File ids that are taken out of the store; a page under test has none of a server."""
     gone: list[str] = []
-    monkeypatch.setattr("pages.shared.upload_taking._forget", gone.append)
+    monkeypatch.setattr("pages.app.upload_taking._forget", gone.append)
     return gone
 
 

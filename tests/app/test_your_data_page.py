@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.data_bench import Bench
+from pages.views.your_data.bench import Bench
 from ultr_core.cli import main
-from ultr_core.experiments.samples import sample_files
-from ultr_core.learners.model_files import ranker_text
+from ultr_core.files.ranker_files import ranker_text
+from ultr_core.own_data.samples import sample_files
 
 OpenApp = Callable[..., AppTest]
 LOG = b"query,document,position,click\n" + b"".join(

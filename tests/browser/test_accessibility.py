@@ -12,11 +12,11 @@ pytest.importorskip("axe_playwright_python", reason="axe is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pages.shared.registry import PAGES
+from pages.app.registry import PAGES
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, in_both_themes, opened
-from ultr_core.export.page_links import PAGE_VALUES
-from ultr_core.export.page_values import Choice
+from ultr_core.links.page_links import PAGE_VALUES
+from ultr_core.links.page_values import Choice
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"

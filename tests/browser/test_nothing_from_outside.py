@@ -13,12 +13,12 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Page, expect
 
-from pages.shared.registry import PAGES
+from pages.app.registry import PAGES
 from tests.browser.pages import OpenPage, settled
 from tests.hostile_texts import AWAY
 from ultr_core.curve_values import CURVES
-from ultr_core.experiments.samples import sample_files
-from ultr_core.export.page_links import PAGE_VALUES
+from ultr_core.links.page_links import PAGE_VALUES
+from ultr_core.own_data.samples import sample_files
 from ultr_core.settings import PARAMETERS
 
 OWN_LINKS = {"arxiv.org"}

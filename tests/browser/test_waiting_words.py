@@ -13,7 +13,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import BrowserContext, Locator, Page, WebSocketRoute, expect
 
-from pages.shared import waiting
+from pages.app import waiting
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, opened
 

@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pages import OpenPage, opened, settled
-from ultr_core.experiments.samples import sample_files
+from ultr_core.own_data.samples import sample_files
 
 
 def page_opened(open_page: OpenPage, address: str, **options: object) -> Page:

@@ -18,8 +18,8 @@ from scripts.screenshots import server
 from scripts.serving import running_server
 from scripts.visitor import Visitor
 from tests.server.in_time import finished
-from ultr_core.corpus import load_directory
-from ultr_core.experiments import build_world, compare
+from ultr_core.files import load_directory
+from ultr_core.lab import build_world, compare
 from ultr_core.settings import Settings
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from pages.shared import server_lab, training_pool
-from pages.shared.server_lab import lab_on, make_here
-from pages.shared.training_pool import (
+from pages.app import server_lab, training_pool
+from pages.app.server_lab import lab_on, make_here
+from pages.app.training_pool import (
     FORMER_SWITCH,
     MOST_PROCESSES,
     PROCESSES,
@@ -31,8 +31,7 @@ from scripts.serving import ROOT
 from tests.server import training_cells
 from ultr_core import experiments
 from ultr_core.errors import InputError
-from ultr_core.experiments import TrainedMethod
-from ultr_core.lab import Cell, Lab
+from ultr_core.lab import Cell, Lab, TrainedMethod
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.settings import Settings
 

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from pages.shared.training_pool import TrainingPool, end_at_exit
+from pages.app.training_pool import TrainingPool, end_at_exit
 
 
 def process_number(cell: str) -> int:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ultr_core.corpus import parse_corpus
-from ultr_core.experiments.fitting import fit_from_log
-from ultr_core.feedback import PowerLaw
+from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_corpus, inspect_together, join_log, ndcg_over_ties
 from ultr_core.inspection.of_together import _share
-from ultr_core.propensity import parse_log
+from ultr_core.own_data.fitting import fit_from_log
 from ultr_core.risk.sign_test import sign_test
+from ultr_core.users import PowerLaw
 from ultr_core.words import counted, part_of
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared.registry import MAIN_CONTROLS, PAGES
+from pages.app.registry import MAIN_CONTROLS, PAGES
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ultr_core.corpus import Corpus, parse_scores
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.files import parse_curve_values, parse_log, parse_scores
+from ultr_core.files.proprank_files import parse_proprank
+from ultr_core.files.ranker_files import parse_svm_light_model, svm_light_text
 from ultr_core.inspection import inspect_upload
 from ultr_core.learners import LinearModel
-from ultr_core.learners.svm_light_model import parse_svm_light_model, svm_light_text
 from ultr_core.proofs.small_world import curve_from_text, number_from_text
-from ultr_core.propensity import parse_curve_values, parse_log
-from ultr_core.propensity.proprank_files import parse_proprank
 from ultr_core.settings import Settings
 
 ODD = ("١", "1_0", "０", "٠.٥")

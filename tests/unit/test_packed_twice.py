@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ultr_core.corpus import load_corpus
 from ultr_core.errors import InputError
+from ultr_core.files import load_corpus, read_curve, read_log
+from ultr_core.files.ranker_files import read_ranker
 from ultr_core.inspection import inspect_file
-from ultr_core.learners.model_files import read_ranker
-from ultr_core.propensity import read_curve, read_log
 
 
 @pytest.mark.parametrize("reader", [load_corpus, read_log, read_curve, read_ranker, inspect_file])

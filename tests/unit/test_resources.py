@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared.resources import usable_cores, usable_memory
+from pages.app.resources import usable_cores, usable_memory
 
 INFINITE = float("inf")
 

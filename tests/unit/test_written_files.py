@@ -12,7 +12,7 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.errors import InputError
-from ultr_core.files import write_whole, writing, written_together
+from ultr_core.files.disk import write_whole, writing, written_together
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSI
 def killed_while(code: str, folder: Path) -> None:
     """Run code in a process that is killed at its end, with what it was writing half done."""
     done = subprocess.run(
-        [sys.executable, "-c", "import os, signal\nfrom ultr_core.files import *\n" + code],
+        [sys.executable, "-c", "import os, signal\nfrom ultr_core.files.disk import *\n" + code],
         capture_output=True, text=True, check=False, cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
@@ -58,7 +58,7 @@ def test_drafts_of_the_living_and_files_of_others_stay(tmp_path: Path) -> None:
         file.write("first")
         during = names(tmp_path)
         done = subprocess.run(
-            [sys.executable, "-c", "from ultr_core.files import *\nwrite_whole('b', b'', 'It')"],
+            [sys.executable, "-c", "from ultr_core.files.disk import *\nwrite_whole('b', b'', 'It')"],
             check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
         assert done.returncode == 0

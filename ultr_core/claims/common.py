@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.experiments import WORLD_FIELDS
-from ultr_core.experiments.studies import (
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.lab import WORLD_FIELDS, Lab
+from ultr_core.proofs import Check
+from ultr_core.propensity import SwapCounts, simulate_swaps
+from ultr_core.studies import (
     DEFAULT_LOSS,
     LOSSES,
     Claim,
@@ -20,10 +23,6 @@ from ultr_core.experiments.studies import (
     settings_words,
     shipped_result,
 )
-from ultr_core.lab import Lab
-from ultr_core.proofs import Check
-from ultr_core.propensity import SwapCounts, simulate_swaps
-from ultr_core.ranking import rank_documents
 
 SWAP_SESSIONS = 200_000
 """Presentations of the swap experiments of the ledger."""

@@ -4,13 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
 
 from ultr_core.claims.common import check_of
-from ultr_core.experiments.studies import FAILS, HOLDS, Claim
 from ultr_core.lab import Lab
-from ultr_core.proofs import Check
+from ultr_core.proofs import DERIVATIONS, Check
 from ultr_core.risk import Estimate
+from ultr_core.settings import Settings
+from ultr_core.studies import FAILS, HOLDS, Claim
+
+
+class Place(NamedTuple):
+    """A page of the app and the query string of its address."""
+
+    page: str
+    query: str = ""
+
+
+def lab(**changes: float) -> Place:
+    """The main page with some settings changed."""
+    return Place("lab", Settings(**changes).to_query())  # type: ignore[arg-type]
+
+
+def derivation(name: str, *broken: str) -> Place:
+    """A derivation, line by line, with some assumptions broken."""
+    first = next(iter(DERIVATIONS))
+    chosen = {} if name == first else {"proof": name}
+    switches = {f"break_{key.replace('-', '_')}": "true" for key in broken}
+    return Place("proofs", urlencode({**chosen, **switches}))
+
+
+def robustness(study: str) -> Place:
+    """One of the figures 2 to 4; "bias" is what the page starts with."""
+    return Place("robustness", "" if study == "bias" else urlencode({"study": study}))
+
+
+LEARNING_CURVES = Place("learning_curves")
+PROPENSITIES = Place("propensities")
+TRUST_BIAS = Place("propensities", urlencode({"swap_users": "trust"}))
+LIVE = Place("live")
+LIVE_ENGINE = Place("live", Settings(eta=0.7, assumed_eta=0.7).to_query())
+ABOUT = Place("about")
+
 
 Verdict = Literal["holds", "does not hold", "not checkable"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "not checkable")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import SWAP_SESSIONS, examined, skyline_ranks, swap_counts
 from ultr_core.claims.entry import Entry, Measured, from_proof
 from ultr_core.claims.foundations import (
@@ -19,14 +19,10 @@ from ultr_core.claims.foundations import (
     largest_error,
     walk,
 )
+from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
-from ultr_core.experiments.propensity_study import (
-    SwapDesign,
-    sessions_for_precision,
-    true_ratios,
-)
-from ultr_core.feedback import PositionModel, TrustBiasModel
 from ultr_core.lab import Lab
+from ultr_core.lab.propensity_study import SwapDesign, sessions_for_precision, true_ratios
 from ultr_core.learners import fit_ranker
 from ultr_core.proofs import BREAKS, default_world
 from ultr_core.proofs.enumeration import click_law
@@ -40,8 +36,8 @@ from ultr_core.propensity import (
     swap_cost,
     swap_limit,
 )
-from ultr_core.ranking import query_sums
 from ultr_core.risk import interval_over_draws, true_risk
+from ultr_core.users import PositionModel, TrustBiasModel
 
 COST = 10.0
 TIGHT = 1e-6

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import study_claims, study_settings, study_source
 from ultr_core.claims.entry import (
     Entry,
@@ -18,13 +18,12 @@ from ultr_core.claims.entry import (
     not_checkable,
 )
 from ultr_core.corpus import Corpus
-from ultr_core.experiments import simulate_logs
-from ultr_core.experiments.studies import DEFAULT_LOSS, LOSSES, RULES, STUDIES, shipped_result
-from ultr_core.feedback import PowerLaw
-from ultr_core.lab import Lab
+from ultr_core.lab import Lab, simulate_logs
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import Weights, ips_weights
 from ultr_core.risk import expected_risk, kendall_tau, misspecified_expectation
+from ultr_core.studies import DEFAULT_LOSS, LOSSES, RULES, STUDIES, shipped_result
+from ultr_core.users import PowerLaw
 
 ASSUMED = (0.0, 0.5, 1.0, 1.5, 2.0)
 FEW, MANY = 17_000, 1_700_000

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import (
     check_of,
     examined,
@@ -18,10 +18,10 @@ from ultr_core.claims.common import (
     study_source,
 )
 from ultr_core.claims.entry import Entry, Measured, from_check, from_proof, from_study_claim
+from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
-from ultr_core.experiments.propensity_study import SwapDesign, agreement_with, true_ratios
-from ultr_core.feedback import ClickLog, PositionModel, simulate_counts
 from ultr_core.lab import Lab
+from ultr_core.lab.propensity_study import SwapDesign, agreement_with, true_ratios
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Walk, Ways, default_world
 from ultr_core.propensity import (
     displays_of_logs,
@@ -31,9 +31,9 @@ from ultr_core.propensity import (
     shuffling_cost,
     swap_cost,
 )
-from ultr_core.ranking import query_sums
 from ultr_core.risk import estimate_risk, true_risk, true_risks
 from ultr_core.risk.estimate import NORMAL_QUANTILE
+from ultr_core.users import ClickLog, PositionModel, simulate_counts
 
 REACH = 4.0
 """Standard errors that a simulated number may be off; one normal number in 16,000 is further."""

@@ -7,15 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import SWAP_SESSIONS, swap_counts
 from ultr_core.claims.entry import Entry, Measured, not_checkable
 from ultr_core.claims.foundations import REACH
-from ultr_core.experiments.interleaving import exact_verdicts, one_random_click
-from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign
-from ultr_core.feedback import PowerLaw
 from ultr_core.lab import Lab
+from ultr_core.lab.interleaving import exact_verdicts, one_random_click
+from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
 from ultr_core.risk.sign_test import sign_test
+from ultr_core.users import PowerLaw
 from ultr_core.words import counted
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755

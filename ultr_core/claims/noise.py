@@ -8,17 +8,17 @@ from itertools import permutations
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import examined
 from ultr_core.claims.entry import Entry, Measured, from_proof
 from ultr_core.claims.foundations import largest_error, walk
-from ultr_core.feedback import PositionModel, simulate_sessions
+from ultr_core.corpus.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.lab import Lab
 from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
-from ultr_core.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.risk import expected_risk, kendall_tau
+from ultr_core.users import PositionModel, simulate_sessions
 
 ROUNDING = 1e-9
 SESSIONS = 20_000

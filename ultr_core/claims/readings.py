@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments import METHODS
-from ultr_core.feedback import PowerLaw, TableCurve
-from ultr_core.lab import Cell, Lab, Store
+from ultr_core.lab import METHODS, Cell, Lab, Store
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import (
     CurveOptions,
@@ -25,7 +24,6 @@ from ultr_core.propensity import (
     ips_weights,
     simulate_swaps,
 )
-from ultr_core.ranking import query_sums, rank_documents
 from ultr_core.risk import (
     empty_queries,
     estimate_risk,
@@ -36,6 +34,7 @@ from ultr_core.risk import (
     variance_of_risk,
 )
 from ultr_core.settings import Settings
+from ultr_core.users import PowerLaw, TableCurve
 
 QUERIES = 300
 CLICKS = 3_000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.entry import Entry, Measured, not_checkable
-from ultr_core.experiments.logs import VALIDATION_SHARE
-from ultr_core.experiments.studies.claim_tests import PAPER_NOISE_SHARE
 from ultr_core.lab import Lab
+from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.risk import noise_share
 from ultr_core.settings import Settings
+from ultr_core.studies.claims import PAPER_NOISE_SHARE
 
 YAHOO_QUERIES = (19_944, 2_994, 6_983)
 YAHOO_DOCUMENTS = (473_134, 71_083, 165_660)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ultr_core.claims import links
+from ultr_core.claims import entry as links
 from ultr_core.claims.common import examined
 from ultr_core.claims.entry import Entry, Measured, from_proof
-from ultr_core.feedback import PositionModel, PowerLaw, simulate_counts
+from ultr_core.corpus.ranking import rank_documents
 from ultr_core.lab import Lab
 from ultr_core.learners import objective_value
 from ultr_core.propensity import (
@@ -16,8 +16,8 @@ from ultr_core.propensity import (
     ips_weights,
     naive_weights,
 )
-from ultr_core.ranking import rank_documents
 from ultr_core.risk import estimate_risks, kendall_tau, true_risk
+from ultr_core.users import PositionModel, PowerLaw, simulate_counts
 
 
 def _weighted_bound(lab: Lab) -> Measured:

@@ -15,13 +15,13 @@ from ultr_core.commands.own_files import (
 )
 from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.commands.shared import OK, add_json_option, print_json
+from ultr_core.files import read_log
 from ultr_core.inspection import (
     Inspection,
     inspect_file,
     inspect_together,
     join_log,
 )
-from ultr_core.propensity import read_log
 from ultr_core.settings import PARAMETERS
 
 _NOTES = (

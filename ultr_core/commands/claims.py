@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from ultr_core.claims import CLAIMS, SECTIONS, VERDICTS, Entry, LedgerLine, headline, measure
-from ultr_core.claims.tables import content
+from ultr_core.claims.ledger import content
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,

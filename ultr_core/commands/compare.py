@@ -19,7 +19,7 @@ from ultr_core.commands.shared import (
 from ultr_core.words import counted
 
 if TYPE_CHECKING:
-    from ultr_core.experiments import Comparison
+    from ultr_core.lab import Comparison
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the comparison and print it."""
-    from ultr_core.experiments import METHODS, world_notices
-    from ultr_core.lab import Cell, Lab
+    from ultr_core.lab import METHODS, Cell, Lab, world_notices
 
     settings, progress = settings_from(options), progress_line()
     lab = Lab(settings, options.corpus)

@@ -9,34 +9,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultr_core.commands.shared import OK, print_notes, progress_line, whole_number
-from ultr_core.corpus import (
-    Corpus,
-    load_corpus,
-    propose_relevance_threshold,
-    read_scores,
-    write_letor,
-)
-from ultr_core.corpus.letor_lines import Progress, Source
+from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.corpus.model import LARGEST_GRADE
-from ultr_core.corpus.score_files import is_score_table, write_scores
 from ultr_core.corpus.splits import PAPER_THRESHOLD
 from ultr_core.errors import InputError, named, quoted
-from ultr_core.files import output_path
-from ultr_core.inspection.files import kind_of
-from ultr_core.learners import LinearModel, read_ranker, write_ranker, write_svm_light_model
-from ultr_core.learners.model_files import read_training_record
-from ultr_core.learners.svm_light_model import FIRST_LINE
-from ultr_core.propensity import (
-    Weights,
-    full_information_weights,
+from ultr_core.files import (
+    load_corpus,
     read_curve,
     read_proprank,
+    read_ranker,
+    read_scores,
     read_weights,
     write_curve,
+    write_letor,
     write_proprank,
+    write_ranker,
+    write_svm_light_model,
     write_weights,
 )
-from ultr_core.propensity.weight_files import is_weights_table
+from ultr_core.files.disk import output_path
+from ultr_core.files.letor_lines import Progress, Source
+from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
+from ultr_core.files.score_files import is_score_table, write_scores
+from ultr_core.files.weight_files import is_weights_table
+from ultr_core.inspection.of_file import kind_of
+from ultr_core.learners import LinearModel
+from ultr_core.propensity import Weights, full_information_weights
 from ultr_core.words import counted
 
 FORMATS: Mapping[str, str] = {

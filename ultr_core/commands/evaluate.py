@@ -21,21 +21,22 @@ from ultr_core.commands.own_files import (
 )
 from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
-from ultr_core.corpus import Corpus, read_scores
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
-from ultr_core.experiments.evaluation import (
+from ultr_core.files import read_scores
+from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.inspection import Inspection, join_log
+from ultr_core.own_data.comparison import RankerDifference, compare_with_shown
+from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
     evaluate_ranker,
 )
-from ultr_core.experiments.fitting import flattery
-from ultr_core.experiments.own_comparison import RankerDifference, compare_with_shown
-from ultr_core.feedback import ClickLog
-from ultr_core.inspection import Inspection, join_log
-from ultr_core.learners.model_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.own_data.fitting import flattery
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.settings import PARAMETERS
+from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
 _NOTES = (

@@ -28,19 +28,20 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
 )
-from ultr_core.corpus import Corpus, write_scores
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
-from ultr_core.experiments.own_folds import fold_scores
-from ultr_core.feedback import ClickLog, PowerLaw
-from ultr_core.files import written_together
+from ultr_core.files import write_scores
+from ultr_core.files.disk import written_together
+from ultr_core.files.proprank_files import write_proprank
+from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
+from ultr_core.files.weight_files import write_weights
 from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners import LEARNERS, SVM
-from ultr_core.learners.model_files import write_ranker, write_svm_light_model
+from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
+from ultr_core.own_data.folds import fold_scores
 from ultr_core.propensity import ESTIMATORS, PresentationLog
-from ultr_core.propensity.proprank_files import write_proprank
-from ultr_core.propensity.weight_files import write_weights
 from ultr_core.settings import PARAMETERS
+from ultr_core.users import ClickLog, PowerLaw
 
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "

@@ -18,9 +18,9 @@ from ultr_core.commands.shared import (
     settings_from,
 )
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.experiments.interleaving import SCHEMES
-from ultr_core.experiments.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.lab import Lab
+from ultr_core.lab.interleaving import SCHEMES
+from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 

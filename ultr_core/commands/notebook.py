@@ -18,9 +18,10 @@ from ultr_core.commands.shared import (
 )
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, named
-from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook, read_page_query
-from ultr_core.files import write_whole
+from ultr_core.export import NOTEBOOK_PAGES, PageState, page_notebook
+from ultr_core.files.disk import write_whole
 from ultr_core.lessons import shown_state
+from ultr_core.links import read_page_query
 from ultr_core.settings import PARAMETERS, Settings
 
 

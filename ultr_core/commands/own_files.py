@@ -11,11 +11,10 @@ from pathlib import Path
 
 from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import print_notes, progress_line
-from ultr_core.corpus import Corpus, CorpusSplits, load_corpus, load_directory
+from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
-from ultr_core.experiments.own_data import LOG_ITSELF, curve_for_log
-from ultr_core.feedback import ExaminationCurve, PowerLaw
-from ultr_core.files import output_path
+from ultr_core.files import load_corpus, load_directory, parse_columns, read_curve_values, read_log
+from ultr_core.files.disk import output_path
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
@@ -24,15 +23,10 @@ from ultr_core.inspection import (
     own_curve,
 )
 from ultr_core.learners.limits import cost_in_range
-from ultr_core.propensity import (
-    ESTIMATORS,
-    Estimator,
-    PresentationLog,
-    parse_columns,
-    read_curve_values,
-    read_log,
-)
+from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
+from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
 from ultr_core.settings import PARAMETERS
+from ultr_core.users import ExaminationCurve, PowerLaw
 
 PARTS = ("train", "validation", "test")
 _TOLD_BY_READER = (

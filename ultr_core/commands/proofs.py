@@ -19,8 +19,7 @@ from ultr_core.commands.shared import (
     settings_from,
 )
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments import world_notices
-from ultr_core.lab import Lab
+from ultr_core.lab import Lab, world_notices
 from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 

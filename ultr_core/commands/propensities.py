@@ -14,6 +14,7 @@ from ultr_core.commands.shared import (
     whole_number,
 )
 from ultr_core.errors import InputError, quoted
+from ultr_core.files import read_log, write_curve
 from ultr_core.propensity import (
     FITS,
     LOG_METHODS,
@@ -22,8 +23,6 @@ from ultr_core.propensity import (
     LogEstimate,
     estimate_from_log,
     ratio_text,
-    read_log,
-    write_curve,
 )
 from ultr_core.propensity.points import MOST_RANKS
 from ultr_core.words import counted

@@ -23,7 +23,10 @@ from ultr_core.commands.shared import (
 )
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, checked_path, named
-from ultr_core.experiments.studies import (
+from ultr_core.files.disk import write_whole, written_together
+from ultr_core.lab import curve_notices
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.studies import (
     DEFAULT_LOSS,
     FIGURES,
     GRID_VERSION,
@@ -47,9 +50,6 @@ from ultr_core.experiments.studies import (
     peak_memory_mib,
     read_study,
 )
-from ultr_core.files import write_whole, written_together
-from ultr_core.propensity import curve_notices
-from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import as_argument, part_of
 
 MOST_JOBS = 256

@@ -90,7 +90,7 @@ def settings_from(options: argparse.Namespace) -> Settings:
 def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
     if not files:
         return {}
-    from ultr_core.propensity import read_curve_values
+    from ultr_core.files import read_curve_values
 
     return {name: read_curve_values(path) for name, path in files.items()}
 

@@ -21,10 +21,11 @@ from ultr_core.commands.shared import (
     settings_from,
     whole_number,
 )
-from ultr_core.corpus import synthetic_splits, write_letor
+from ultr_core.corpus import synthetic_splits
 from ultr_core.errors import InputError, named
-from ultr_core.experiments.own_clicks import MOST_RANKERS, OwnClicks, simulate_own_log
-from ultr_core.files import writing, written_together
+from ultr_core.files import write_letor
+from ultr_core.files.disk import writing, written_together
+from ultr_core.own_data.clicks import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 

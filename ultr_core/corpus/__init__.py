@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.corpus.calibration import DEFAULT_SHAPE, YAHOO_SHAPE, CorpusShape
     from ultr_core.corpus.feature_matrix import FeatureMatrix
-    from ultr_core.corpus.letor import load_corpus, load_directory, parse_corpus
-    from ultr_core.corpus.letor_writer import write_letor
     from ultr_core.corpus.model import Corpus
-    from ultr_core.corpus.score_files import parse_scores, read_scores, write_scores
     from ultr_core.corpus.splits import CorpusSplits, propose_relevance_threshold
-    from ultr_core.corpus.synthetic import synthetic_splits
+    from ultr_core.corpus.synthetic import DEFAULT_SHAPE, YAHOO_SHAPE, CorpusShape, synthetic_splits
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -29,13 +25,6 @@ __all__ = [
     "CorpusShape",
     "CorpusSplits",
     "FeatureMatrix",
-    "load_corpus",
-    "load_directory",
-    "parse_corpus",
-    "parse_scores",
     "propose_relevance_threshold",
-    "read_scores",
     "synthetic_splits",
-    "write_letor",
-    "write_scores",
 ]

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
-from ultr_core.ranking import real_numbers
 
 FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 

@@ -14,8 +14,8 @@ from ultr_core.corpus.feature_matrix import (
     as_feature_matrix,
     require_finite_features,
 )
+from ultr_core.corpus.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
 from ultr_core.errors import InputError
-from ultr_core.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
 from ultr_core.words import counted
 
 LARGEST_GRADE = int(np.iinfo(np.int16).max)

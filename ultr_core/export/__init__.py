@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from ultr_core.export.figure_files import FILE_FORMATS, FileFormat
     from ultr_core.export.notebook import NOTEBOOK_MIME, Notebook
     from ultr_core.export.origin import Origin, settings_words
-    from ultr_core.export.page_links import PAGE_VALUES, page_query, read_page_query
     from ultr_core.export.page_notebooks import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
 else:
     __getattr__, __dir__ = on_demand(__name__)
@@ -18,13 +17,10 @@ __all__ = [
     "NOTEBOOK_MIME",
     "NOTEBOOK_PAGES",
     "OWN_WORK",
-    "PAGE_VALUES",
     "FileFormat",
     "Notebook",
     "Origin",
     "PageState",
     "page_notebook",
-    "page_query",
-    "read_page_query",
     "settings_words",
 ]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultr_core.claims import SECTIONS
-from ultr_core.export.claims_values import ALL, PART, PLACE, SECTION, VERDICT
 from ultr_core.export.notebook import Cell, code, words
+from ultr_core.links.page_links import ALL, PART, PLACE, SECTION, VERDICT
 
 
 def claims_cells(values: Mapping[str, Any]) -> list[Cell]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.export.page_links import LESSON, LESSON_PART, LESSON_PLAN
+from ultr_core.links.page_links import LESSON, LESSON_PART, LESSON_PLAN
 
 
 def lesson_cells(values: Mapping[str, Any]) -> list[Cell]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ultr_core.experiments.fitting import DEFAULT_METHOD
-from ultr_core.experiments.own_data import LOG_ITSELF
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.learners import SVM
+from ultr_core.own_data.curves import LOG_ITSELF
+from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import log_method
 from ultr_core.words import as_argument, number_text
 
@@ -142,7 +142,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield words("## Corpus")
         yield code(
             f"""
-            from ultr_core.corpus import load_corpus
+            from ultr_core.files import load_corpus
             from ultr_core.inspection import inspect_corpus
 
             corpus = load_corpus({work.corpus!r})
@@ -156,7 +156,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield code(
             f"""
             from ultr_core.inspection import inspect_log
-            from ultr_core.propensity import read_log
+            from ultr_core.files import read_log
 
             log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
             for finding in inspect_log(log).findings:
@@ -178,8 +178,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield words("## Ranker")
         yield code(
             f"""
-            from ultr_core.experiments.fitting import fit_from_log
-            from ultr_core.learners.model_files import write_ranker
+            from ultr_core.own_data.fitting import fit_from_log
+            from ultr_core.files.ranker_files import write_ranker
             from ultr_core.propensity import ESTIMATORS
 
             fit = fit_from_log(
@@ -200,8 +200,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield code(_ranker_code(work))
         yield code(
             f"""
-            from ultr_core.experiments.evaluation import evaluate_ranker
-            from ultr_core.experiments.own_comparison import compare_with_shown
+            from ultr_core.own_data.evaluation import evaluate_ranker
+            from ultr_core.own_data.comparison import compare_with_shown
 
             for finding in inspect_together(joined, corpus, curve).findings:
                 print(finding.verdict, "-", finding.words)
@@ -224,16 +224,16 @@ def _ranker_code(work: OwnWork) -> str:
         if not work.folds:
             return "scores = fit.ranker.score(corpus)"
         return (
-            "from ultr_core.experiments.own_folds import fold_scores\n\n"
+            "from ultr_core.own_data.folds import fold_scores\n\n"
             f"scores = fold_scores(corpus, joined.clicks, fit, seed={work.seed})"
         )
     if work.scores:
         return (
-            "from ultr_core.corpus import read_scores\n\n"
+            "from ultr_core.files import read_scores\n\n"
             f"scores = read_scores({work.judged!r}, corpus)"
         )
     return (
-        "from ultr_core.learners.model_files import on_columns_of, read_ranker\n\n"
+        "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
         f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
         "print(*notices)\n"
         "scores = model.score(corpus)"
@@ -241,22 +241,22 @@ def _ranker_code(work: OwnWork) -> str:
 
 
 _CURVES: Mapping[Propensities, str] = {
-    "power": "from ultr_core.feedback import PowerLaw\n\ncurve = PowerLaw({work.eta})",
+    "power": "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
     "file": (
-        "from ultr_core.experiments.own_data import curve_for_log\n"
-        "from ultr_core.propensity import read_curve_values\n\n"
+        "from ultr_core.own_data.curves import curve_for_log\n"
+        "from ultr_core.files import read_curve_values\n\n"
         "values = read_curve_values({work.curve!r})\n"
         "curve = curve_for_log(values, log, carry_on={work.carry_on})"
     ),
     "estimated": (
-        "from ultr_core.experiments.own_data import curve_for_log\n"
+        "from ultr_core.own_data.curves import curve_for_log\n"
         "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
         "estimate = estimate_from_log(log, method={work.estimator!r})\n"
         "print(*estimate.notices, sep='\\n')\n"
         "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})"
     ),
     "log": (
-        "from ultr_core.experiments.own_data import curve_in_log\n\n"
+        "from ultr_core.own_data.curves import curve_in_log\n\n"
         "curve = curve_in_log(log, carry_on={work.carry_on})"
     ),
 }

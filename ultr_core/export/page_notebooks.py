@@ -10,16 +10,16 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.experiments.studies import STUDIES
 from ultr_core.export.claims_notebook import claims_cells
 from ultr_core.export.lesson_notebook import lesson_cells
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.export.origin import settings_code, settings_words
 from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
-from ultr_core.export.page_links import read_page_query
 from ultr_core.export.proof_notebook import proof_cells
 from ultr_core.export.propensity_notebook import propensity_cells
+from ultr_core.links.page_links import read_page_query
 from ultr_core.settings import Settings
+from ultr_core.studies import STUDIES
 from ultr_core.words import as_argument
 
 
@@ -137,16 +137,24 @@ def _is_shipped(state: PageState) -> bool:
 
 
 _SHIPPED = """
-from ultr_core.experiments.studies import LOSSES, judge, read_study, shipped_result
+from ultr_core.studies import LOSSES, judge, read_study, shipped_result
 
 # These cells were run at the paper's sizes on the built-in corpus and came with the code.
 result = shipped_result("{name}", LOSSES["{loss}"])
 """
 
 _QUICK = """
-from ultr_core.experiments import stage
-from ultr_core.experiments.studies import (
-    BASE_FIELDS, LOSSES, STUDIES, Plan, StudyResult, describe, judge, read_study, run_in_process,
+from ultr_core.lab import stage
+from ultr_core.studies import (
+    BASE_FIELDS,
+    LOSSES,
+    STUDIES,
+    Plan,
+    StudyResult,
+    describe,
+    judge,
+    read_study,
+    run_in_process,
 )
 
 # The study varies or fixes the other settings. This takes a minute or more.
@@ -179,7 +187,7 @@ def _live(state: PageState) -> list[Cell]:
         ),
         code(
             f"""
-            from ultr_core.experiments.live import LiveDesign
+            from ultr_core.lab.live import LiveDesign
 
             design = LiveDesign(
                 swap_days={values.get("live_swap_days", 7)},

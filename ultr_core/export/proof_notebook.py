@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.export.page_links import PROOF, RELEVANT, TEXTS, USERS, switch_key
+from ultr_core.links.page_links import PROOF, RELEVANT, TEXTS, USERS, switch_key
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
 from ultr_core.settings import Settings
 

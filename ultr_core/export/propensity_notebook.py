@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ultr_core.experiments.propensity_study import SwapDesign
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.export.page_links import EVERY_RANK, PROPENSITIES, TRUST
-from ultr_core.export.page_values import read_values
+from ultr_core.lab.propensity_study import SwapDesign
+from ultr_core.links.page_links import EVERY_RANK, PROPENSITIES, TRUST
+from ultr_core.links.page_values import read_values
 from ultr_core.propensity import CurveOptions
 from ultr_core.settings import Settings
 
@@ -43,7 +43,7 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
     trust = values.get("swap_users") == TRUST
     users = (
         """
-            from ultr_core.feedback import TrustBiasModel
+            from ultr_core.users import TrustBiasModel
 
             users = TrustBiasModel.published()"""
         if trust
@@ -60,9 +60,7 @@ def propensity_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell
         ),
         code(
             f"""
-            from ultr_core.experiments.propensity_study import (
-                SwapDesign, agreement_with, true_ratios,
-            )
+            from ultr_core.lab.propensity_study import SwapDesign, agreement_with, true_ratios
             from ultr_core.propensity import CurveOptions
 
             design = SwapDesign(

@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ultr_core.experiments.studies import GRID_VERSION, StudyResult, judge, read_study
 from ultr_core.export.figure_files import to_png, to_svg, to_vega_lite
 from ultr_core.figures.study import study_figure
-from ultr_core.files import write_whole, written_together
+from ultr_core.files.disk import write_whole, written_together
+from ultr_core.studies import GRID_VERSION, StudyResult, judge, read_study
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "altair", "vl-convert-python")
 

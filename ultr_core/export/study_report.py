@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ultr_core.experiments.studies import (
+from ultr_core.export.study_files import study_svg, versions
+from ultr_core.figures.study import study_figure
+from ultr_core.figures.study_curves import cut_words
+from ultr_core.studies import (
     FAILS,
     HOLDS,
     LOSSES,
@@ -17,9 +20,6 @@ from ultr_core.experiments.studies import (
     judge,
     read_study,
 )
-from ultr_core.export.study_files import study_svg, versions
-from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import cut_words
 from ultr_core.words import counted, part_of
 
 _MARKS: Mapping[str, str] = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}

@@ -12,9 +12,8 @@ import pandas as pd
 
 from ultr_core.errors import InputError
 from ultr_core.figures.axes import log_levels, log_range
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Figure, bare_spec, rows_of, with_domains
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.figures.template import bare_spec, rows_of, with_domains
 
 LOWEST, HIGHEST = 1e-3, 1.0
 """Ends of the axis where everything lies between them."""

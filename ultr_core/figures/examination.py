@@ -10,9 +10,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ultr_core.figures.figure import Columns, Figure
+from ultr_core.figures.figure import Columns, Figure, bare_spec, rows_of
 from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
-from ultr_core.figures.template import bare_spec, rows_of
 
 Quantity = Literal["probability", "weight"]
 

@@ -9,16 +9,16 @@ import altair as alt
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Figure
-from ultr_core.figures.style import INKS, NEUTRAL_STYLES, Theme
-from ultr_core.figures.template import (
+from ultr_core.figures.figure import (
     UNBROKEN,
+    Figure,
     bare_spec,
     method_channels,
     readable_text,
     rows_of,
     with_domains,
 )
+from ultr_core.figures.style import INKS, NEUTRAL_STYLES, Theme
 
 COLUMNS = ("method", "label", "value", "low", "high", "text")
 

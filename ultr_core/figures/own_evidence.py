@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from ultr_core.errors import InputError, named
-from ultr_core.experiments.evaluation import Evaluation
-from ultr_core.experiments.methods import method_of
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.figures.style import METHOD_STYLES, NEUTRAL_STYLES, Theme
+from ultr_core.lab.methods import method_of
+from ultr_core.own_data.evaluation import Evaluation
 from ultr_core.propensity import ESTIMATORS, PROPENSITY_METHODS
 from ultr_core.propensity.log_estimates import LogEstimate
 from ultr_core.words import part_of

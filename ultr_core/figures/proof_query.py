@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Figure, bare_spec, rows_of
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.figures.template import bare_spec, rows_of
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import SmallWorld
 

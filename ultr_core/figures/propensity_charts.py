@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from ultr_core.errors import InputError
-from ultr_core.experiments.live import LiveResult
-from ultr_core.experiments.propensity_study import MethodResult
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.figures.style import Theme
+from ultr_core.lab.live import LiveResult
+from ultr_core.lab.propensity_study import MethodResult
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
     AssembledCurve,

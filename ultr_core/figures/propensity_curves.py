@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ultr_core.figures.axes import log_levels, log_range
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Figure, bare_spec, rows_of, with_domains
 from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
-from ultr_core.figures.template import bare_spec, rows_of, with_domains
 from ultr_core.propensity import AssembledCurve, PropensityEstimate
 
 LOWEST, HIGHEST = 0.01, 3.0

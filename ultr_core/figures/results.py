@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ultr_core.experiments import METHODS, Comparison, RiskPicture, assumed_curve, true_curve
 from ultr_core.figures.examination import Quantity, examination_curves
 from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.scatter import risk_scatter
 from ultr_core.figures.style import Theme
 from ultr_core.figures.trained import trained_rankers
+from ultr_core.lab import METHODS, Comparison, RiskPicture, assumed_curve, true_curve
 from ultr_core.settings import PARAMETERS, Settings
 
 LAST_RANK = 24

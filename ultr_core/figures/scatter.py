@@ -11,9 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Columns, Figure
+from ultr_core.figures.figure import (
+    Columns,
+    Figure,
+    bare_spec,
+    readable_text,
+    rows_of,
+    with_domains,
+)
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.figures.template import bare_spec, readable_text, rows_of, with_domains
 
 NUMBERS = ("true_risk", "estimate", "low", "high", "expected")
 WORDS = ("label", "kind")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ultr_core.experiments.studies import StudyResult, read_study
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.study_curves import study_curves
 from ultr_core.figures.study_map import study_map
 from ultr_core.figures.style import Theme
+from ultr_core.studies import StudyResult, read_study
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:

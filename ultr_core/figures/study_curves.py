@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -11,13 +11,71 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ultr_core.experiments.studies import FIXED_METHODS, Plan, StudyResult
-from ultr_core.figures.figure import Figure
-from ultr_core.figures.study_layout import NAME_DISTANCE, loss_range, spread
+from ultr_core.figures.axes import stable_range
+from ultr_core.figures.figure import Figure, bare_spec, rows_of, with_domains
 from ultr_core.figures.style import INKS, METHOD_STYLES, MethodStyle, Theme
-from ultr_core.figures.template import bare_spec, rows_of, with_domains
 from ultr_core.settings import PARAMETERS
+from ultr_core.studies import FIXED_METHODS, Plan, StudyResult
 from ultr_core.words import counted, with_minus
+
+REACH = 2.4
+"""How far beyond the skyline the picture shows, in gaps between production and skyline."""
+
+MARGIN = 0.1
+"""Room on the better side of the skyline, in the same gaps."""
+
+NAME_DISTANCE = 25.0
+"""Pixels between two names, where the axis needs some of the height."""
+
+
+def loss_range(
+    skyline: float | None, production: float | None, values: Sequence[float]
+) -> tuple[float, float]:
+    """Range of the loss axis: from the best value to ``REACH`` gaps beyond the skyline at most.
+
+    A method far worse than production would otherwise press all others into one line. The worse
+    end may be the lower one (for a gain); both are returned rising.
+    """
+    if skyline is None or production is None or skyline == production:
+        return stable_range(list(values))
+    gap = production - skyline
+    low, high = sorted((skyline - MARGIN * gap, skyline + REACH * gap))
+    beyond_skyline = [value for value in values if (value < skyline) == (gap > 0)]
+    shown = [value for value in values if low <= value <= high]
+    return stable_range([*shown, *beyond_skyline, production, skyline - MARGIN * gap])
+
+
+def spread(places: Sequence[float], low: float, high: float, distance: float) -> list[float]:
+    """Places moved apart to at least ``distance`` within [low, high], in the same order.
+
+    Each run of crowded places is centred on their mean; a crowd too large for the range starts
+    at its low end.
+    """
+    order = np.argsort(places, kind="stable")
+    groups: list[list[float]] = []
+    for place in np.asarray(places, dtype=float)[order]:
+        groups.append([float(place)])
+        while len(groups) > 1 and _first(groups[-1], low, high, distance) < (
+            _first(groups[-2], low, high, distance) + len(groups[-2]) * distance
+        ):
+            last = groups.pop()
+            groups[-1] += last
+    moved = [
+        _first(group, low, high, distance) + k * distance
+        for group in groups
+        for k in range(len(group))
+    ]
+    result = [0.0] * len(moved)
+    for index, place in zip(order, moved, strict=True):
+        result[int(index)] = place
+    return result
+
+
+def _first(group: Sequence[float], low: float, high: float, distance: float) -> float:
+    extent = (len(group) - 1) * distance
+    start = float(np.mean(group)) - extent / 2
+    return max(low, min(start, high - extent))
+
 
 HEIGHT = 420
 PICKED = "picked"

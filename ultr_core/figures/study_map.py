@@ -10,13 +10,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from ultr_core.experiments.studies import StudyResult
-from ultr_core.figures.figure import Figure
+from ultr_core.figures.figure import Figure, bare_spec, rows_of
 from ultr_core.figures.study_curves import PICKED
 from ultr_core.figures.style import INKS, Theme
-from ultr_core.figures.template import bare_spec, rows_of
 from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
+from ultr_core.studies import StudyResult
 from ultr_core.words import with_minus
 
 HEIGHT = 430

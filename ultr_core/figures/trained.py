@@ -10,16 +10,17 @@ import altair as alt
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Columns, Figure
-from ultr_core.figures.style import INKS, Theme
-from ultr_core.figures.template import (
+from ultr_core.figures.figure import (
     UNBROKEN,
+    Columns,
+    Figure,
     bare_spec,
     method_channels,
     readable_text,
     rows_of,
     with_domains,
 )
+from ultr_core.figures.style import INKS, Theme
 from ultr_core.risk import plus_minus
 
 COLUMNS = ("method", "label", "risk", "low", "high")

@@ -9,27 +9,23 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.inspection.files import inspect_file, inspect_upload, kind_of
     from ultr_core.inspection.findings import VERDICTS, Finding, Inspection, Verdict
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
     from ultr_core.inspection.of_curve import inspect_curve
+    from ultr_core.inspection.of_file import inspect_file, inspect_upload, kind_of
     from ultr_core.inspection.of_log import inspect_log, own_curve
     from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
     from ultr_core.inspection.of_together import (
+        Unshown,
         heaviest_share,
         inspect_together,
         last_rank_of,
         require_covered,
         uncovered,
+        unshown_candidates,
     )
-    from ultr_core.inspection.ties import (
-        NdcgOverTies,
-        expected_ranks,
-        ndcg_over_ties,
-        tied_groups,
-    )
-    from ultr_core.inspection.unshown import Unshown, unshown_candidates
+    from ultr_core.inspection.ties import NdcgOverTies, expected_ranks, ndcg_over_ties, tied_groups
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

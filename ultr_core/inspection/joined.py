@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
-from ultr_core.feedback import ClickLog
 from ultr_core.propensity import DisplayCounts, PresentationLog
+from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]

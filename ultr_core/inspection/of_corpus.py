@@ -9,9 +9,9 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_relevance_threshold
+from ultr_core.corpus.ranking import query_of_document, query_sums
 from ultr_core.errors import InputError, Remark, about, quoted
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
-from ultr_core.ranking import query_of_document, query_sums
 from ultr_core.words import counted, part_of
 
 LARGE_VALUE = 1e6

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
 from ultr_core.inspection.findings import Finding, Inspection
-from ultr_core.ranking import real_numbers
 
 LARGE_WEIGHT = 100.0
 """Weight of one click, beside one at the most examined rank, from which a reader should look."""

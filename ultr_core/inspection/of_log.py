@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.files.log_rows import CLICK_WITHOUT_POSITION
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
-from ultr_core.propensity.log_rows import CLICK_WITHOUT_POSITION
 from ultr_core.words import counted, part_of
 
 FEW_CLICKS = 100

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.files.ranker_files import on_columns_of
 from ultr_core.inspection.findings import Finding, Inspection, Verdict
 from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.certificate import DUALITY_GAP
-from ultr_core.learners.model_files import on_columns_of
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
-from ultr_core.ranking import (
+from ultr_core.corpus.ranking import (
     dcg,
     query_of_document,
     query_sums,
     rank_documents,
     real_numbers,
 )
+from ultr_core.errors import InputError
 from ultr_core.words import part_of
 
 FloatArray = NDArray[np.float64]

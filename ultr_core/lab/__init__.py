@@ -1,11 +1,4 @@
-"""One world and all that is made of it: settings, a corpus, and a store that makes each thing once.
-
-    lab = Lab(Settings(eta=1.0, assumed_eta=1.5))
-    print(lab.comparison().sentence)
-    print(lab.at(Settings(eta=1.0)).picture().sentence)  # on the same click log
-
-Pages, commands, lessons, claims and notebooks all take a :class:`Lab`.
-"""
+"""The lab: settings, corpus and a store of stages, and what comes out of them."""
 
 from typing import TYPE_CHECKING
 
@@ -13,9 +6,90 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.lab.cell import Cell
+    from ultr_core.lab.comparison import (
+        Comparison,
+        RankerSummary,
+        compare,
+        summarise,
+        training_plan,
+    )
+    from ultr_core.lab.evidence import proof_checks
     from ultr_core.lab.lab import Lab
+    from ultr_core.lab.logs import (
+        Logs,
+        assumed_curve,
+        curve_notices,
+        simulate_logs,
+        simulate_training_log,
+        true_curve,
+        user_model,
+        world_notices,
+    )
+    from ultr_core.lab.methods import (
+        CLICK_METHODS,
+        LOG_FIELDS,
+        METHODS,
+        WEIGHTED_FIELDS,
+        WORLD_FIELDS,
+        Method,
+        stage,
+    )
+    from ultr_core.lab.picture import (
+        EstimatedRisks,
+        RankerFamily,
+        RiskPicture,
+        ranker_family,
+        risk_picture,
+    )
     from ultr_core.lab.store import Store
+    from ultr_core.lab.training import TrainedMethod, train_method
+    from ultr_core.lab.world import (
+        LoggedQueries,
+        TestRisk,
+        World,
+        build_world,
+        test_risk,
+        test_risks,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
-__all__ = ["Cell", "Lab", "Store"]
+__all__ = [
+    "CLICK_METHODS",
+    "LOG_FIELDS",
+    "METHODS",
+    "WEIGHTED_FIELDS",
+    "WORLD_FIELDS",
+    "Cell",
+    "Comparison",
+    "EstimatedRisks",
+    "Lab",
+    "LoggedQueries",
+    "Logs",
+    "Method",
+    "RankerFamily",
+    "RankerSummary",
+    "RiskPicture",
+    "Store",
+    "TestRisk",
+    "TrainedMethod",
+    "World",
+    "assumed_curve",
+    "build_world",
+    "compare",
+    "curve_notices",
+    "proof_checks",
+    "ranker_family",
+    "risk_picture",
+    "simulate_logs",
+    "simulate_training_log",
+    "stage",
+    "summarise",
+    "test_risk",
+    "test_risks",
+    "train_method",
+    "training_plan",
+    "true_curve",
+    "user_model",
+    "world_notices",
+]

@@ -6,25 +6,23 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ultr_core import experiments
-from ultr_core.corpus import CorpusSplits, load_directory
-from ultr_core.experiments import (
+from ultr_core.corpus import CorpusSplits
+from ultr_core.files import load_directory
+from ultr_core.lab.cell import Cell, CorpusChoice
+from ultr_core.lab.comparison import Comparison, summarise, training_plan
+from ultr_core.lab.evidence import proof_checks
+from ultr_core.lab.live import LiveDesign, LiveResult, run_live
+from ultr_core.lab.logs import Logs, simulate_logs, simulate_training_log, user_model
+from ultr_core.lab.methods import (
     CLICK_METHODS,
     LOG_FIELDS,
     METHODS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
-    Comparison,
-    Logs,
-    RankerFamily,
-    RiskPicture,
-    TestRisk,
-    TrainedMethod,
-    World,
-    training_plan,
+    stage,
 )
-from ultr_core.experiments.live import LiveDesign, LiveResult, run_live
-from ultr_core.experiments.propensity_study import (
+from ultr_core.lab.picture import RankerFamily, RiskPicture, ranker_family, risk_picture
+from ultr_core.lab.propensity_study import (
     FloatArray,
     MethodResult,
     SecondRanker,
@@ -34,11 +32,12 @@ from ultr_core.experiments.propensity_study import (
     second_ranker,
     swap_bias,
 )
-from ultr_core.feedback import ClickLog, ClickModel, ExaminationCurve, PositionModel
-from ultr_core.lab.cell import Cell, CorpusChoice
 from ultr_core.lab.store import Store
+from ultr_core.lab.training import TrainedMethod, train_method
+from ultr_core.lab.world import TestRisk, World, build_world
 from ultr_core.proofs import Check
 from ultr_core.settings import Settings
+from ultr_core.users import ClickLog, ClickModel, ExaminationCurve, PositionModel
 
 T = TypeVar("T")
 Tell = Callable[[Cell], None]
@@ -80,7 +79,7 @@ class Lab:
 
     def cell(self, kind: str, fields: tuple[str, ...], *args: Any) -> Cell:
         """The name of what a stage makes of hashable ``args`` and the settings in ``fields``."""
-        return Cell(kind, experiments.stage(self.settings, fields), args, self.corpus)
+        return Cell(kind, stage(self.settings, fields), args, self.corpus)
 
     def remember(self, cell: Cell, make: Callable[[Lab], T]) -> T:
         """What the cell names: held already, or made by ``make`` for everybody who waits for it.
@@ -116,14 +115,14 @@ class Lab:
     @property
     def users(self) -> PositionModel:
         """The users of the settings: the position model with click noise."""
-        return experiments.user_model(self.settings)
+        return user_model(self.settings)
 
     def world(self) -> World:
         """Corpus, production ranker and skyline; one world is built at a time."""
 
         def build(lab: Lab) -> World:
             with lab.store.turn("world"):
-                return experiments.build_world(lab.settings, lab.splits())
+                return build_world(lab.settings, lab.splits())
 
         return self.remember(self.cell("world", WORLD_FIELDS), build)
 
@@ -137,7 +136,7 @@ class Lab:
     def family(self) -> RankerFamily:
         """Sixty rankers that saw no click."""
         return self.remember(
-            self.cell("family", WORLD_FIELDS), lambda lab: experiments.ranker_family(lab.world())
+            self.cell("family", WORLD_FIELDS), lambda lab: ranker_family(lab.world())
         )
 
     def second_ranker(self) -> SecondRanker:
@@ -153,14 +152,14 @@ class Lab:
         """The simulated clicks of one draw on the training queries: all that a picture needs."""
         return self.remember(
             self.cell("training_log", LOG_FIELDS, draw),
-            lambda lab: experiments.simulate_training_log(lab.world(), lab.settings, draw),
+            lambda lab: simulate_training_log(lab.world(), lab.settings, draw),
         )
 
     def logs(self, draw: int = 0) -> Logs:
         """The simulated clicks of one draw, on training and validation queries."""
         return self.remember(
             self.cell("logs", LOG_FIELDS, draw),
-            lambda lab: experiments.simulate_logs(
+            lambda lab: simulate_logs(
                 lab.world(), lab.settings, draw, training=lab.training_log(draw)
             ),
         )
@@ -171,7 +170,7 @@ class Lab:
         def draw(lab: Lab) -> RiskPicture:
             world, family = lab.world(), lab.family()
             with lab.store.turn("picture"):
-                return experiments.risk_picture(world, family, lab.settings, lab.training_log())
+                return risk_picture(world, family, lab.settings, lab.training_log())
 
         return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
 
@@ -181,9 +180,7 @@ class Lab:
         """One method of ``METHODS`` trained on one draw of clicks and tested."""
         return self.remember(
             self.trained_cell(draw, method),
-            lambda lab: experiments.train_method(
-                lab.world(), lab.settings, draw, method, lab.logs(draw)
-            ),
+            lambda lab: train_method(lab.world(), lab.settings, draw, method, lab.logs(draw)),
         )
 
     def trained_cell(self, draw: int, method: str) -> Cell:
@@ -196,7 +193,7 @@ class Lab:
 
         return self.remember(
             self.checks_cell(),
-            lambda lab: experiments.proof_checks(
+            lambda lab: proof_checks(
                 lab.world(),
                 lab.family(),
                 lab.settings,
@@ -225,7 +222,7 @@ class Lab:
         for draw, method in training_plan(self.settings.draws) if done is None else done:
             found = self.trained(draw, method)
             trained[method].append(found)
-        return experiments.summarise(self.world(), self.settings, trained)
+        return summarise(self.world(), self.settings, trained)
 
     # Propensities and the live experiment.
 

@@ -14,13 +14,6 @@ from ultr_core.lazy import on_demand
 if TYPE_CHECKING:
     from ultr_core.learners.certificate import Certificate
     from ultr_core.learners.learner import COST_GRID, Learner
-    from ultr_core.learners.model_files import (
-        on_columns_of,
-        parse_ranker,
-        read_ranker,
-        write_ranker,
-        write_svm_light_model,
-    )
     from ultr_core.learners.objective import weighted_hinge
     from ultr_core.learners.problem import Callback, Constraint, Progress
     from ultr_core.learners.ranker import (
@@ -50,11 +43,6 @@ __all__ = [
     "fit_ranker",
     "learner_named",
     "objective_value",
-    "on_columns_of",
-    "parse_ranker",
-    "read_ranker",
     "score_many",
     "weighted_hinge",
-    "write_ranker",
-    "write_svm_light_model",
 ]

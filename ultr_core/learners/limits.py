@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ultr_core.corpus.ranking import number_or_nan, query_sums
 from ultr_core.errors import InputError, quoted
 from ultr_core.limits import Limit
-from ultr_core.ranking import number_or_nan, query_sums
 
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import checked_offsets, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.learners.pair_sums import PairSums
-from ultr_core.ranking import checked_offsets, real_numbers
 
 
 def weighted_hinge(

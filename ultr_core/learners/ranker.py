@@ -6,7 +6,7 @@ clipped and full-information training differ in no line of this file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.certificate import Certificate, Solver
+from ultr_core.learners.certificate import Attempt, Certificate, Solver, certify
 from ultr_core.learners.limits import (
     RangesOf,
     check_callback,
@@ -27,12 +27,99 @@ from ultr_core.learners.limits import (
     checked_tolerance,
 )
 from ultr_core.learners.objective import weighted_hinge
-from ultr_core.learners.path import solve_path
-from ultr_core.learners.problem import Callback
+from ultr_core.learners.problem import Callback, Iterate, Problem
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.solver import Data, Options, prepare, solve
+from ultr_core.learners.solver import Data, Options, State, prepare, solve, start, two_phases
+from ultr_core.learners.steps import line_search
 from ultr_core.propensity.weights import Weights
 from ultr_core.words import counted
+
+# Solutions are extrapolated by this share of what a straight line would give, as the line bends,
+# and by at most so many times their last distance. The first trial is taken unless it goes far
+# beyond the lowest point: what follows is a Newton step.
+SHARE_OF_LINE, FURTHEST = 0.85, 2.0
+SLOPE_TOLERANCE = 0.9
+
+
+@dataclass(frozen=True)
+class _End:
+    """Where a fit ended."""
+
+    cost: float
+    state: State
+
+
+def solve_path(
+    data: Data, costs: Iterable[float], options: Options
+) -> list[tuple[NDArray[np.float64], Certificate]]:
+    """Minimise P at each of several rising costs.
+
+    Each fit goes on from where the one before stood: its weights and scores, its pair sums and
+    its dual points, which only have to be multiplied by the ratio of the costs. From the third on
+    it first follows the line through the last two solutions. All certificates come from one common
+    pass, counted for each; a fit that fails its check is repeated alone.
+    """
+    attempts: list[Attempt] = []
+    problem = None
+    ends: list[_End] = []  # of the last two fits
+    rng = np.random.default_rng(options.seed)
+    for cost in costs:
+        problem = data.problem(cost, data.dtype)
+        state = _carried(ends[-1], problem) if ends else start(problem)
+        if len(ends) == 2:
+            state = _further(problem, state, *ends)
+        record = options.record(data.subspace)
+        state = two_phases(problem, state, record, options.tolerance, rng)
+        attempts.append(Attempt(cost, record, problem.products.passes, *state.bundle.combined()))
+        ends = [] if record.broken else [*ends[-1:], _End(cost, state)]
+        if record.interrupted:
+            break
+    if problem is None:
+        return []
+    found = []
+    certificates = certify(problem, data.subspace, attempts)
+    for attempt, certificate in zip(attempts, certificates, strict=True):
+        w = data.subspace.widened(attempt.record.coefficients)
+        if not certificate.converged and not attempt.record.exhausted:
+            w, certificate = solve(data, attempt.cost, options, w)
+        found.append((w, certificate))
+    return found
+
+
+def _carried(end: _End, problem: Problem) -> State:
+    """The end of one fit as the start of the next, at another cost."""
+    state, ratio = end.state, problem.cost / end.cost
+    iterate, vector = state.iterate, state.vector
+    if state.multipliers is None and vector is not None:
+        totals = iterate.totals.times(ratio)
+        vector = vector * ratio
+    else:
+        totals, vector = problem.totals(iterate.scores, state.width), None
+    iterate = Iterate(iterate.coefficients, iterate.scores, totals)
+    bundle = state.bundle.rescaled(ratio)
+    return State(iterate, state.width, bundle, None, vector, state.curvature)
+
+
+def _further(problem: Problem, state: State, one: _End, two: _End) -> State:
+    """The state after a step along the line through the solutions at the last two costs.
+
+    Solutions move about evenly with the logarithm of the cost. Their scores are known: no pass.
+    """
+    ratio = float(np.log(problem.cost / two.cost) / np.log(two.cost / one.cost))
+    share = SHARE_OF_LINE * ratio
+    if state.vector is None or share > FURTHEST:
+        return state
+    before, last = one.state.iterate, two.state.iterate
+    direction = share * (last.coefficients - before.coefficients)
+    slope = float((last.coefficients - state.vector) @ direction)
+    if not slope < 0:
+        return state
+    moves = last.scores.dtype.type(share) * (last.scores - before.scores)
+    iterate = line_search(
+        problem, state.iterate, direction, slope, state.width, None, moves, SLOPE_TOLERANCE
+    )
+    return replace(state, iterate=iterate, vector=None)
+
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -120,7 +207,7 @@ def fit_ranker(
 
     Two queries in which the second feature marks what is relevant:
 
-    >>> from ultr_core.corpus import parse_corpus
+    >>> from ultr_core.files import parse_corpus
     >>> from ultr_core.propensity import full_information_weights
     >>> lines = b"1 qid:1 1:1 2:1\\n0 qid:1 1:1\\n0 qid:2 1:1\\n1 qid:2 2:1\\n"
     >>> corpus = parse_corpus(lines, "example")

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import rank_many
 from ultr_core.errors import InputError
-from ultr_core.feedback import ClickLog
 from ultr_core.learners.learner import COST_GRID, Learner
 from ultr_core.learners.problem import Callback
 from ultr_core.learners.ranker import LinearRanker, fit_path, fit_ranker, score_many
 from ultr_core.learners.registry import SVM
 from ultr_core.propensity import Numbers, Weights
-from ultr_core.ranking import rank_many
 from ultr_core.risk import estimate_risks, true_risks
+from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
 COST_WITHOUT_VALIDATION = 1.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ultr_core.errors import InputError
-from ultr_core.experiments.propensity_study import SwapDesign
 from ultr_core.lab import Lab
+from ultr_core.lab.logs import true_curve
+from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found
-from ultr_core.propensity.chosen import true_curve
 from ultr_core.risk.sign_test import SignTest, sign_test
 
 PAPER_RESULT = (87, 48, 83)

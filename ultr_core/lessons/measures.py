@@ -8,19 +8,18 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.errors import InputError
-from ultr_core.experiments import Comparison, World, user_model
-from ultr_core.experiments.studies import load_shipped
-from ultr_core.feedback import ClickLog, PowerLaw
-from ultr_core.lab import Lab
+from ultr_core.lab import Comparison, Lab, World, user_model
+from ultr_core.lab.logs import assumed_curve, true_curve
 from ultr_core.lessons.model import Found
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics
-from ultr_core.propensity.chosen import assumed_curve, true_curve
 from ultr_core.risk import shown_difference
 from ultr_core.settings import Settings
+from ultr_core.studies import load_shipped
+from ultr_core.users import ClickLog, PowerLaw
 
 PRESENTATIONS = 1_000
 """Presentations in the exercise of the first lesson."""

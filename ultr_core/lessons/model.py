@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ultr_core.export.page_links import page_query
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.traffic import one_log
+from ultr_core.links.page_links import page_query
 from ultr_core.settings import SHARED_FIELDS, Settings
 
 if TYPE_CHECKING:

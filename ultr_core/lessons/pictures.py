@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ultr_core.experiments.propensity_study import SwapDesign, true_ratios
 from ultr_core.lab import Lab
+from ultr_core.lab.logs import true_curve
+from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.lessons.measures import (
     BELIEFS,
     belief_risks,
@@ -22,7 +23,6 @@ from ultr_core.lessons.measures import (
 from ultr_core.lessons.traffic import VISITS
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
-from ultr_core.propensity.chosen import true_curve
 
 if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ultr_core.experiments.live import LiveDesign
-from ultr_core.experiments.propensity_study import SwapDesign
+from ultr_core.lab.live import LiveDesign
+from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 

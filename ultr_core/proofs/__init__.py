@@ -13,8 +13,14 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.proofs.breaks import BREAKS, Break
-    from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Check, Finding, Proof
-    from ultr_core.proofs.evidence import Evidence
+    from ultr_core.proofs.check import (
+        NO_POSITION_BIAS,
+        PROPENSITIES,
+        Check,
+        Evidence,
+        Finding,
+        Proof,
+    )
     from ultr_core.proofs.monte_carlo import Sample, draw_users
     from ultr_core.proofs.registry import DERIVATIONS, PROOFS, run_checks
     from ultr_core.proofs.small_query import SmallQuery

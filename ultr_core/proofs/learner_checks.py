@@ -8,14 +8,13 @@ from typing import get_args
 import numpy as np
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import rank_documents
 from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
 from ultr_core.learners.certificate import Solver
 from ultr_core.learners.selection import converged
-from ultr_core.proofs.check import Finding, proof
-from ultr_core.proofs.evidence import Evidence
+from ultr_core.proofs.check import Evidence, Finding, proof
 from ultr_core.proofs.small_world import default_world
 from ultr_core.propensity import Weights, ips_weights, naive_weights
-from ultr_core.ranking import rank_documents
 from ultr_core.words import counted
 
 SMALL_QUERIES = 8

@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.ranking import in_brief, whole_or_none
 from ultr_core.errors import InputError
-from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.proofs.users import Users
-from ultr_core.ranking import in_brief, whole_or_none
 from ultr_core.risk import Estimate
+from ultr_core.users.query_draws import checked_seed
 
 MOST_USERS = 1_000_000
 CHUNK = 8_192  # users simulated at a time, few enough for the processor's cache

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ultr_core.proofs import corpus_checks, learner_checks, simulated_checks, small_checks
-from ultr_core.proofs.check import Check, Proof
-from ultr_core.proofs.evidence import Evidence
+from ultr_core.proofs.check import Check, Evidence, Proof
 
 PROOFS: Mapping[str, Proof] = MappingProxyType(
     {

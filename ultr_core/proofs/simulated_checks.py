@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ultr_core.errors import InputError
-from ultr_core.proofs.check import PROPENSITIES, Finding, proof
+from ultr_core.proofs.check import PROPENSITIES, Evidence, Finding, proof
 from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
-from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.simulation import convergence, log_grid
 from ultr_core.proofs.small_checks import (

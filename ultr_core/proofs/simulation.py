@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from ultr_core.errors import InputError
-from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.proofs.derivations.section_7 import (
     CLICK_WEIGHTS,
     crossing,
@@ -19,6 +18,7 @@ from ultr_core.proofs.derivations.section_7 import (
 )
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.proofs.users import Users, dot, times
+from ultr_core.users.query_draws import checked_seed
 
 FloatArray = NDArray[np.float64]
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 
-from ultr_core.proofs.check import PROPENSITIES, Finding, Proof
+from ultr_core.proofs.check import PROPENSITIES, Evidence, Finding, Proof
 from ultr_core.proofs.derivations import section_4, section_5, section_6, section_7
-from ultr_core.proofs.evidence import Evidence
 from ultr_core.proofs.small_world import SmallWorld, curve_fractions, default_world
 from ultr_core.proofs.walk import Derive, Walk, Ways
 

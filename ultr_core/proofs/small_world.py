@@ -12,7 +12,6 @@ import numpy as np
 
 from ultr_core.curve_values import no_number, parts_of
 from ultr_core.errors import InputError, quoted
-from ultr_core.feedback import ExaminationCurve
 from ultr_core.proofs.breaks import BREAKS, Parts, apply_breaks
 from ultr_core.proofs.small_query import (
     LETTERS,
@@ -24,6 +23,7 @@ from ultr_core.proofs.small_query import (
 )
 from ultr_core.proofs.users import Users
 from ultr_core.settings import Settings
+from ultr_core.users import ExaminationCurve
 from ultr_core.words import counted
 
 DEFAULTS: Mapping[str, str] = {

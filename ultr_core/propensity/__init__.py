@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.propensity.chosen import assumed_curve, curve_notices, true_curve
-    from ultr_core.propensity.curve_files import (
-        curve_text,
-        parse_curve,
-        parse_curve_values,
-        read_curve,
-        read_curve_values,
-        write_curve,
-    )
     from ultr_core.propensity.curves import (
+        FITS,
         AssembledCurve,
         CurveOptions,
         MeasuredCurve,
@@ -30,16 +22,13 @@ if TYPE_CHECKING:
     )
     from ultr_core.propensity.estimator import Belief, Estimator, Expectation
     from ultr_core.propensity.estimators import CLIP_GRID, ESTIMATORS, estimator_named
-    from ultr_core.propensity.fits import FITS
     from ultr_core.propensity.harvesting import (
         InterventionalSets,
         harvest,
         interventional_sets,
         pair_relevance,
     )
-    from ultr_core.propensity.log_columns import COLUMNS, parse_columns
     from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
-    from ultr_core.propensity.log_files import LogPreview, parse_log, preview_log, read_log
     from ultr_core.propensity.methods import (
         LOG_METHODS,
         PROPENSITY_METHODS,
@@ -55,13 +44,6 @@ if TYPE_CHECKING:
     )
     from ultr_core.propensity.position_em import estimate_by_em
     from ultr_core.propensity.presentations import PresentationLog, RowFault
-    from ultr_core.propensity.proprank_files import (
-        packed_proprank,
-        parse_proprank,
-        proprank_bytes,
-        read_proprank,
-        write_proprank,
-    )
     from ultr_core.propensity.randomising import (
         RandomisedCounts,
         estimate_neighbour_swaps,
@@ -80,7 +62,6 @@ if TYPE_CHECKING:
         swap_cost,
         swap_limit,
     )
-    from ultr_core.propensity.weight_files import parse_weights, read_weights, write_weights
     from ultr_core.propensity.weights import (
         ClickWeightDiagnostics,
         ClippingEffect,
@@ -99,7 +80,6 @@ else:
 
 __all__ = [
     "CLIP_GRID",
-    "COLUMNS",
     "ESTIMATORS",
     "FITS",
     "LOG_METHODS",
@@ -115,7 +95,6 @@ __all__ = [
     "Expectation",
     "InterventionalSets",
     "LogEstimate",
-    "LogPreview",
     "MeasuredCurve",
     "Numbers",
     "PresentationLog",
@@ -129,13 +108,10 @@ __all__ = [
     "SwapCounts",
     "Weights",
     "assemble_curve",
-    "assumed_curve",
     "click_weight_diagnostics",
     "click_weights",
     "clipped_propensities",
     "clipping_effect",
-    "curve_notices",
-    "curve_text",
     "default_method",
     "display_counts",
     "displays_of_logs",
@@ -154,22 +130,8 @@ __all__ = [
     "log_method",
     "naive_weights",
     "neighbour_swap_cost",
-    "packed_proprank",
     "pair_relevance",
-    "parse_columns",
-    "parse_curve",
-    "parse_curve_values",
-    "parse_log",
-    "parse_proprank",
-    "parse_weights",
-    "preview_log",
-    "proprank_bytes",
     "ratio_text",
-    "read_curve",
-    "read_curve_values",
-    "read_log",
-    "read_proprank",
-    "read_weights",
     "sessions_needed",
     "shuffling_cost",
     "simulate_neighbour_swaps",
@@ -178,10 +140,6 @@ __all__ = [
     "swap_cost",
     "swap_limit",
     "table_curve",
-    "true_curve",
     "weights_of_log",
     "wilson_interval",
-    "write_curve",
-    "write_proprank",
-    "write_weights",
 ]

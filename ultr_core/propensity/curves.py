@@ -3,26 +3,165 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError, quoted
-from ultr_core.feedback.examination import PowerLaw, TableCurve, checked_ranks
-from ultr_core.propensity.fits import FITS, power_law_exponent
-from ultr_core.propensity.known_ranks import (
-    LARGEST_ERROR,
-    carried_on,
-    ranks_in_words,
-    relative_errors,
-)
 from ultr_core.propensity.points import PropensityEstimate
-from ultr_core.ranking import in_brief, number_or_nan, real_numbers
+from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
+
+LARGEST_ERROR = 0.3
+"""Standard error of log ratio up to which a rank is known well.
+
+Its 95% interval then lies within a factor of 1.8 (1.9 by a jackknife) on either side; an error of
+a third is what about 10 clicks leave at best, 1 / sqrt(10). Above it an estimate of 2 clicks can be
+ten times too large, and would pull every rank around it along.
+"""
+
+
+def relative_errors(
+    estimate: PropensityEstimate, smoothed: FloatArray, smoothing: float
+) -> FloatArray:
+    """Standard error of the logarithm of each value of a curve, float64 [K].
+
+    Smoothing shrinks it: (1 - s) ratio error / smoothed value, click rates counting as exact. A
+    ratio of 0 has half the upper end of its interval for its absolute error. Infinite where
+    there is no value or the data give no interval; 0 for a ratio that came without data. Where the
+    method has no interval for any rank, 1 / sqrt(clicks) stands in, the least that it can be.
+
+    smoothed [K]: values after smoothing with weight ``smoothing``, NaN where there is none.
+    """
+    blind = not any(point.standard_error for point in estimate.points)
+    errors = np.full(smoothed.size, np.inf)
+    for row, point in enumerate(estimate.points):
+        if point.value is None or not smoothed[row] > 0:
+            continue
+        if point.rank == estimate.reference or smoothing == 1:
+            errors[row] = 0.0
+        elif point.value == 0:
+            spread = math.inf if point.high is None else point.high / 2
+            errors[row] = (1 - smoothing) * spread / smoothed[row]
+        else:
+            error = point.standard_error
+            if error is None:
+                error = 0.0 if not point.reason else math.inf
+                if blind and point.clicks:
+                    error = 1 / math.sqrt(point.clicks)
+            errors[row] = (1 - smoothing) * point.value * error / smoothed[row]
+    return errors
+
+
+def carried_on(values: FloatArray, weights: FloatArray, slope: float, reference: int) -> FloatArray:
+    """Values below the last rank that has one, float64 [K - last]: a guess, and never a rise.
+
+    The power law r^-slope at the level of the lower half of the known ranks (last/2, last], since
+    the last one alone may be off by its error; never above the value of the last one.
+
+    values [K]: NaN at unknown ranks. weights [K]: 1 / variance of each value.
+    """
+    rank = np.arange(1.0, values.size + 1)
+    known = np.isfinite(values)
+    last = int(np.flatnonzero(known)[-1])
+    lower = known & (rank > (last + 1) / 2) & (rank != reference)
+    level = math.log(reference) * slope
+    if lower.any():
+        weight = weights[lower] * values[lower] ** 2
+        level = float(weight @ (np.log(values[lower]) + slope * np.log(rank[lower])) / weight.sum())
+    trend = np.exp(level - slope * np.log(rank[last + 1 :]))
+    below: FloatArray = np.minimum(trend, values[last])
+    return below
+
+
+def ranks_in_words(ranks: Sequence[int]) -> str:
+    """``rank 4`` or ``ranks 4, 7 and 9 to 113``: neighbours are joined; six parts at most."""
+    parts: list[list[int]] = []
+    for rank in ranks:
+        if parts and rank == parts[-1][1] + 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    names = []
+    for first, last in parts[:6]:
+        names += [str(first)] if last == first else (
+            [str(first), str(last)] if last == first + 1 else [f"{first:,} to {last:,}"]
+        )  # fmt: skip
+    if len(parts) > 6:
+        names.append("others")
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"rank{'' if len(ranks) == 1 else 's'} {listed}"
+
+
+Fit = Callable[[FloatArray, FloatArray, FloatArray, int], tuple[FloatArray, tuple[str, ...]]]
+"""From ratios at all ranks, those that are known (NaN elsewhere) and their weights, each [K], and
+the reference rank, to the fitted ratios [K] and sentences for the reader."""
+
+
+def falling(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Closest curve that never rises, by weighted least squares (pool adjacent violators).
+
+    values, weights [K]; a weight of 0 counts a little, so that every rank has a place.
+    """
+    usable = np.maximum(weights, max(1e-6 * float(weights.max(initial=0.0)), 1e-12))
+    blocks: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), usable.tolist(), strict=True):
+        mean, mass, count = value, weight, 1
+        while blocks and blocks[-1][0] < mean:
+            other, other_mass, other_count = blocks.pop()
+            mean = (mean * mass + other * other_mass) / (mass + other_mass)
+            mass, count = mass + other_mass, count + other_count
+        blocks.append((mean, mass, count))
+    return np.repeat([mean for mean, _, _ in blocks], [count for _, _, count in blocks])
+
+
+def power_law_exponent(values: FloatArray, weights: FloatArray, reference: int) -> float:
+    """Exponent eta of ratio_r = (r / reference)^-eta by weighted least squares in logarithms.
+
+    Passes through 1 at the reference; ranks whose value is NaN are left out. Raises InputError if
+    no rank beside the reference has a value; a rising curve gives 0.
+    """
+    rank = np.arange(1.0, values.size + 1)
+    use = np.isfinite(values) & (rank != reference)
+    if not use.any():
+        raise InputError("A power law needs a ratio at one rank beside the reference.")
+    x = np.log(rank[use] / reference)
+    y = np.log(values[use])
+    # Values are relative errors on the logarithmic scale: var(log v) = var(v) / v^2.
+    w = weights[use] * values[use] ** 2
+    return max(0.0, -float((w * x * y).sum() / (w * x * x).sum()))
+
+
+def _nothing(
+    full: FloatArray, values: FloatArray, weights: FloatArray, reference: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    return full, ()
+
+
+def _monotone(
+    full: FloatArray, values: FloatArray, weights: FloatArray, reference: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    return falling(full, np.where(np.isfinite(values), weights, 0.0)), ()
+
+
+def _power_law(
+    full: FloatArray, values: FloatArray, weights: FloatArray, reference: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    eta = power_law_exponent(values, weights, reference)
+    fitted: FloatArray = np.arange(1.0, full.size + 1) ** -eta
+    return fitted, (f"Fitted power law: p = (1/r)^η with η = {eta:.3f}.",)
+
+
+FITS: Mapping[str, Fit] = MappingProxyType(
+    {"none": _nothing, "monotone": _monotone, "power-law": _power_law}
+)
+"""Nothing, a curve that never rises, or (1/r)^eta, by the name that readers choose."""
 
 
 @dataclass(frozen=True)

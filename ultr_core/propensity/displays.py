@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import query_of_document, whole_numbers
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog, require_countable
 from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
@@ -20,7 +20,7 @@ from ultr_core.propensity.points import (
     doubts,
     ratio_point,
 )
-from ultr_core.ranking import query_of_document, whole_numbers
+from ultr_core.users.click_log import ClickLog, require_countable
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]

@@ -15,10 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.click_models import ClickModel, PositionModel
-from ultr_core.feedback.examination import ExaminationCurve, PowerLaw, TableCurve
 from ultr_core.propensity.row_numbers import RowNumbers, require_propensities
+from ultr_core.users.click_log import ClickLog
+from ultr_core.users.click_models import ClickModel, PositionModel
+from ultr_core.users.examination import ExaminationCurve, PowerLaw, TableCurve
 
 Need = Literal["curve", "clip"]
 

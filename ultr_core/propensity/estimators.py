@@ -8,7 +8,6 @@ from types import MappingProxyType
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.feedback.click_log import ClickLog
 from ultr_core.propensity.estimator import (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -20,6 +19,7 @@ from ultr_core.propensity.estimator import (
 )
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
+from ultr_core.users.click_log import ClickLog
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Clipping thresholds tau that validation chooses from; 0 is unclipped, 1 is naive."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
+from ultr_core.corpus.ranking import whole_in_range, whole_numbers
 from ultr_core.errors import InputError
 from ultr_core.limits import CURVE_RANKS
-from ultr_core.ranking import whole_in_range, whole_numbers
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]

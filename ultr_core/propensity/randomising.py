@@ -8,10 +8,8 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import checked_offsets, query_sums, rank_documents
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import ClickModel
-from ultr_core.feedback.examination import checked_ranks
-from ultr_core.feedback.query_draws import MOST_SESSIONS, checked_seed
 from ultr_core.propensity.points import (
     JACKKNIFE_GROUPS,
     MOST_PAIRED,
@@ -22,7 +20,9 @@ from ultr_core.propensity.points import (
     jackknife_points,
 )
 from ultr_core.propensity.swaps import checked_sessions, documents_at_places, relevance_of_all
-from ultr_core.ranking import checked_offsets, query_sums, rank_documents
+from ultr_core.users.click_models import ClickModel
+from ultr_core.users.examination import checked_ranks
+from ultr_core.users.query_draws import MOST_SESSIONS, checked_seed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.examination import ExaminationCurve
-from ultr_core.ranking import real_numbers
+from ultr_core.users.click_log import ClickLog
+from ultr_core.users.examination import ExaminationCurve
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]

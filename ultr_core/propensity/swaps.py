@@ -16,10 +16,14 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from ultr_core.corpus.ranking import (
+    in_brief,
+    number_or_nan,
+    order_from_ranks,
+    whole_in_range,
+    whole_numbers,
+)
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import MOST_COUNTED
-from ultr_core.feedback.click_models import ClickModel, checked_relevance
-from ultr_core.feedback.query_draws import checked_seed
 from ultr_core.propensity.points import (
     BOOTSTRAP_DRAWS,
     MOST_PAIRED,
@@ -31,13 +35,9 @@ from ultr_core.propensity.points import (
     doubts,
     ratio_point,
 )
-from ultr_core.ranking import (
-    in_brief,
-    number_or_nan,
-    order_from_ranks,
-    whole_in_range,
-    whole_numbers,
-)
+from ultr_core.users.click_log import MOST_COUNTED
+from ultr_core.users.click_models import ClickModel, checked_relevance
+from ultr_core.users.query_draws import checked_seed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

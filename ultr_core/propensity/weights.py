@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import (
+    checked_offsets,
+    in_brief,
+    number_or_nan,
+    query_of_document,
+    real_numbers,
+)
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
-from ultr_core.feedback.examination import ExaminationCurve
 from ultr_core.propensity.row_numbers import (
     LEAST_PROPENSITY,
     Numbers,
@@ -22,13 +27,8 @@ from ultr_core.propensity.row_numbers import (
     inverse_propensities,
     row_numbers,
 )
-from ultr_core.ranking import (
-    checked_offsets,
-    in_brief,
-    number_or_nan,
-    query_of_document,
-    real_numbers,
-)
+from ultr_core.users.click_log import ClickLog
+from ultr_core.users.examination import ExaminationCurve
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -122,7 +122,7 @@ def naive_weights(log: ClickLog) -> Weights:
 
     This is equation (5) with all propensities 1. Raises InputError for a log without clicks.
 
-    >>> from ultr_core.feedback import simulate_counts
+    >>> from ultr_core.users import simulate_counts
     >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
     >>> naive_weights(log).values.tolist()
     [10.0, 10.0]
@@ -142,7 +142,7 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
 
     A click on rank 2 that half of the users look at stands for two, clicks of one document add up:
 
-    >>> from ultr_core.feedback import PowerLaw, simulate_counts
+    >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
     >>> ips_weights(log, PowerLaw(1.0)).values.tolist()
     [10.0, 20.0]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         AffineLaw,
         affine_law,
         clipping_bias,
+        estimates_and_expectations,
         expected_delta,
         expected_risk,
         misspecified_expectation,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         variance_of_delta,
         variance_of_risk,
     )
-    from ultr_core.risk.together import estimates_and_expectations
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
-from ultr_core.ranking import real_numbers
 
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:

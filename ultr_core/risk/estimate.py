@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
-from ultr_core.ranking import in_brief, number_or_nan, real_numbers
 
 _UPPER_TAIL = 0.975
 _MOST_DECIMALS = 12

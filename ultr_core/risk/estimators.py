@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from ultr_core.corpus.ranking import query_of_document, real_numbers
 from ultr_core.errors import InputError
-from ultr_core.feedback.click_log import ClickLog
 from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
-from ultr_core.ranking import query_of_document, real_numbers
-from ultr_core.risk.blocks import rank_blocks
-from ultr_core.risk.checks import checked_places
 from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
+from ultr_core.risk.inputs import checked_places, rank_blocks
+from ultr_core.users.click_log import ClickLog
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -107,7 +106,7 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     The presented ranking and its reverse, judged from clicks on both documents; the click on rank
     2, which half of the users look at, weighs two:
 
-    >>> from ultr_core.feedback import PowerLaw, simulate_counts
+    >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 0.5], [1, 2], query_offsets=[0, 2], query_draws=10_000, seed=0)
     >>> risks = estimate_risks(log, [[1, 2], [2, 1]], PowerLaw(1.0).at(log.rank))
     >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)

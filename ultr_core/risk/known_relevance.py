@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import checked_offsets, query_sums, real_numbers
 from ultr_core.errors import InputError
-from ultr_core.ranking import checked_offsets, query_sums, real_numbers
-from ultr_core.risk.checks import checked_places, checked_relevance
+from ultr_core.risk.inputs import checked_places, checked_relevance
 
 FloatArray = NDArray[np.float64]
 

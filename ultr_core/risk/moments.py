@@ -9,17 +9,13 @@ query, one ranking is presented and clicks are independent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.errors import InputError
-from ultr_core.feedback.click_models import ClickModel, PositionModel, check_noise
-from ultr_core.feedback.examination import ExaminationCurve
-from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
-from ultr_core.propensity.weights import clipped_propensities
-from ultr_core.ranking import (
+from ultr_core.corpus.ranking import (
     checked_offsets,
     in_brief,
     number_or_nan,
@@ -28,8 +24,19 @@ from ultr_core.ranking import (
     require_finite,
     whole_or_none,
 )
-from ultr_core.risk.blocks import rank_blocks
-from ultr_core.risk.checks import checked_places, checked_probabilities, checked_propensities
+from ultr_core.errors import InputError
+from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
+from ultr_core.propensity.weights import clipped_propensities
+from ultr_core.risk.estimators import RiskEstimates, WeighedSums, places_of_rankers
+from ultr_core.risk.inputs import (
+    checked_places,
+    checked_probabilities,
+    checked_propensities,
+    rank_blocks,
+)
+from ultr_core.users.click_log import ClickLog
+from ultr_core.users.click_models import ClickModel, PositionModel, check_noise
+from ultr_core.users.examination import ExaminationCurve
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -269,3 +276,27 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
     if eps_plus + noise <= 0:
         raise InputError("No document can be clicked, so there is no share of noise clicks.")
     return noise / (eps_plus + noise)
+
+
+def estimates_and_expectations(
+    log: ClickLog,
+    ranks: ArrayLike,
+    click_probability: ArrayLike,
+    numbers: Sequence[tuple[Numbers, Numbers]],
+) -> list[tuple[RiskEstimates, FloatArray]]:
+    """`estimate_risks` and `expected_risk` by each of several estimators, to the last digit.
+
+    ranks [rankers, documents], click_probability pi [documents]; numbers are pairs of u and v for
+    the rows of the log, [rows], and for the documents as presented, [documents]. The expectation
+    is float64 [rankers]. Raises InputError as the two functions do.
+    """
+    places = places_of_rankers(ranks, log.n_documents)
+    sums = WeighedSums(log, [of_rows for of_rows, _ in numbers], len(places))
+    contributions = [expected_contribution(click_probability, shown) for _, shown in numbers]
+    expected = np.zeros((len(contributions), len(places)))
+    for queries, documents, block in rank_blocks(places, log.query_offsets):
+        for total, contribution in zip(expected, contributions, strict=True):
+            total += contribution[documents] @ block
+        sums.add(queries, documents, block)
+    expected /= log.query_offsets.size - 1
+    return list(zip(sums.estimates(), expected, strict=True))

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv, ndtri
 
+from ultr_core.corpus.ranking import in_brief, number_or_nan, whole_or_none
 from ultr_core.errors import InputError
-from ultr_core.ranking import in_brief, number_or_nan, whole_or_none
 from ultr_core.words import counted
 
 SIGNIFICANCE = 0.05

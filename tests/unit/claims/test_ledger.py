@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.shared.registry import PAGES
+from pages.app.registry import PAGES
 from ultr_core.claims import (
     CLAIMS,
     SECTIONS,
@@ -25,11 +25,14 @@ from ultr_core.claims import (
     measure_entry,
 )
 from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
-from ultr_core.claims.tables import COLUMNS, content, to_csv, to_json
+from ultr_core.claims.ledger import COLUMNS, content, to_csv, to_json
 from ultr_core.errors import InputError
-from ultr_core.experiments import build_world
-from ultr_core.experiments.live import LiveDesign, run_live
-from ultr_core.experiments.studies import (
+from ultr_core.lab import Lab, build_world
+from ultr_core.lab.live import LiveDesign, run_live
+from ultr_core.links import page_query, read_page_query
+from ultr_core.links.page_links import LIVE
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.studies import (
     FAILS,
     FIGURES,
     HOLDS,
@@ -41,10 +44,6 @@ from ultr_core.experiments.studies import (
     settings_words,
     shipped_result,
 )
-from ultr_core.export import page_query, read_page_query
-from ultr_core.export.page_links import LIVE
-from ultr_core.lab import Lab
-from ultr_core.settings import PARAMETERS, Settings
 
 LIST = (
     *(f"1{letter}" for letter in "abcdef"),

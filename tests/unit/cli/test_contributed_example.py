@@ -48,7 +48,7 @@ print("method='capped', learner='least-squares'" in source)
 PAGE = """
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_string(
-    "from pages.shared.data_ranker import _controls\\n"
+    "from pages.views.your_data.ranker import _controls\\n"
     "from ultr_core.settings import Settings\\n"
     "_controls(Settings())\\n"
 ).run(timeout=60)

@@ -10,11 +10,22 @@ import pytest
 
 from tests.inputs import assert_equal_corpora
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus, load_corpus, read_scores, write_letor, write_scores
-from ultr_core.corpus.delimiters import DELIMITERS
-from ultr_core.learners import LinearModel, read_ranker, write_ranker
-from ultr_core.learners.model_files import read_training_record
-from ultr_core.propensity import Weights, read_proprank, read_weights, write_weights
+from ultr_core.corpus import Corpus
+from ultr_core.files import (
+    load_corpus,
+    read_proprank,
+    read_ranker,
+    read_scores,
+    read_weights,
+    write_letor,
+    write_ranker,
+    write_scores,
+    write_weights,
+)
+from ultr_core.files.ranker_files import read_training_record
+from ultr_core.files.tables import DELIMITERS
+from ultr_core.learners import LinearModel
+from ultr_core.propensity import Weights
 
 CORPUS = Corpus(
     np.array([[1, 0.5], [0, 2], [3, 1], [1, 1]]), np.array([3, 0, 1, 4]), np.array([0, 3, 4]),

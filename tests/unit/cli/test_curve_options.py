@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultr_core.cli import main
-from ultr_core.corpus import load_directory
-from ultr_core.experiments import build_world, compare
-from ultr_core.propensity import write_curve
+from ultr_core.files import load_directory, write_curve
+from ultr_core.lab import build_world, compare
 from ultr_core.settings import Settings
 
 FAST = ["--clicks", "600", "--draws", "1"]

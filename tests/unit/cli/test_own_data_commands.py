@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from ultr_core.cli import main
-from ultr_core.corpus import load_corpus, load_directory, read_scores
+from ultr_core.files import load_corpus, load_directory, read_log, read_scores
+from ultr_core.files.proprank_files import read_proprank
+from ultr_core.files.ranker_files import read_ranker
+from ultr_core.files.weight_files import read_weights
 from ultr_core.inspection import join_log
-from ultr_core.learners.model_files import read_ranker
-from ultr_core.propensity import read_log
-from ultr_core.propensity.proprank_files import read_proprank
-from ultr_core.propensity.weight_files import read_weights
 from ultr_core.risk import affine_law
 
 EPS_PLUS, EPS_MINUS = 0.9, 0.05
@@ -284,7 +283,7 @@ def test_a_stopped_command_leaves_the_old_output(
         yield "query,document,position,impressions,clicks\n"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ultr_core.experiments.own_clicks.OwnClicks.csv_pieces", stop)
+    monkeypatch.setattr("ultr_core.own_data.clicks.OwnClicks.csv_pieces", stop)
     command = ["simulate", "--corpus", str(small_corpus), "--clicks", "100"]
     assert main([*command, "--out", str(tmp_path / "log.csv")]) == 130
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ultr_core.cli import main
-from ultr_core.propensity import read_curve
+from ultr_core.files import read_curve
 
 LIVE = ["live", "--clicks", "9000", "--interleaved", "500", "--last-rank", "5"]
 
@@ -151,7 +151,7 @@ def test_bad_input_of_live_is_refused_before_any_work(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ultr_core.experiments.build_world", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("ultr_core.lab.build_world", lambda *_: pytest.fail("worked"))
     assert main(["live", *arguments]) == 2
     assert message in capsys.readouterr().err
 

@@ -172,7 +172,7 @@ def test_a_process_that_is_told_to_end_leaves_no_half_written_file(
     code = f"""
 import os, signal, sys
 import ultr_core.cli
-from ultr_core.files import writing
+from ultr_core.files.disk import writing
 def main():
     with writing({str(tmp_path / "out.csv")!r}, "It") as file:
         file.write("half")

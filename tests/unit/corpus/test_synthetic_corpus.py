@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ultr_core.corpus import DEFAULT_SHAPE, YAHOO_SHAPE, Corpus, CorpusSplits, synthetic_splits
-from ultr_core.corpus.calibration import find_calibration, load_calibration
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.corpus.synthetic import find_calibration, load_calibration
 from ultr_core.errors import InputError
-from ultr_core.experiments.production import train_production_ranker
-from ultr_core.ranking import rank_documents
+from ultr_core.lab.production import train_production_ranker
 
 SEEDS = range(10)
 

@@ -12,18 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from ultr_core.errors import InputError
-from ultr_core.export import PAGE_VALUES, page_query, read_page_query
-from ultr_core.export.page_links import near_misses, value_of, values_of
-from ultr_core.export.page_values import (
-    Choice,
-    Letters,
-    Line,
-    PageValue,
-    Real,
-    Stops,
-    Switch,
-    Whole,
-)
+from ultr_core.links import PAGE_VALUES, page_query, read_page_query
+from ultr_core.links.page_links import near_misses, value_of, values_of
+from ultr_core.links.page_values import Choice, Letters, Line, PageValue, Real, Stops, Switch, Whole
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 PAGES = [*PAGE_VALUES, "about"]

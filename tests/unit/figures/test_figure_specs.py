@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ultr_core.experiments import METHODS
 from ultr_core.figures import (
     INKS,
     METHOD_STYLES,
@@ -20,6 +19,7 @@ from ultr_core.figures import (
     trained_rankers,
 )
 from ultr_core.figures.style import NEUTRAL_STYLES
+from ultr_core.lab import METHODS
 from ultr_core.settings import Settings
 
 

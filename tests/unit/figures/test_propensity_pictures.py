@@ -10,11 +10,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from ultr_core.corpus import load_directory
 from ultr_core.errors import InputError
-from ultr_core.experiments import World, build_world
-from ultr_core.experiments.live import LiveDesign, run_live
-from ultr_core.experiments.propensity_study import MethodResult
 from ultr_core.export import FILE_FORMATS
 from ultr_core.figures import Figure, trained_rankers
 from ultr_core.figures.clicks_by_rank import clicks_and_relevance
@@ -26,6 +22,10 @@ from ultr_core.figures.propensity_charts import (
     win_share_figure,
 )
 from ultr_core.figures.propensity_curves import propensity_curves
+from ultr_core.files import load_directory
+from ultr_core.lab import World, build_world
+from ultr_core.lab.live import LiveDesign, run_live
+from ultr_core.lab.propensity_study import MethodResult
 from ultr_core.propensity import PropensityEstimate, RankEstimate, assemble_curve
 from ultr_core.settings import Settings
 

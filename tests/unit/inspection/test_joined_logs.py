@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ultr_core.corpus import Corpus, load_directory, parse_corpus, synthetic_splits, write_letor
+from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.errors import InputError
-from ultr_core.experiments.fitting import fit_from_log, part_of_log
-from ultr_core.experiments.own_clicks import simulate_own_log
-from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
 from ultr_core.inspection import (
     VERDICTS,
     expected_ranks,
@@ -30,8 +28,11 @@ from ultr_core.inspection import (
     own_curve,
 )
 from ultr_core.learners import LinearModel
-from ultr_core.propensity import parse_log, table_curve
+from ultr_core.own_data.clicks import simulate_own_log
+from ultr_core.own_data.fitting import fit_from_log, part_of_log
+from ultr_core.propensity import table_curve
 from ultr_core.settings import Settings
+from ultr_core.users import ClickLog, PowerLaw
 
 ROWS = b"1 qid:A 1:1 2:0 # docid = x\n0 qid:A 1:2 2:0 # docid = y\n0 qid:B 1:3 2:1 # docid = x\n"
 HEADER = "query,document,position,click\n"

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus, parse_corpus
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.experiments.evaluation import evaluate_ranker
-from ultr_core.experiments.fitting import fit_from_log
-from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import (
     expected_ranks,
     inspect_corpus,
@@ -27,11 +25,10 @@ from ultr_core.inspection import (
     require_covered,
 )
 from ultr_core.learners import fit_ranker
-from ultr_core.propensity import (
-    full_information_weights,
-    parse_log,
-    table_curve,
-)
+from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.own_data.fitting import fit_from_log
+from ultr_core.propensity import full_information_weights, table_curve
+from ultr_core.users import ClickLog, PowerLaw
 
 NO_PAIR = b"2 qid:1 1:0.3\n2 qid:1 1:0.6\n1 qid:2 1:0.4\n"
 
@@ -129,7 +126,7 @@ def test_ties_count_with_the_mean_over_their_orders_whatever_the_order_of_the_fi
 def test_expected_values_over_ties_equal_the_mean_over_all_orders() -> None:
     from itertools import permutations
 
-    from ultr_core.ranking import dcg
+    from ultr_core.corpus.ranking import dcg
 
     rng = np.random.default_rng(4)
     for _ in range(20):

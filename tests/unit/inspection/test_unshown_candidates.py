@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ultr_core.corpus import Corpus, parse_corpus
-from ultr_core.experiments.evaluation import evaluate_ranker
-from ultr_core.experiments.own_comparison import compare_rankers, compare_with_shown
-from ultr_core.feedback import ClickLog, PowerLaw
+from ultr_core.corpus import Corpus
+from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log, unshown_candidates
-from ultr_core.propensity import parse_log
+from ultr_core.own_data.comparison import compare_rankers, compare_with_shown
+from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.users import ClickLog, PowerLaw
 
 CURVE = PowerLaw(1.0)
 PLACES = 10

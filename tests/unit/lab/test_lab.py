@@ -12,15 +12,24 @@ import numpy as np
 import pytest
 
 from ultr_core import experiments
-from ultr_core.corpus import CorpusSplits, load_directory, synthetic_splits
+from ultr_core.corpus import CorpusSplits, synthetic_splits
 from ultr_core.errors import InputError
-from ultr_core.experiments import METHODS, build_world, compare, proof_checks, ranker_family
-from ultr_core.experiments.live import LiveDesign, run_live
-from ultr_core.experiments.propensity_study import SwapDesign, estimate_by, second_ranker
-from ultr_core.feedback import PowerLaw, TrustBiasModel
-from ultr_core.lab import Cell, Lab, Store
+from ultr_core.files import load_directory
+from ultr_core.lab import (
+    METHODS,
+    Cell,
+    Lab,
+    Store,
+    build_world,
+    compare,
+    proof_checks,
+    ranker_family,
+)
 from ultr_core.lab import lab as stages
+from ultr_core.lab.live import LiveDesign, run_live
+from ultr_core.lab.propensity_study import SwapDesign, estimate_by, second_ranker
 from ultr_core.settings import Settings
+from ultr_core.users import PowerLaw, TrustBiasModel
 
 SETTINGS = Settings(clicks=2_000, draws=2)
 DESIGN = SwapDesign(last_rank=5, sessions=2_000)

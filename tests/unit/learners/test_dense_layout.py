@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultr_core.learners import dense_layout, dense_pairs
-from ultr_core.learners.dense_layout import DenseLayout, layout_of
-from ultr_core.learners.dense_pairs import DensePairs
+from ultr_core.learners import dense_pairs
+from ultr_core.learners import dense_pairs as dense_layout
+from ultr_core.learners.dense_pairs import DenseLayout, DensePairs, layout_of
 
 
 def some_pairs(seed, sizes):

@@ -11,18 +11,11 @@ from scipy.optimize import minimize
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.files import parse_ranker
+from ultr_core.files.ranker_files import ranker_text
 from ultr_core.inspection import inspect_ranker
-from ultr_core.learners import (
-    LEARNERS,
-    SVM,
-    Certificate,
-    Learner,
-    LinearRanker,
-    learner_named,
-    parse_ranker,
-)
+from ultr_core.learners import LEARNERS, SVM, Certificate, Learner, LinearRanker, learner_named
 from ultr_core.learners.learner import Fit
-from ultr_core.learners.model_files import ranker_text
 from ultr_core.learners.problem import Progress
 from ultr_core.propensity import Weights, full_information_weights
 

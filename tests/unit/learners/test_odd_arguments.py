@@ -10,6 +10,7 @@ import pytest
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.files.ranker_files import ranker_text
 from ultr_core.learners import (
     LinearModel,
     fit_path,
@@ -18,7 +19,6 @@ from ultr_core.learners import (
     score_many,
     weighted_hinge,
 )
-from ultr_core.learners.model_files import ranker_text
 from ultr_core.propensity.weights import Weights
 
 FEATURES = np.array([[1, 0], [0, 1], [0, 0], [1, 0], [0, 1], [0, 0.5]], np.float32)

@@ -8,8 +8,7 @@ import pytest
 from ultr_core.corpus import Corpus
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.dense_pairs import DensePairs
-from ultr_core.learners.pair_sums import PairSums
-from ultr_core.learners.sorted_pairs import SortedPairs
+from ultr_core.learners.pair_sums import PairSums, SortedPairs
 from ultr_core.propensity.weights import Weights
 
 

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.feedback import ClickLog
 from ultr_core.learners import SVM, fit_path, fit_ranker, objective_value
 from ultr_core.learners.selection import Candidate, converged, select_by_clicks, select_by_labels
 from ultr_core.propensity.weights import Weights
+from ultr_core.users import ClickLog
 
 
 def with_features(corpus, features):

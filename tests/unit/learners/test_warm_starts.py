@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value, path
+from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value
+from ultr_core.learners import ranker as path
 from ultr_core.learners.limits import RangesOf, feature_ranges
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ultr_core.experiments.studies import LOSSES, shipped_result
 from ultr_core.lab import Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Found, Lesson
 from ultr_core.lessons.measures import naive_and_weighted
 from ultr_core.settings import Settings
+from ultr_core.studies import LOSSES, shipped_result
 
 ROOT = Path(__file__).parents[3]
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from ultr_core.corpus import synthetic_splits
-from ultr_core.experiments import simulate_logs
-from ultr_core.export.page_links import LESSON, LESSON_PLAN, PAGE_VALUES, read_page_query
-from ultr_core.lab import Lab
+from ultr_core.lab import Lab, simulate_logs
 from ultr_core.lessons import (
     GLOSSARY,
     LESSONS,
@@ -21,6 +19,7 @@ from ultr_core.lessons import (
     plan_markdown,
     plan_row,
 )
+from ultr_core.links.page_links import LESSON, LESSON_PLAN, PAGE_VALUES, read_page_query
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.settings import Settings

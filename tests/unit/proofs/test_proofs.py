@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ultr_core.feedback import Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
+from ultr_core.corpus.ranking import rank_documents, rank_many
 from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, Check, Evidence, run_checks
-from ultr_core.ranking import rank_documents, rank_many
 from ultr_core.risk import true_risks
+from ultr_core.users import Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
 
 USERS = PositionModel(PowerLaw(1.0), 1.0, 0.1)
 NEED_THE_CURVE = {

@@ -8,14 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
-from ultr_core.feedback import (
-    ClickLog,
-    Cutoff,
-    PositionModel,
-    PowerLaw,
-    TableCurve,
-    simulate_counts,
-)
 from ultr_core.propensity import (
     Weights,
     click_weight_diagnostics,
@@ -25,6 +17,7 @@ from ultr_core.propensity import (
     ips_weights,
     naive_weights,
 )
+from ultr_core.users import ClickLog, Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ import pytest
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.synthetic import synthetic_splits
-from ultr_core.experiments.own_clicks import simulate_own_log
-from ultr_core.experiments.own_comparison import compare_with_shown
-from ultr_core.feedback import ExaminationCurve, PowerLaw, TableCurve
+from ultr_core.files import parse_log
 from ultr_core.inspection import JoinedLog, join_log
-from ultr_core.propensity import parse_log
+from ultr_core.own_data.clicks import simulate_own_log
+from ultr_core.own_data.comparison import compare_with_shown
 from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
+from ultr_core.users import ExaminationCurve, PowerLaw, TableCurve
 
 SEEDS = (1, 2, 3)
 

@@ -8,15 +8,15 @@ from types import MappingProxyType
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.experiments import build_world, propensity_study, user_model
-from ultr_core.experiments.propensity_study import SwapDesign, estimate_by, second_ranker
+from ultr_core.files import parse_log
+from ultr_core.lab import build_world, propensity_study, user_model
+from ultr_core.lab.propensity_study import SwapDesign, estimate_by, second_ranker
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
     estimate_from_log,
     log_method,
     methods,
-    parse_log,
 )
 from ultr_core.settings import Settings
 

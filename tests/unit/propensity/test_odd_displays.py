@@ -12,9 +12,9 @@ import pytest
 
 from tests.unit.propensity.test_swap_experiment import SHOWN
 from ultr_core.errors import InputError
-from ultr_core.experiments.propensity_study import SwapDesign
-from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, TrustBiasModel, simulate_counts
+from ultr_core.files import parse_log
 from ultr_core.inspection import inspect_curve
+from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.propensity import (
     Counts,
     RelativeCurve,
@@ -31,7 +31,6 @@ from ultr_core.propensity import (
     interventional_sets,
     ips_weights,
     neighbour_swap_cost,
-    parse_log,
     sessions_needed,
     shuffling_cost,
     simulate_neighbour_swaps,
@@ -42,6 +41,7 @@ from ultr_core.propensity import (
     table_curve,
 )
 from ultr_core.propensity.points import MOST_PAIRED, MOST_RANKS
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, TrustBiasModel, simulate_counts
 
 QUERY, DOCUMENT, RANK, SHOWN_AT, CLICKS = (
     [0] * 4,

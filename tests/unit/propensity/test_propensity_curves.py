@@ -13,25 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultr_core.corpus.delimiters import DELIMITERS
-from ultr_core.corpus.letor_lines import Source
 from ultr_core.errors import InputError
-from ultr_core.feedback import TableCurve
-from ultr_core.inspection.files import kind_of
+from ultr_core.files import curve_text, parse_curve, parse_curve_values, read_curve, write_curve
+from ultr_core.files.letor_lines import Source
+from ultr_core.files.tables import DELIMITERS
+from ultr_core.inspection.of_file import kind_of
 from ultr_core.propensity import (
     CurveOptions,
     PropensityEstimate,
     RankEstimate,
     RelativeCurve,
     assemble_curve,
-    curve_text,
-    parse_curve,
-    parse_curve_values,
-    read_curve,
     table_curve,
-    write_curve,
 )
-from ultr_core.propensity.fits import falling
+from ultr_core.propensity.curves import falling
+from ultr_core.users import TableCurve
 
 
 def estimate(*values: float | None, reference: int = 1) -> PropensityEstimate:

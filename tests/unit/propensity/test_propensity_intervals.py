@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ultr_core.feedback import PositionModel, PowerLaw, simulate_counts
+from ultr_core.corpus.ranking import rank_documents
 from ultr_core.propensity import (
     DisplayCounts,
     PropensityEstimate,
@@ -31,7 +31,7 @@ from ultr_core.propensity import (
     simulate_shuffling,
     simulate_swaps,
 )
-from ultr_core.ranking import rank_documents
+from ultr_core.users import PositionModel, PowerLaw, simulate_counts
 
 K = 6
 USERS = PositionModel(PowerLaw(1.0), 0.9, 0.1)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.feedback import PositionModel, PowerLaw, TableCurve, TrustBiasModel
 from ultr_core.propensity import (
     Counts,
     SwapCounts,
@@ -22,6 +21,7 @@ from ultr_core.propensity import (
     swap_cost,
     swap_limit,
 )
+from ultr_core.users import PositionModel, PowerLaw, TableCurve, TrustBiasModel
 
 # Two queries: four documents and two; relevance by document, ranks as presented.
 RELEVANCE = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0])

@@ -9,16 +9,9 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
+from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
-from ultr_core.feedback import (
-    ClickLog,
-    PositionModel,
-    PowerLaw,
-    simulate_counts,
-    simulate_sessions,
-)
 from ultr_core.propensity import clipped_propensities
-from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     affine_law,
     estimate_risk,
@@ -30,7 +23,8 @@ from ultr_core.risk import (
     true_risks,
     variance_of_risk,
 )
-from ultr_core.risk.blocks import rank_blocks
+from ultr_core.risk.inputs import rank_blocks
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts, simulate_sessions
 
 # Two queries of three and two documents.
 OFFSETS = np.array([0, 3, 5])

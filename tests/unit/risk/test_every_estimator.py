@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, TableCurve, simulate_counts
 from ultr_core.propensity import (
     CLIP_GRID,
     ESTIMATORS,
@@ -32,6 +31,7 @@ from ultr_core.risk import (
     variance_of_delta,
     variance_of_risk,
 )
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, TableCurve, simulate_counts
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
 PAPER = ("naive", "ips", "clipped", "snips")

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ultr_core.corpus.ranking import sum_of_ranks
 from ultr_core.errors import InputError
-from ultr_core.feedback import Cutoff, PositionModel, PowerLaw, TableCurve
 from ultr_core.propensity import clipped_propensities
-from ultr_core.ranking import sum_of_ranks
 from ultr_core.risk import (
     affine_law,
     clipping_bias,
@@ -26,6 +25,7 @@ from ultr_core.risk import (
     variance_of_delta,
     variance_of_risk,
 )
+from ultr_core.users import Cutoff, PositionModel, PowerLaw, TableCurve
 
 
 def enumerate_patterns(pi):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, simulate_counts
 from ultr_core.risk import estimate_difference, estimate_mean_rank, estimate_risk
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts
 
 OFFSETS = np.array([0, 3, 5])
 PRESENTED = np.array([2, 1, 3, 1, 2])

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
+from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
-from ultr_core.feedback import ClickLog, PositionModel, PowerLaw, simulate_counts
 from ultr_core.propensity import (
     RowNumbers,
     Weights,
@@ -22,7 +22,6 @@ from ultr_core.propensity import (
     naive_weights,
     weights_of_log,
 )
-from ultr_core.ranking import query_sums
 from ultr_core.risk import (
     estimate_difference,
     estimate_mean_rank,
@@ -35,6 +34,7 @@ from ultr_core.risk import (
     variance_of_delta,
     variance_of_risk,
 )
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts
 
 PLUS, MINUS = 0.9, 0.2
 USERS = PositionModel(PowerLaw(1.0), PLUS, MINUS)

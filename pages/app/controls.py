@@ -1,0 +1,166 @@
+"""The controls of a world, all made from ``PARAMETERS``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import streamlit as st
+
+from pages.app import curve_control, link
+from pages.app.formulas import set_formulas
+from pages.app.registry import MAIN_CONTROLS, PageInfo
+from ultr_core.errors import InputError
+from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
+
+SIDE_CONTROLS = ("eps_plus", "seed")
+FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
+_WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
+_PRESET_TURN = "preset_turn"
+_PRESETS = "presets"
+_FINE = "fine-controls"
+_IN_PAGE = "main_controls_are_in_page"
+
+
+def controls(page: PageInfo) -> Settings | InputError:
+    """Draw every control and return the settings, or why they make no world.
+
+    Controls named by the page stand in the page, the others in the sidebar; those that do not act
+    on the page are hidden there. They are made by the entry script, so that values stay when the
+    page changes.
+
+    The browser writes a control's value into the address only while it knows the control, and
+    forgets it when the last of its places is taken away. So those that stand in the page or in the
+    sidebar have one block in each, and on the page that they leave the block is emptied before
+    they are made in the other one. Where the browser comes to rest in between, it also forgets
+    their values, and would show defaults; so it is told them.
+    """
+    link.tidy()
+    in_page = bool(page.main_controls)
+    if st.session_state.get(_IN_PAGE, in_page) != in_page:
+        for name in set(MAIN_CONTROLS) & set(st.session_state):
+            st.session_state[name] = st.session_state[name]
+    if not in_page:
+        st.empty()
+    if page.acts is not None:
+        st.html(_hide(page.acts))
+    with st.sidebar:
+        presets = st.container(key=_PRESETS)
+        picture = curve_control.curve_control()
+        in_sidebar = None
+        if in_page:
+            st.empty()
+        else:
+            with st.container():
+                in_sidebar = st.container()
+                for name in MAIN_CONTROLS:
+                    control(PARAMETERS[name])
+        for name in SIDE_CONTROLS:
+            control(PARAMETERS[name])
+        with st.expander("Corpus and intervals", key=_FINE):
+            for name in FINE_CONTROLS:
+                control(PARAMETERS[name])
+    _in_page(page.main_controls)
+    st.session_state[_IN_PAGE] = in_page
+    settings = _settings()
+    with nullcontext() if in_sidebar is None else in_sidebar:
+        curve_control.show_curves(settings, picture)
+    with presets:
+        _presets(settings)
+    return settings
+
+
+def _hide(acting: tuple[str, ...]) -> str:
+    """Style that takes from the sidebar what does not act on the page."""
+    names = (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
+    idle = [_PRESETS, curve_control.KEY, *(name for name in names if name not in acting)]
+    if not set(FINE_CONTROLS) & set(acting):
+        idle.append(_FINE)
+    chosen = ",".join(f".st-key-{name}" for name in idle)
+    return f"<style>.stSidebar :is({chosen}){{display:none}}</style>"
+
+
+def chosen_controls(names: Sequence[str]) -> Settings | InputError:
+    """Draw these controls alone, in the page; the others must be held in the session."""
+    link.tidy()
+    _in_page(names)
+    return _settings()
+
+
+def _in_page(names: Sequence[str]) -> None:
+    if names:
+        with st.container(key="main-controls"):
+            for name in names:
+                control(PARAMETERS[name])
+
+
+def control(parameter: Parameter) -> None:
+    """The control of one parameter, bound to the address bar under the parameter's name."""
+    common: dict[str, Any] = {
+        "key": parameter.name,
+        "bind": "query-params",
+        "help": set_formulas(parameter.help),
+        "disabled": curve_control.replaces(parameter.name),
+    }
+    if parameter.stops:
+        st.select_slider(
+            parameter.label,
+            options=parameter.stops,
+            value=parameter.default,
+            format_func=lambda stop: link.stop_text(parameter, stop),
+            **common,
+        )
+    elif parameter.decimals == 0 and parameter.high - parameter.low > _WIDEST_SLIDER:
+        st.number_input(
+            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
+            **common,
+        )  # fmt: skip
+    else:
+        st.slider(
+            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
+            format=f"%.{parameter.decimals}f" if parameter.decimals else "%d",
+            **common,
+        )  # fmt: skip
+
+
+def _settings() -> Settings | InputError:
+    values = {name: st.session_state[name] for name in PARAMETERS}
+    try:
+        return Settings(**values, **curve_control.typed_curves())
+    except InputError as error:
+        return error
+
+
+def _presets(current: Settings | InputError) -> None:
+    """Choose a starting point; the choice is an event, not a state.
+
+    A box that mirrored the settings would fight with them: while sliders move fast, the browser
+    still sends the box's former value, which would look like a choice. So the box is a new one
+    after each choice, and what is current stands in its placeholder.
+    """
+    here = next((preset for preset in PRESETS if preset.settings == current), None)
+    turn: int = st.session_state.setdefault(_PRESET_TURN, 0)
+    key = f"preset-{turn}"
+    st.selectbox(
+        "Start from",
+        [preset.name for preset in PRESETS],
+        index=None,
+        key=key,
+        placeholder=here.name if here else "your own settings",
+        on_change=_apply_preset,
+        args=(key,),
+        help="Settings of the paper's figures and of its live search engine.",
+    )
+    if here:
+        st.markdown(here.watch)
+    else:
+        st.empty()  # else the former preset's words stay until the page has computed
+
+
+def _apply_preset(key: str) -> None:
+    chosen = st.session_state.get(key)
+    for preset in PRESETS:
+        if preset.name == chosen:
+            st.session_state[_PRESET_TURN] += 1
+            link.write(preset.settings)

@@ -1,0 +1,183 @@
+"""The control of examination curves: given rank by rank, typed, pasted, uploaded or handed over.
+
+The shell loads this before the first picture of a page, so charts and readers are imported where
+they are used.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.app.curve_words import learner_believes
+from pages.app.formulas import set_formulas
+from pages.app.plain_words import plain
+from pages.app.upload_taking import take
+from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
+from ultr_core.errors import InputError
+from ultr_core.files.disk import other_format
+from ultr_core.limits import SMALL_UPLOAD
+from ultr_core.settings import PARAMETERS, Settings
+
+KEY = "curve-control"
+_WHO = {"curve": "Users", "assumed_curve": "Learner"}
+
+
+def curve_control() -> DeltaGenerator | None:
+    """Draw the control; returns the place for a picture of the curves, None while it is closed.
+
+    What is typed is the state: it stands in the address bar, and an empty field is the power law.
+    The fields are therefore always there; what helps to fill them is made when it is opened.
+    """
+    control = st.popover(
+        "Examination curve", icon=":material/show_chart:", width="stretch", key=KEY,
+        on_change="rerun",
+    )  # fmt: skip
+    picture = None
+    with control:
+        if control.open:
+            st.markdown(
+                "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, "
+                "2, …, or upload a CSV file with the columns rank and propensity. To estimate a "
+                "curve, open the page Propensities."
+            )
+            picture = st.container()
+        for name, field in CURVES.items():
+            _field(name, field, upload=bool(control.open))
+    return picture
+
+
+def replaces(name: str) -> bool:
+    """Whether a given curve takes the place of the exponent ``name``."""
+    return any(
+        field.power == name and str(st.session_state.get(field.key) or "").strip()
+        for field in CURVES.values()
+    )
+
+
+def typed_curves() -> dict[str, Any]:
+    """The numbers in the fields, by name of the setting; raises InputError for what is no curve."""
+    return {
+        name: field.from_text(st.session_state.get(field.key) or "")
+        for name, field in CURVES.items()
+    }
+
+
+def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None) -> None:
+    """Say which exponents are not used, offer the way back, and draw the curves."""
+    who = [name for name in CURVES if replaces(CURVES[name].power)]
+    if not who:
+        return
+    symbols = " and ".join(PARAMETERS[CURVES[name].power].symbol for name in who)
+    verb = "is" if len(who) == 1 else "are"
+    more = _scaled()
+    if who == ["curve"] and isinstance(settings, Settings):
+        more = [f"The learner still assumes {learner_believes(settings)}.", *more]
+    with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
+        st.markdown(
+            f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
+            f"curve, so {symbols} {verb} not used. {plain(' '.join(more))}",
+            width="content",
+        )
+        st.button(
+            "Use the power law again", key="power-law", type="tertiary", on_click=_forget,
+            icon=":material/undo:",
+        )  # fmt: skip
+    if picture is not None and isinstance(settings, Settings):
+        from pages.app.frame import show_chart, theme
+        from ultr_core.figures import examination_figure
+
+        with picture:
+            show_chart(examination_figure(settings, "probability", theme=theme()))
+
+
+def _scaled() -> list[str]:
+    """What typed numbers were divided by."""
+    try:
+        typed = typed_curves()
+    except InputError:
+        return []
+    return [text for name, values in typed.items() for text in CURVES[name].scaled(values)]
+
+
+def _field(name: str, field: CurveField, *, upload: bool) -> None:
+    st.text_input(
+        f"{_WHO[name]}: numbers by rank", key=field.key, bind="query-params",
+        max_chars=LONGEST_TEXT, placeholder="power law", help=set_formulas(field.help),
+    )  # fmt: skip
+    if upload:
+        turn = st.session_state.setdefault(_turn(field), 0)
+        st.file_uploader(
+            f"{_WHO[name]}: CSV file", key=_upload(field, turn),
+            on_change=partial(_take, field, turn), label_visibility="collapsed",
+            max_upload_size=SMALL_UPLOAD.most,
+        )  # fmt: skip
+    fault = st.session_state.get(_fault(field))
+    if fault:
+        st.error(plain(fault), icon=":material/error:")
+
+
+def _take(field: CurveField, turn: int) -> None:
+    """Callback: the numbers of the uploaded file, which is not kept, go into the field."""
+    from ultr_core.files import parse_curve_values
+
+    fault = ""
+    try:
+        taken = take(_upload(field, turn), small=True)
+        if taken is None:
+            return
+        name, data = taken
+        values = parse_curve_values(text_of(data, name), name)
+        _checked(field, values, name)
+        st.session_state[field.key] = curve_text(values)
+    except InputError as error:
+        fault = str(error)
+    st.session_state[_turn(field)] = turn + 1
+    st.session_state[_fault(field)] = fault
+
+
+def _checked(field: CurveField, values: list[float], name: str) -> None:
+    """Raise InputError that names the file for numbers that make no curve."""
+    try:
+        field.checked(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.about) from None
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The text of an uploaded file; raises InputError unless it is UTF-8 without zero bytes.
+
+    Uploads take any file, for the browser says of one that it refuses only that it may not be.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        fault = "a binary file, for it has zero bytes" if "\0" in text else None
+    except UnicodeDecodeError:
+        fault = "no UTF-8 text"
+    if fault is not None:
+        raise InputError(
+            f"{name} is {other_format(data) or fault}; give a CSV file, plain text in UTF-8."
+        )
+    return text
+
+
+def _forget() -> None:
+    """Callback: back to the power laws."""
+    for field in CURVES.values():
+        st.session_state[field.key] = ""
+        st.session_state[_fault(field)] = ""
+
+
+def _turn(field: CurveField) -> str:
+    return f"upload_turn_{field.name}"
+
+
+def _upload(field: CurveField, turn: int) -> str:
+    return f"upload-{field.name}-{turn}"
+
+
+def _fault(field: CurveField) -> str:
+    return f"upload_fault_{field.name}"

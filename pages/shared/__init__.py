@@ -1,1 +1,0 @@
-"""What all pages share: shell, controls, cached stages, figure frame."""

@@ -1,0 +1,1 @@
+"""The pages: layout, controls, charts and words, one folder a page."""

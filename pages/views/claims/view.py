@@ -1,0 +1,16 @@
+"""The paper's claims with what was found for each, and how its unclear places are read."""
+
+from __future__ import annotations
+
+from pages.app import page_link
+from pages.app.context import PageContext
+from pages.views.claims import ledger as claims_view
+from ultr_core.links.page_links import PART
+
+
+def show(page: PageContext) -> None:
+    """Draw the page."""
+    if page_link.choose(PART, label_visibility="collapsed") == "readings":
+        claims_view.show_readings()
+    else:
+        claims_view.show_ledger(page.launch.corpus)

@@ -1,0 +1,187 @@
+"""The lab's words: experiments to try, and the formulas with the current numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pages.app.curve_words import learner_believes, users_have
+from ultr_core.figures import Quantity
+from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture, assumed_curve, true_curve
+from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+LOW_RANK = 10
+"""Rank whose examination and weight are said in words."""
+
+FIRST_RANKS = 4
+"""Ranks of a given curve that are spelled out in a formula."""
+
+MOST_RIGHT = 0.5
+"""Kendall's tau below which more than a quarter of all pairs are the wrong way round."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to try: a question to answer first, a button, and the settings it makes."""
+
+    question: str
+    button: str
+    settings: Settings
+
+
+STEPS = (
+    Step(
+        "**Nobody stops reading.** With no position bias, which of the two rankers wins?",
+        "Set η = η′ = 0",
+        Settings(eta=0.0, assumed_eta=0.0),
+    ),
+    Step(
+        "**The learner exaggerates.** Users have η = 1, the learner believes 1.5. "
+        "Does weighting still help, and which proof checks break?",
+        "Set η′ = 1.5",
+        Settings(assumed_eta=1.5),
+    ),
+    Step(
+        "**Very few clicks.** With 1,000 clicks, is it better to be biased or to be noisy?",
+        "Set n = 1,000",
+        Settings(clicks=1_000),
+    ),
+)
+
+
+def estimate_formulas(settings: Settings) -> tuple[str, ...]:
+    """Both estimates, and the propensity with the assumed exponent in it."""
+    return (
+        r"\hat R_{naive}(S)=\frac1N\sum_{clicks}\mathrm{rank}(d\,|\,S)",
+        r"\hat R_{IPS}(S)=\frac1N\sum_{clicks}\frac{\mathrm{rank}(d\,|\,S)}{p_r}",
+        _propensities(settings),
+    )
+
+
+def _propensities(settings: Settings) -> str:
+    """What the learner divides by, as a formula: a power law or the first ranks of a curve."""
+    given = settings.assumed_curve[:FIRST_RANKS]
+    if not given:
+        return rf"p_r=(1/r)^{{\,{settings.assumed_eta:g}}}"
+    ranks = [f"p_{rank}={value:.3g}" for rank, value in enumerate(given, start=1)]
+    more = r",\;\ldots" if len(settings.assumed_curve) > len(given) else ""
+    return r",\;".join(ranks) + more
+
+
+def law_formula(settings: Settings, picture: RiskPicture) -> str:
+    """The affine law of section 5.2, in symbols and with the current numbers."""
+    plus, minus = f"{settings.eps_plus:g}", f"{settings.eps_minus:g}"
+    return (
+        r"\begin{aligned}"
+        r"\mathbb E[\hat R_{IPS}]&=(\epsilon_+-\epsilon_-)\,R\\"
+        r"&\quad+\epsilon_-\,\mathbb E\big[\tfrac{m(m+1)}2\big]\\"
+        rf"&=({plus}-{minus})\,R+{picture.intercept:.2f}\\"
+        rf"&={picture.slope:.2f}\,R+{picture.intercept:.2f}"
+        r"\end{aligned}"
+    )
+
+
+def broken_assumptions(settings: Settings) -> dict[str, str]:
+    """Which assumptions of the claims these settings break, and how, in words."""
+    broken = {}
+    if not settings.belief_is_right:
+        broken[PROPENSITIES] = (
+            f"the learner divides by wrong propensities (users have {users_have(settings)}, it "
+            f"believes {learner_believes(settings)})"
+        )
+    if settings.curve or settings.eta:
+        broken[NO_POSITION_BIAS] = (
+            f"users see some ranks more often than others ({users_have(settings)})"
+        )
+    return broken
+
+
+def law_condition(settings: Settings) -> str:
+    """Whether the affine law applies to these settings, in words."""
+    if settings.belief_is_right:
+        same = "" if settings.curve else " (η′ = η)"
+        return f"This straight line holds because the learner's curve is the users'{same}."
+    if settings.curves:
+        return (
+            f"This straight line would hold if the learner knew the users' examination, "
+            f"{users_have(settings)}; it believes {learner_believes(settings)}."
+        )
+    return (
+        f"This straight line would hold with η′ = {settings.eta:g}; the learner believes "
+        f"{settings.assumed_eta:g}."
+    )
+
+
+def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
+    """Which of production and skyline an estimate takes for the better ranker, and the others."""
+    names = {"production": "production", "skyline": "the skyline"}
+    place = {kind: picture.kinds.index(kind) for kind in names}
+    better, worse = sorted(names, key=lambda kind: estimates.value[place[kind]])
+    right = picture.true_risk[place[better]] < picture.true_risk[place[worse]]
+    tau = estimates.kendall
+    if right:
+        others = ""
+        if tau < MOST_RIGHT:
+            others = f", but {'most' if tau < 0 else 'many'} other pairs are the wrong way round"
+        return f"It sees that {names[better]} is better than {names[worse]}{others}."
+    others = ", and so are most other pairs" if tau < 0 else ""
+    return f"It takes {names[better]} for better than {names[worse]}: wrong{others}."
+
+
+def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
+    """Where one method orders the sixty rankers better and the other trains the better one."""
+    excess = comparison.naive_excess
+    if excess is None or not (excess.low > 0 or excess.high < 0):
+        return ""
+    tau = {"naive": picture.naive.kendall, "weighted": picture.weighted.kendall}
+    trained, other = ("weighted", "naive") if excess.low > 0 else ("naive", "weighted")
+    if not tau[other] > tau[trained]:
+        return ""
+    order = (
+        f"The {other} estimate orders the sixty rankers below better all the same (τ = "
+        f"{tau[other]:.2f} against {tau[trained]:.2f}). "
+    )
+    settings = comparison.settings
+    if trained == "naive" and not settings.belief_is_right:
+        return (
+            f"{order}But it divides by wrong propensities (users have {users_have(settings)}, it "
+            f"believes {learner_believes(settings)}), and training, which has to tell apart "
+            "rankers that differ far less than these, can suffer more from that."
+        )
+    return (
+        f"{order}Training has to tell apart rankers that differ far less than these, so a better "
+        "order here need not give a better ranker."
+    )
+
+
+def at_rank_ten(settings: Settings, quantity: Quantity) -> str:
+    """What stands at rank 10 in the picture of examination, for users and learner, in words."""
+    seen, believed = (float(of(settings).at(LOW_RANK)) for of in (true_curve, assumed_curve))
+    if quantity == "probability":
+        return (
+            f"At rank {LOW_RANK} users look with probability **{seen:.3g}**; the learner assumes "
+            f"**{believed:.3g}**."
+        )
+    right = "that is right" if settings.belief_is_right else f"**{1 / seen:,.4g}** would be right"
+    return (
+        f"For the learner a click at rank {LOW_RANK} weighs **{1 / believed:,.4g}**; {right}. A "
+        "click at rank 1 always weighs 1."
+    )
+
+
+def sample_sentence(picture: RiskPicture) -> str:
+    """How many query draws gave how many clicks, and what they are worth when weighted."""
+    weighted = picture.weighted
+    drawn = (
+        f"N = {counted(picture.query_draws, 'query was', 'queries were')} drawn and gave n = "
+        f"{counted(picture.clicks, 'click')}. "
+    )
+    if math.isclose(weighted.effective_sample_size, picture.clicks):
+        return f"{drawn}All of them weigh the same, {weighted.largest_weight:,.3g}."
+    return (
+        f"{drawn}Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
+        f"(effective sample size); the heaviest click, far down one of the longest lists, weighs "
+        f"{weighted.largest_weight:,.1f}."
+    )

@@ -1,0 +1,1 @@
+"""The Learning curves page."""

@@ -1,0 +1,218 @@
+"""One lesson on the page: idea, prediction, what happens, exercise, what to try next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from pages.app.frame import show_figure
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.app.slots import Slot
+from pages.app.worlds import require_world
+from pages.views.lessons import state as lesson_state
+from pages.views.lessons.waiting import telling_lab
+from ultr_core.errors import InputError
+from ultr_core.figures import Figure, Theme
+from ultr_core.lab import Lab
+from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson, Term
+from ultr_core.settings import PARAMETERS, Settings
+
+NAMED = ("eta", "eps_minus")
+"""Settings that are said to belong to a lesson, besides what counts in it."""
+
+GOOD, OTHER = ":green[:material/check_circle:]", ":orange[:material/lightbulb:]"
+
+
+def show(reader: Lab, number: int) -> None:
+    """Lesson ``number``, counted from 1, with users and corpus of the reader's lab."""
+    lesson = LESSONS[number - 1]
+    settings = lesson.settings(reader.settings)
+    with st.container(key="lesson-title"):
+        st.markdown(f"### Lesson {number}: {lesson.title}")
+        st.markdown(_world_words(lesson, settings))
+    require_world(reader.at(settings))
+    waiting = Slot()
+    lab = telling_lab(reader.at(settings), waiting)
+    committed = lesson_state.progress(number).guess is not None
+    try:
+        given = lesson.given(lab)
+        idea, prediction = st.columns([0.54, 0.46], gap="medium")
+        with idea:
+            with st.container(key="lesson-idea"):
+                st.markdown(lesson.idea.format(**given))
+            _terms(lesson)
+        with prediction:
+            _prediction(lesson, number, given)
+        if committed:
+            found = lesson.measure(lab)
+            _reveal(lesson, number, found, lab)
+            _exercise(lesson.exercise, number, found.numbers)
+            _next(lesson, number, settings)
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+    waiting.place().empty()
+    st.markdown(
+        ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
+        "until you reload or close it; the address keeps only the number of the lesson."
+    )
+
+
+def _terms(lesson: Lesson) -> None:
+    """The words of the lesson; each shows its meaning under the pointer, and all in a list."""
+    with st.container(horizontal=True, gap="xsmall", key="words-of-lesson"):
+        for key in lesson.terms:
+            term = GLOSSARY[key]
+            symbol = f"{term.symbol}: " if term.symbol else ""
+            st.badge(term.name, color="gray", help=f"{symbol}{term.meaning}")
+    # A finger and the keyboard have no pointer that rests.
+    with st.expander("What these words mean", key="meanings"):
+        st.markdown("\n".join(f"- {_explained(GLOSSARY[key])}" for key in lesson.terms))
+
+
+def _explained(term: Term) -> str:
+    symbol = f" ({term.symbol})" if term.symbol else ""
+    return f"**{term.name}**{symbol}: {term.meaning}"
+
+
+def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None:
+    asked = lesson.prediction
+    done = lesson_state.progress(number)
+    with st.container(border=True, key="lesson-prediction"):
+        st.markdown(f"**Predict first.** {asked.question.format(**given)}")
+        if done.guess is not None:
+            st.markdown(f"You said: **{asked.spoken(done.guess)}**")
+            st.button(
+                "Predict again", key="lesson-again", icon=":material/lock_open:",
+                on_click=lesson_state.withdraw, args=(number,), type="tertiary",
+            )  # fmt: skip
+            return
+        key = lesson_state.guess_key(number)
+        if isinstance(asked, Choice):
+            chosen = st.radio(
+                "Your prediction", range(len(asked.options)), index=None, key=key,
+                format_func=lambda index: asked.options[index], label_visibility="collapsed",
+            )  # fmt: skip
+        else:
+            place = st.slider(
+                "Your prediction: move the slider (for its first place, away and back)",
+                asked.low,
+                asked.high,
+                asked.low,
+                asked.step,
+                key=key,
+                format="%d" + asked.suffix.replace("%", "%%"),
+                on_change=lesson_state.move,
+                args=(number,),
+            )
+            # Where it starts is nobody's guess.
+            chosen = place if lesson_state.moved(number) else None
+        st.button(
+            "Commit and see what happens", key="lesson-commit", type="primary",
+            icon=":material/lock:", disabled=chosen is None, on_click=lesson_state.commit,
+            args=(number,),
+        )  # fmt: skip
+
+
+def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
+    guess = lesson_state.progress(number).guess
+    assert guess is not None
+    st.subheader("What happens")
+    right, words = lesson.prediction.read(guess, found.numbers)
+    with st.container(key="lesson-reading"):
+        st.markdown(f"{GOOD if right else OTHER} **{words}** {found.sentence}")
+    picture, meaning = st.columns([0.56, 0.44], gap="medium")
+    with picture:
+        show_figure(partial(_figure, lesson, lab))
+    with meaning:
+        st.markdown(lesson.meaning.format(**found.numbers))
+        st.markdown(lesson.shows.look)
+        _open(lesson.shows, lab.settings)
+
+
+def _figure(lesson: Lesson, lab: Lab, *, theme: Theme) -> Figure:
+    return lesson.figure(lab, theme)
+
+
+def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> None:
+    st.subheader("Exercise")
+    with st.container(key="lesson-exercise", gap="small"):
+        st.markdown(exercise.question.format(**numbers))
+        with st.form(f"lesson-form-{number}", border=False):
+            field, button = st.columns([0.5, 0.5], vertical_alignment="bottom")
+            with field:
+                st.text_input(
+                    f"Your answer: {exercise.unit}", key=lesson_state.answer_key(number),
+                    placeholder="a number", autocomplete="off",
+                )  # fmt: skip
+            with button:
+                st.form_submit_button(
+                    "Check", icon=":material/done:", on_click=lesson_state.answer, args=(number,)
+                )
+        tries = lesson_state.tries(number)
+        if lesson_state.is_blank(number):
+            st.markdown(":material/info: There is no answer yet; write a number.")
+        elif tries:
+            _verdict(exercise, number, tries, numbers)
+
+
+def _verdict(
+    exercise: Exercise, number: int, tries: tuple[str, ...], numbers: Mapping[str, float]
+) -> None:
+    """What to say to the last try, and after enough wrong ones the way to the solution."""
+    try:
+        verdict = exercise.judge(tries[-1], numbers)
+    except InputError as error:
+        st.markdown(f":material/info: {told(error)}")
+        return
+    if verdict.right:
+        lesson_state.note_solved(number)
+        after = (
+            " It counts as done with the solution, which had been shown."
+            if lesson_state.progress(number).shown
+            else ""
+        )
+        st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
+        return
+    st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
+    if lesson_state.solution_is_due(exercise, tries, numbers):
+        lesson_state.note_shown(number)
+        st.markdown(f":material/route: **The way to it.** {exercise.solution.format(**numbers)}")
+
+
+def _next(lesson: Lesson, number: int, settings: Settings) -> None:
+    st.subheader("Try next")
+    columns = st.columns(len(lesson.steps) + 1, gap="medium")
+    for column, door in zip(columns, lesson.steps, strict=False):
+        with column:
+            st.markdown(door.look)
+            _open(door, settings)
+    with columns[-1]:
+        if number < len(LESSONS):
+            st.markdown(f"**Next lesson.** {LESSONS[number].title}")
+            st.button(
+                f"Go to lesson {number + 1}", key="lesson-next", icon=":material/arrow_forward:",
+                type="primary", on_click=lesson_state.go_to, args=(number + 1,),
+            )  # fmt: skip
+        else:
+            st.markdown(
+                "**That was the last lesson.** Everything in it was computed while you watched; "
+                "the Lab has every slider."
+            )
+            st.link_button("Open the Lab", "lab", icon=":material/science:")
+
+
+def _open(door: Door, settings: Settings) -> None:
+    """A link into a normal page; it opens beside the lesson, so that nothing here is lost."""
+    st.link_button(door.button, door.address(settings), icon=":material/open_in_new:")
+
+
+def _world_words(lesson: Lesson, settings: Settings) -> str:
+    """The lesson's world, before anybody moves a control at the side in vain."""
+    fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
+    return (
+        f":small[:material/tune: This lesson sets its own world: {fixed}; "
+        f"{lesson.traffic(settings)}. At the side only the corpus and the seed act on it.]"
+    )

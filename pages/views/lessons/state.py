@@ -1,0 +1,151 @@
+"""What a reader has done in the lessons, kept in the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from ultr_core.errors import InputError
+from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
+from ultr_core.links.page_links import LESSON
+from ultr_core.settings import SHARED_FIELDS
+
+LONGEST_ANSWER = 80
+"""Characters of an answer that are kept: more than are read, so that none is cut and judged."""
+
+_DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One lesson: the prediction committed to, answers tried, and how the exercise ended.
+
+    ``shown``: the way to the solution was shown. Whoever answers rightly after that has not
+    solved the exercise. ``world``: the settings whose numbers the tries are answers to.
+    """
+
+    guess: float | None = None
+    tries: tuple[str, ...] = ()
+    world: tuple[object, ...] = ()
+    solved: bool = False
+    shown: bool = False
+
+
+def progress(number: int) -> Progress:
+    """What was done in lesson ``number``, from 1."""
+    known: dict[int, Progress] = st.session_state.get(_DONE, {})
+    return known.get(number, Progress())
+
+
+def solved() -> list[int]:
+    """Numbers of the lessons whose exercise the reader solved."""
+    return [number for number in range(1, len(LESSONS) + 1) if progress(number).solved]
+
+
+def shown() -> list[int]:
+    """Numbers of the lessons whose solution was shown before the reader had it."""
+    return [number for number in range(1, len(LESSONS) + 1) if progress(number).shown]
+
+
+def commit(number: int) -> None:
+    """Callback: take the prediction as it stands in its control."""
+    guess = st.session_state.get(guess_key(number))
+    if guess is not None:
+        _put(number, replace(progress(number), guess=float(guess)))
+
+
+def move(number: int) -> None:
+    """Callback: the slider of the prediction was moved, so that where it stands is a choice."""
+    st.session_state[_moved_key(number)] = True
+
+
+def moved(number: int) -> bool:
+    """Whether the slider of the prediction was ever moved."""
+    return bool(st.session_state.get(_moved_key(number)))
+
+
+def withdraw(number: int) -> None:
+    """Callback: predict again."""
+    _put(number, replace(progress(number), guess=None))
+
+
+def answer(number: int) -> None:
+    """Callback: one more try at the exercise; the same text twice in a row is one try."""
+    text = str(st.session_state.get(answer_key(number)) or "").strip()[:LONGEST_ANSWER].strip()
+    before = tries(number)
+    st.session_state[_BLANK] = number if not text else None
+    if text and text != (before[-1] if before else ""):
+        _put(number, replace(progress(number), tries=(*before, text), world=_world()))
+
+
+def tries(number: int) -> tuple[str, ...]:
+    """The answers tried that are answers to the numbers on the page, the last one last."""
+    known = progress(number)
+    return known.tries if known.world == _world() else ()
+
+
+def is_blank(number: int) -> bool:
+    """Whether the last answer that was checked is one to this lesson, and empty."""
+    return bool(st.session_state.get(_BLANK) == number)
+
+
+def note_solved(number: int) -> None:
+    """Note a right answer; after the solution was shown it changes nothing."""
+    if not progress(number).shown:
+        _put(number, replace(progress(number), solved=True))
+
+
+def note_shown(number: int) -> None:
+    """Note that the solution was shown; after a right answer it changes nothing."""
+    if not progress(number).solved:
+        _put(number, replace(progress(number), shown=True))
+
+
+def go_to(number: int) -> None:
+    """Callback: open another lesson."""
+    st.session_state[LESSON.key] = str(number)
+
+
+def wrong_tries(exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]) -> int:
+    """How many of the tries were numbers, precise enough, and wrong."""
+    return sum(_is_wrong(exercise, text, numbers) for text in tries)
+
+
+def solution_is_due(
+    exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]
+) -> bool:
+    """Whether so many answers were wrong that the way to the solution is shown."""
+    return wrong_tries(exercise, tries, numbers) >= TRIES_BEFORE_SOLUTION
+
+
+def guess_key(number: int) -> str:
+    """Key of the control in which the prediction is made."""
+    return f"lesson-guess-{number}"
+
+
+def answer_key(number: int) -> str:
+    """Key of the field for the exercise's answer."""
+    return f"lesson-answer-{number}"
+
+
+def _moved_key(number: int) -> str:
+    return f"lesson-moved-{number}"
+
+
+def _world() -> tuple[object, ...]:
+    """The settings of the reader that change the numbers of a lesson."""
+    return tuple(st.session_state.get(name) for name in SHARED_FIELDS)
+
+
+def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:
+    try:
+        verdict = exercise.judge(text, numbers)
+    except InputError:
+        return False
+    return verdict.counts and not verdict.right
+
+
+def _put(number: int, new: Progress) -> None:
+    st.session_state[_DONE] = {**st.session_state.get(_DONE, {}), number: new}

@@ -1,0 +1,79 @@
+"""Lessons on the paper, plans for lecturers, and the glossary."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.app import page_link, shell
+from pages.app.context import PageContext
+from pages.app.server_lab import lab_on
+from pages.views.lessons import lesson as lesson_view
+from pages.views.lessons import plan as lesson_plan
+from pages.views.lessons import state as lesson_state
+from ultr_core.lessons import GLOSSARY, LESSONS
+from ultr_core.links.page_links import LESSON, LESSON_PART
+
+_ONE_ROW = """<style>@media (max-width: 430px) {
+  .st-key-lesson button { min-width: 0; padding-inline: 0.9rem }
+}</style>"""
+"""On a phone the last lesson would stand alone in a second row."""
+
+
+def show(page: PageContext) -> None:
+    """Choose a part, and within the lessons one of them."""
+    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    part = page_link.choose(LESSON_PART, label_visibility="collapsed")
+    if part == "lecturers":
+        lesson_plan.show(lab)
+    elif part == "glossary":
+        _glossary()
+    else:
+        number, state = _choose()
+        lesson_view.show(lab, number)
+        # An exercise that was just solved counts at once.
+        state.markdown(_done_words())
+
+
+def _choose() -> tuple[int, DeltaGenerator]:
+    """The number of the lesson, and the place of the line on what is done."""
+    st.html(_ONE_ROW)
+    choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
+    with choice:
+        number = int(page_link.choose(LESSON, label_visibility="collapsed"))
+    with state:
+        place = st.empty()
+        place.markdown(_done_words())
+    return number, place
+
+
+def _done_words() -> str:
+    solved, shown = lesson_state.solved(), lesson_state.shown()
+    parts = []
+    if solved:
+        parts.append(f"solved {_names(solved)}")
+    if shown:
+        parts.append(f"with the solution {_names(shown)}")
+    if not parts:
+        return f"{len(LESSONS)} lessons of about five minutes, in order"
+    done = f"**{len(solved) + len(shown)} of {len(LESSONS)} done**: {'; '.join(parts)}"
+    return f":green[:material/check:] {done}"
+
+
+def _names(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _glossary() -> None:
+    st.table(
+        [
+            {
+                "Term": term.name,
+                "Symbol": term.symbol,
+                "Meaning": term.meaning,
+                "In the paper": term.section,
+            }
+            for term in sorted(GLOSSARY.values(), key=lambda term: term.name.lower())
+        ],
+        alt="Terms of the lab with their symbols and meanings",
+    )

@@ -1,0 +1,197 @@
+"""The live experiment: collect, swap, train, interleave, test; and how interleaving can err."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.app import lecture, shell
+from pages.app.context import PageContext
+from pages.app.frame import show_figure
+from pages.app.page_link import control
+from pages.app.remedies import told
+from pages.app.server_lab import lab_on
+from pages.views.propensities.words import apply_step
+from ultr_core.errors import InputError
+from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
+from ultr_core.lab.interleaving import SCHEMES, click_on, exact_verdicts, one_random_click
+from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
+from ultr_core.links.page_links import LIVE, SCHEME_TITLES
+from ultr_core.risk.sign_test import sign_test, traffic_words
+from ultr_core.words import counted
+
+RANKERS = {
+    "production": "Production, weights by hand",
+    "naive": "Naive",
+    "propensity": "Propensity-weighted",
+}
+STEPS = (
+    (
+        "**Would the paper's number of queries have shown it here?** Its 218 queries against "
+        "the production ranker (Prod) all had a click. At the default settings six in ten shown "
+        "queries have one, so that 370 must be shown.",
+        "Interleave 370 queries",
+        {"live_queries": 370},
+    ),
+    (
+        "**Does another way to interleave agree?** Team draft judges by teams instead of depth.",
+        "Use team draft",
+        {"live_scheme": "team-draft"},
+    ),
+    (
+        "**What do fewer clicks do to the weights?** The paper had 7,192 in 21 days; the nearest "
+        "step here is 9,000.",
+        "Collect 9,000 clicks",
+        {"clicks": 9_000},
+    ),
+)
+
+
+def show(page: PageContext) -> None:
+    """Lay out the page: reading, design, win shares, stages, sign test, demonstration."""
+    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    headline = lecture.headline()
+    design = _design()
+    try:
+        with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):
+            result = lab.live(design)
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        st.stop()
+    headline.place().markdown(f"**{result.sentence}**")
+    st.subheader("Who wins when both rankings are mixed and users click?")
+    show_figure(partial(win_share_figure, result))
+    _reading(result)
+    _numbers(result)
+    _curve_section(result)
+    _sign_test_section()
+    _demonstration_section()
+    st.subheader("Try this")
+    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
+        question, button, values = step
+        with column:
+            st.markdown(question)
+            st.button(button, key=f"live-step-{number}", on_click=apply_step, args=(values,))
+
+
+def _design() -> LiveDesign:
+    with st.container(key="live-design"):
+        grid = st.grid(len(LIVE), min_column_width=150)
+        values = {}
+        for value in LIVE:
+            with grid.cell():
+                values[value.key] = control("live", value.key)
+    return LiveDesign(
+        swap_days=values["live_swap_days"],
+        smoothing=values["live_smoothing"],
+        interleaved=values["live_queries"],
+        scheme=values["live_scheme"],
+    )
+
+
+def _reading(result: LiveResult) -> None:
+    for contest in result.contests:
+        if contest.test.decided == 0:
+            continue  # the headline says all there is
+        traffic = traffic_words(contest.test.win_share)
+        words = (
+            f"Against **{contest.label}**: {contest.null_sentence} Relative risk (share of the "
+            f"decided queries that it lost, over one half) {contest.test.relative_risk:.2f}. "
+            f"Traffic with which 80% of such experiments would be significant: {traffic}; with as "
+            f"many as the paper had, {contest.paper_power:.0%} would be."
+        )
+        st.markdown(words)
+
+
+def _numbers(result: LiveResult) -> None:
+    design, clicks = result.design, result.clicks
+    with st.expander("The stages in numbers"):
+        st.markdown(
+            f"- {counted(design.days, 'day')} of clicks on the production ranking: "
+            f"{clicks['training']:,} in the first {design.training_days} for training, "
+            f"{clicks['validation']:,} in the last {design.validation_days} for choosing C; the "
+            f"paper had {PAPER_CLICKS:,} in all.\n"
+            f"- {counted(design.swap_days, 'day')} of swaps: {counted(clicks['swaps'], 'click')}.\n"
+            "- Both rankers are retrained on all days with the chosen C, then interleaved on new "
+            "queries."
+        )
+        st.table(
+            [
+                {
+                    "Ranker": RANKERS[name],
+                    "Test risk (lower is better)": f"{risk:.2f}",
+                    "C": f"{result.costs[name]:g}" if name in result.costs else "–",
+                }
+                for name, risk in result.test_risk.items()
+            ],
+            alt="Test risk and C of the three rankers",
+        )
+        for notice in result.notices:
+            st.markdown(f"- {told(notice)}")
+
+
+def _curve_section(result: LiveResult) -> None:
+    st.subheader("The propensities that were used")
+    st.markdown(
+        "Swap ratios with their intervals, smoothed with the overall click rates; below rank "
+        f"{result.design.last_rank} the last value holds. Click rates fall faster than "
+        "examination, because relevant documents stand on top: more smoothing, steeper curve."
+    )
+    show_figure(partial(live_curve_figure, result))
+
+
+def _sign_test_section() -> None:
+    st.subheader("The sign test, with any counts")
+    columns = st.columns(3, gap="medium")
+    # Typed numbers stay out of the address: a number field fails on an infinite one there.
+    counts = []
+    for column, (name, start) in zip(
+        columns, {"Wins": 87, "Losses": 48, "Ties": 83}.items(), strict=True
+    ):
+        with column:
+            counts.append(
+                int(st.number_input(name, 0, 1_000_000, start, key=f"sign_{name.lower()}"))
+            )
+    try:
+        test = sign_test(*counts)
+    except InputError as error:
+        st.markdown(f":material/info: {told(error)}")
+        return
+    traffic = traffic_words(test.win_share)
+    words = (
+        f"**{test.sentence}** Relative risk {test.relative_risk:.3f} (losses among the decided, "
+        f"over one half). Power at this share {test.power:.0%}; for 80%: {traffic}. The "
+        "paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 and 0.006133."
+    )
+    st.markdown(words)
+
+
+def _demonstration_section() -> None:
+    st.subheader("How interleaving itself can err")
+    st.markdown(
+        "Two rankings of three documents, **A = a b c** and **B = b c a**; every coin and every "
+        "click is enumerated, so these are exact."
+    )
+    users = {
+        "clicks one document at random": one_random_click,
+        "wants c alone and finds it": click_on("c"),
+    }
+    rows = []
+    for who, clicks in users.items():
+        for scheme in SCHEMES:
+            verdict = exact_verdicts("abc", "bca", clicks, scheme)
+            rows.append(
+                {
+                    "User": who,
+                    "Interleaving": SCHEME_TITLES[scheme],
+                    "A wins": str(verdict.a),
+                    "B wins": str(verdict.b),
+                    "Tie": str(verdict.tie),
+                }
+            )
+    st.table(rows, alt="Exact verdicts of two ways to interleave on two rankings")
+    st.markdown(
+        "The random clicker prefers nothing, yet balanced interleaving lets B win two times in "
+        "three. The user who wants c is better served by B; balanced sees it, team draft cannot."
+    )

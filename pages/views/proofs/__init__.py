@@ -1,0 +1,1 @@
+"""The Proofs page."""

@@ -1,0 +1,145 @@
+"""One user at a time: the results page, a click, and the weighted example it becomes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages.app.frame import show_figure
+from pages.views.proofs.words import number
+from ultr_core.figures.proof_query import results_page
+from ultr_core.links.page_links import STEP as STEPS
+from ultr_core.proofs import SmallWorld
+from ultr_core.proofs.monte_carlo import watch_user
+from ultr_core.proofs.small_query import LETTERS
+from ultr_core.words import counted
+
+SHOWN_EXAMPLES = 6
+SECONDS_A_STEP = 0.7
+STEP, LAST_STEP, PLAYING = STEPS.key, STEPS.high, "playing"
+
+
+def watch(world: SmallWorld, seed: int) -> None:
+    """The section; while it plays, it alone is run again and again."""
+    playing = bool(st.session_state.get(PLAYING, False))
+    fragment = st.fragment(_stage, run_every=SECONDS_A_STEP if playing else None)
+    fragment(world, seed)
+
+
+def _stage(world: SmallWorld, seed: int) -> None:
+    if st.session_state.get(PLAYING) and STEP in st.session_state:
+        _forward(1)
+    size = world.query.size
+    # Each user takes one step to come and one for each rank.
+    visits, reached = divmod(_buttons(size), size + 1)
+    user = visits + 1
+    page, ledger = st.columns([0.58, 0.42], gap="medium")
+    looked, clicked = watch_user(world, user, seed)
+    with page:
+        st.markdown(f"**User {user}** searches “mercury”" + _where(reached, size))
+        figure = partial(results_page, world, looked=looked, clicked=clicked, reached=reached)
+        show_figure(figure, key="user")
+    with ledger:
+        _ledger(world, seed, user, reached)
+
+
+def _where(reached: int, size: int) -> str:
+    if reached == 0:
+        return " and starts at the top."
+    return f", now at rank {reached}." if reached < size else " and leaves."
+
+
+def _buttons(size: int) -> int:
+    """Play, step, reset; the number of steps so far."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        playing = st.session_state.get(PLAYING, False)
+        if st.button(
+            "Pause" if playing else "Play", key="play", on_click=_toggle,
+            icon=":material/pause:" if playing else ":material/play_arrow:",
+        ):  # fmt: skip
+            st.rerun()
+        st.button("Step", key="one_step", icon=":material/skip_next:", on_click=_forward, args=(1,))
+        st.button(
+            "Next user", key="next_user", icon=":material/person:", on_click=_next_user,
+            args=(size,),
+        )  # fmt: skip
+        if st.button("Start again", key="first_user", icon=":material/replay:", on_click=_reset):
+            st.rerun()
+        return int(
+            st.number_input(
+                STEPS.label,
+                STEPS.low,
+                STEPS.high,
+                STEPS.default,
+                key=STEP,
+                bind="query-params",
+                width=150,
+            )
+        )
+
+
+def _toggle() -> None:
+    st.session_state[PLAYING] = not st.session_state.get(PLAYING, False)
+
+
+def _forward(steps: int) -> None:
+    st.session_state[STEP] = min(int(st.session_state.get(STEP, 0)) + steps, LAST_STEP)
+
+
+def _next_user(size: int) -> None:
+    step = int(st.session_state.get(STEP, 0))
+    st.session_state[STEP] = min((step // (size + 1) + 1) * (size + 1), LAST_STEP)
+
+
+def _reset() -> None:
+    st.session_state[STEP] = 0
+    st.session_state[PLAYING] = False
+
+
+def _ledger(world: SmallWorld, seed: int, user: int, reached: int) -> None:
+    """The weighted examples so far, and the average that they make."""
+    examples = _examples(world, seed, user, reached)
+    st.markdown(f"**{counted(len(examples), 'click')} so far, each a weighted example:**")
+    lines = [
+        f"- user {who}: {LETTERS[document]} at rank {world.query.presented[document]}"
+        f"{'' if world.query.relevance[document] else ' (by mistake)'}, weight "
+        f"1/p = **{number(world.inverse[document])}**, counts "
+        f"{number(world.inverse[document] * world.query.new[document])}"
+        for who, document in examples[-SHOWN_EXAMPLES:]
+    ]
+    if len(examples) > SHOWN_EXAMPLES:
+        lines.insert(0, f"- … and {len(examples) - SHOWN_EXAMPLES} before")
+    st.markdown("\n".join(lines) or "- none yet")
+    total = sum(float(world.inverse[d]) * world.query.new[d] for _, d in examples)
+    finished = user - 1 + (reached == world.query.size)
+    expected = float(world.users.mean([w * r for w, r in zip(world.inverse, world.query.new,
+                                                             strict=True)]))  # fmt: skip
+    if finished:
+        st.markdown(
+            f"Average of rank under S₁ ÷ p over {counted(finished, 'user')}: "
+            f"**{_finished_total(total, examples, world, finished):.3g}**; it settles at "
+            f"{expected:.3g}."
+        )
+
+
+def _examples(world: SmallWorld, seed: int, user: int, reached: int) -> list[tuple[int, int]]:
+    """(user, clicked document) of all clicks up to rank ``reached`` of the last user."""
+    found: list[tuple[int, int]] = []
+    for who in range(1, user + 1):
+        clicked: NDArray[np.bool_] = watch_user(world, who, seed)[1]
+        last = reached if who == user else world.query.size
+        found += [(who, d) for d in world.query.shown[:last] if clicked[d]]
+    return found
+
+
+def _finished_total(
+    total: float, examples: list[tuple[int, int]], world: SmallWorld, finished: int
+) -> float:
+    """The average over users that have left; clicks of the present user do not count yet."""
+    open_clicks = sum(
+        float(world.inverse[d]) * world.query.new[d] for who, d in examples if who > finished
+    )
+    return (total - open_clicks) / finished

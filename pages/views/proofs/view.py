@@ -1,0 +1,237 @@
+"""The proofs: every line in numbers, switches that break it, users that arrive one by one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import streamlit as st
+
+from pages.app import lecture, shell
+from pages.app.context import PageContext
+from pages.app.frame import show_figure
+from pages.app.page_link import choose
+from pages.app.remedies import told
+from pages.views.proofs import cached as proofs_cached
+from pages.views.proofs import user as proofs_user
+from pages.views.proofs import world as proofs_world
+from pages.views.proofs.lines import show_claim, show_lines, show_patterns
+from pages.views.proofs.words import STEPS, Step, headline
+from ultr_core.errors import InputError
+from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
+from ultr_core.links.page_links import PROOF, USERS, VIEW, switch_key
+from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
+from ultr_core.proofs.monte_carlo import MOST_USERS
+from ultr_core.proofs.predictions import predicted_failures
+from ultr_core.proofs.small_query import LETTERS
+from ultr_core.proofs.users import times
+from ultr_core.settings import Settings
+from ultr_core.words import counted, with_minus
+
+CLEAN = ("ips-unbiased", "risk-converges")  # derivations of section 4, without click noise
+GAPS = tuple(Fraction(i, 40) for i in range(61))
+
+
+def show(page: PageContext) -> None:
+    """Lay out the page: verdict, switches and query, lines, then what users do."""
+    settings = shell.require_settings(page)
+    verdict = st.container(key=lecture.HEADLINE)
+    name, users = _choose()
+    broken = _switches()
+    lines = st.container(key="lines", gap="small")
+    st.subheader("The query that these numbers are about")
+    picture, editor = st.columns(2, gap="medium")
+    with editor:
+        texts = proofs_world.edit_query()
+    try:
+        world = SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
+    except InputError as error:
+        verdict.warning(told(error), icon=":material/error:")
+        st.stop()
+    walk = proofs_cached.walk(world.to_query(), name, users, settings.seed)
+    verdict.markdown(headline(DERIVATIONS[name], walk, world, settings))
+    with lines:
+        show_lines(walk, users, _predicted(world, name))
+        show_claim(DERIVATIONS[name])
+        with st.expander("Every click pattern with its probability", key="patterns"):
+            show_patterns(world.clean if name in CLEAN else world)
+    with picture:
+        proofs_world.show_query(world)
+    _more(world, settings, name, users)
+    _steps()
+
+
+def _choose() -> tuple[str, int]:
+    """Which derivation, and how many users have come."""
+    claim, count, button = st.columns([0.56, 0.22, 0.22], vertical_alignment="bottom")
+    with claim:
+        name = choose(PROOF, kind="box")
+    with count:
+        users = st.number_input(
+            USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
+        )
+    with button:
+        more = min(9 * users, proofs_cached.BLOCK, MOST_USERS - users)
+        st.button(
+            f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
+            disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
+        )  # fmt: skip
+    return name, int(users)
+
+
+def _switches() -> tuple[str, ...]:
+    """The assumptions to break; the names of those that are broken."""
+    with st.container(key="switches", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Break an assumption:**", width="content")
+            st.button(
+                "Mend everything", key="mend", icon=":material/healing:", type="tertiary",
+                on_click=proofs_world.mend,
+            )  # fmt: skip
+        return proofs_world.break_switches()
+
+
+def _draw_more(more: int) -> None:
+    st.session_state["users"] = int(st.session_state["users"]) + more
+
+
+def _predicted(world: SmallWorld, name: str) -> dict[int, Fraction] | None:
+    """The bias formulas, which are for one broken assumption in an otherwise intact world."""
+    intact = world.assumed == world.examination and all(world.examination)
+    if len(world.broken) != 1 or not intact:
+        return None
+    return predicted_failures(world, world.broken[0], name)
+
+
+def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
+    st.subheader("See it happen")
+    view = choose(VIEW, label_visibility="collapsed")
+    if view != "user":
+        st.session_state[proofs_user.PLAYING] = False
+    if view == "arrive":
+        _users_arrive(world, settings, name, users)
+    elif view == "user":
+        proofs_user.watch(world, settings.seed)
+    elif view == "race":
+        _naive_against_weighted(world, settings)
+    else:
+        _noise_and_svm(world)
+
+
+def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
+    clean = name in CLEAN
+    weights = tuple(times(world.query.new, world.inverse))
+    at, mean, error = proofs_cached.running(
+        world.to_query(), users, settings.seed, weights, clean=clean
+    )
+    law = (world.clean if clean else world).users
+    intact = world.clean if clean else world
+    claimed = sum(
+        (rank * g for rank, g in zip(world.query.new, intact.constant_noise, strict=True)),
+        Fraction(0),
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(
+            f"**The weighted loss of S₁{', without click noise' if clean else ''}**, averaged over "
+            f"{counted(users, 'user')}, with its 95% interval. Draw more and watch it settle."
+        )
+        show_figure(
+            partial(
+                settling, at, mean, error, expected=float(law.mean(weights)),
+                claimed=float(claimed),
+            )
+        )  # fmt: skip
+    with right:
+        _convergence(world, settings, clean=clean)
+
+
+def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
+    """How far the estimate beside it is from the claim, on the same clicks."""
+    try:
+        found = proofs_cached.errors(world.to_query(), settings.seed, clean=clean)
+    except InputError as error:
+        st.markdown(f":material/info: {told(error)}")
+        return
+    slope = with_minus(f"{found.slope:.2f}")
+    words = (
+        "it falls as 1/√N"
+        if found.is_unbiased
+        else "a bias stays, whatever the number of users; without it the slope would be −0.50"
+    )
+    st.markdown(
+        f"**Error against users{', without click noise' if clean else ''}**, as the distance from "
+        f"what the claim says: slope **{slope}**, {words}. Line and band: exact prediction; marks: "
+        "400 repetitions each."
+    )
+    show_figure(partial(errors_fall, found))
+
+
+def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
+    try:
+        found = proofs_cached.competition(world.to_query(), settings.seed)
+    except InputError as error:
+        st.markdown(f":material/info: {told(error)}")
+        return
+    if found.predicted is None:
+        text = (
+            "**In this world weighting never overtakes naive**, or leads from the first click on: "
+            "its own bias or its variance is too large."
+        )
+    else:
+        seen = "not within the picture" if found.observed is None else (
+            f"from {counted(math.ceil(found.observed * found.clicks_per_user), 'click')} on"
+        )  # fmt: skip
+        clicks = math.ceil(found.predicted * found.clicks_per_user)
+        text = (
+            f"**Predicted: weighting is ahead of naive from {counted(clicks, 'click')} on** "
+            f"(about {counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
+            f"{seen}. This is the race on one query with a handful of documents; on the corpus of "
+            "the Lab, where rankers are trained, it takes many more clicks."
+        )
+    st.markdown(
+        f"{text} Lines: exact mean squared error of the estimated difference R(S₁) − R(S₂). "
+        "Marks: 1,000 repetitions."
+    )
+    show_figure(partial(race_figure, found))
+
+
+def _noise_and_svm(world: SmallWorld) -> None:
+    st.latex(
+        r"\text{noisy hinge}=(\epsilon_+-\epsilon_-)\,\text{clean hinge}"
+        r"+\epsilon_-\sum_{i<j}\max(2,\,1+|s_i-s_j|)"
+    )
+    st.markdown(
+        "For ranks, noise adds a constant, so that order is kept. The SVM minimises the hinge "
+        f"instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some pairs "
+        "of documents have score gaps above 1 and noise punishes them, like a regulariser. "
+        f"**{noisy_hinge_curve(world, GAPS).alt}**"
+    )
+    best = LETTERS[world.query.new.index(1)]
+    st.button(
+        f"Make only {best} relevant, the best of S₁", key="only_best", on_click=_only_relevant,
+        args=(best,), icon=":material/star:",
+    )  # fmt: skip
+    show_figure(partial(noisy_hinge_curve, world, GAPS))
+
+
+def _only_relevant(letter: str) -> None:
+    st.session_state["relevant"] = [letter]
+
+
+def _steps() -> None:
+    st.subheader("Try this")
+    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
+        with column:
+            st.markdown(f"{step.question} {step.shows}")
+            st.button(step.button, key=f"step-{number}", on_click=_apply, args=(step,))
+
+
+def _apply(step: Step) -> None:
+    """Callback: the step's derivation with exactly its assumption broken."""
+    for name in BREAKS:
+        st.session_state[switch_key(name)] = name == step.broken
+    st.session_state["proof"] = step.proof
+    if step.proof not in CLEAN and st.session_state["eps_minus"] == 0:
+        st.session_state["eps_minus"] = Settings().eps_minus

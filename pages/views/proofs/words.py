@@ -1,0 +1,130 @@
+"""The words of the proofs page: numbers, headline, and experiments to try."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pages.app.curve_words import learner_believes, users_have
+from pages.views.proofs.answers import ANSWERS
+from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk
+from ultr_core.risk import Estimate
+from ultr_core.settings import Settings
+
+LONGEST_FRACTION = 13
+NO_BREAK = "\N{NO-BREAK SPACE}"
+BROKEN_NOTE = "More users do not help: this is a bias, not chance."
+
+
+def number(value: Fraction) -> str:
+    """A rational number for reading: 8, or 31/4 = 7.75, or ≈ 7.7512 where the fraction is long."""
+    if value.denominator == 1 and abs(value) < 10**9:
+        return _minus(str(value))
+    decimal = f"{float(value):.5g}"
+    text = str(value)
+    if len(text) > LONGEST_FRACTION:
+        return _minus(f"≈{NO_BREAK}{decimal}")
+    sign = "=" if Fraction(decimal) == value else "≈"
+    return _minus(f"{text}{NO_BREAK}{sign}{NO_BREAK}{decimal}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def amount(value: Fraction) -> str:
+    """A rational number with its sign: +2, −33/40 = −0.825."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def with_reach(estimate: Estimate) -> str:
+    """An estimate with the half width of its 95% interval, 8.03 ± 0.43, never broken in two."""
+    reach = estimate.high - estimate.value
+    if reach <= 0:
+        return f"{estimate.value:.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(reach)))
+    text = f"{estimate.value:.{decimals}f} ± {reach:.{decimals}f}"
+    return _minus(text).replace(" ", NO_BREAK)
+
+
+def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) -> str:
+    """What the walk shows, in a sentence with its numbers."""
+    if walk.holds:
+        return _all_hold(proof, walk, world)
+    first = walk.lines[walk.failing[0] - 1]
+    many = "Lines" if len(walk.failing) > 1 else "Line"
+    numbers = " and ".join(str(place) for place in walk.failing)
+    verb = "fail" if len(walk.failing) > 1 else "fails"
+    return (
+        f":red[:material/cancel:] **{many} {numbers} {verb}** by {amount(first.error)}: "
+        f"{_reason(world, settings, proof)} {BROKEN_NOTE}"
+    )
+
+
+def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
+    text = (
+        f":green[:material/check_circle:] **{ANSWERS[proof.name](walk, world)}.** {proof.title}: "
+        f"all {len(walk.lines)} lines hold exactly."
+    )
+    if world.broken:
+        labels = ", ".join(f"“{BREAKS[name].label}”" for name in world.broken)
+        verb = "do" if len(world.broken) > 1 else "does"
+        text += f" {labels} {verb} not matter for this claim."
+    return text
+
+
+def _reason(world: SmallWorld, settings: Settings, proof: Proof) -> str:
+    guilty = [name for name in world.broken if name in proof.breaks]
+    if guilty:
+        return BREAKS[guilty[0]].consequence
+    if world.assumed != world.examination:
+        return (
+            f"the learner assumes {learner_believes(settings)} but users have "
+            f"{users_have(settings)}, so that documents count p/q times instead of once."
+            if not settings.belief_is_right
+            else "the assumed curve is not the true one, so that documents count p/q times."
+        )
+    return "nobody looks at some rank, so that its documents are missing."
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to try: a question to answer first, a button, and what the button sets."""
+
+    question: str
+    button: str
+    proof: str
+    broken: str
+
+    @property
+    def shows(self) -> str:
+        """Which derivation the button opens, and where the answer stands."""
+        return (
+            f"The button shows “{DERIVATIONS[self.proof].title}”: look at the sentence at the top."
+        )
+
+
+STEPS = (
+    Step(
+        "**Nobody reads to the end.** A relevant document stands where nobody looks. Which line "
+        "of the proof breaks?",
+        "Hide the lowest relevant one",
+        "ips-unbiased",
+        "zero-relevant",
+    ),
+    Step(
+        "**Only an irrelevant one is unseen.** Section 4 says that is harmless. Does it stay "
+        "harmless once clicks are noisy?",
+        "Hide an irrelevant one",
+        "noise-keeps-order",
+        "zero-irrelevant",
+    ),
+    Step(
+        "**Users trust the top.** Can any choice of p repair it? Compare with "
+        f"“{DERIVATIONS['affine-correction'].title}”.",
+        "Switch on trust bias",
+        "affine-law",
+        "trust",
+    ),
+)

@@ -1,0 +1,126 @@
+"""The part of the page where readers bring their own click log or propensity curve."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.app.context import PageContext
+from pages.app.curve_control import text_of
+from pages.app.curve_use import curve_buttons
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.views.your_data.bench import Brought, bench, reading
+from pages.views.your_data.curve import show_trust
+from pages.views.your_data.input import bring
+from ultr_core.errors import InputError
+from ultr_core.files import curve_text, parse_curve, parse_log
+from ultr_core.lab import Lab
+from ultr_core.limits import UPLOADS
+from ultr_core.propensity import (
+    LOG_METHODS,
+    PROPENSITY_METHODS,
+    LogEstimate,
+    RankEstimate,
+    estimate_from_log,
+    ratio_text,
+)
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+_BY_ITSELF = "what the log allows"
+
+
+def section(page: PageContext, lab: Lab) -> None:
+    """Upload of a click log and of a curve."""
+    st.subheader("Your own click log or curve")
+    log, curve = st.columns(2, gap="medium")
+    with log:
+        _log(page, lab.settings)
+    with curve:
+        _curve(page, lab)
+
+
+def _log(page: PageContext, settings: Settings) -> None:
+    file = bring(
+        page, "own-log", "Click log",
+        "Swaps are used where the log records them, otherwise documents that moved between "
+        "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
+        "CSV, plain or gzip, or Parquet. Columns query, document, position, click; optionally "
+        "impressions, swapped_rank (the landmark itself for a control) and ranker. Only this "
+        "session sees the file; it is forgotten when the session ends. The page Your data takes "
+        "larger logs, and the command line logs of any size.",
+        small=True,
+    )  # fmt: skip
+    method = st.selectbox(
+        "Method", [_BY_ITSELF, *LOG_METHODS], key="own_method",
+        format_func=lambda key: key if key == _BY_ITSELF else PROPENSITY_METHODS[key].label,
+    )  # fmt: skip
+    if file is None:
+        return
+    try:
+        result = bench().make("own-log", (file.token, method), lambda: _estimated(file, method))
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return
+    st.markdown(
+        f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
+        f"**{PROPENSITY_METHODS[result.estimate.method].label}** assumes that "
+        f"{PROPENSITY_METHODS[result.estimate.method].assumes}."
+    )
+    show_trust(result)
+    st.table(
+        [_row(point, value) for point, value in _points(result)],
+        alt="Estimated examination by rank",
+    )
+    st.download_button(
+        "Save curve", curve_text(result.curve.values), "curve.csv", "text/csv",
+        on_click="ignore", key="save_own_curve", icon=":material/download:",
+    )  # fmt: skip
+    curve_buttons(result.curve.values, settings, key="log")
+    for notice in result.notices:
+        st.markdown(f"- {told(notice)}")
+
+
+def _estimated(file: Brought, method: str) -> LogEstimate:
+    with reading(), st.spinner("Reading the click log …"):
+        log = parse_log(file.data, file.name, room=UPLOADS)
+        return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
+
+
+def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:
+    return list(zip(result.estimate.points, result.curve.values, strict=True))
+
+
+def _row(point: RankEstimate, value: float) -> dict[str, str]:
+    return {
+        "Rank": str(point.rank),
+        "Clicks": f"{point.clicks:,}",
+        "Ratio": point.value_text,
+        "95%": point.interval_text,
+        "Curve": ratio_text(value),
+    }
+
+
+def _curve(page: PageContext, lab: Lab) -> None:
+    file = bring(
+        page, "own-curve", "Propensity curve (CSV)",
+        "A curve from elsewhere, or saved here, is used to train a ranker on this world's clicks, "
+        "beside the ones above.",
+        "Columns rank and propensity, of any scale; beyond the last rank its value holds.",
+        small=True,
+    )  # fmt: skip
+    if file is None:
+        return
+    try:
+        curve = bench().make(
+            "own-curve", file.token, lambda: parse_curve(text_of(file.data, file.name), file.name)
+        )
+        risk = lab.risk_with(curve)
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return
+    st.markdown(
+        f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "
+        f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
+    )
+    curve_buttons(curve.values, lab.settings, key="file")

@@ -1,0 +1,48 @@
+"""Robustness: more bias, more noise, wrong propensities (figures 2 to 4), and two maps."""
+
+from __future__ import annotations
+
+from pages.app.context import PageContext
+from pages.app.page_link import choose
+from pages.views.studies import page as study_page
+from ultr_core.links.page_links import STUDY
+from ultr_core.settings import Settings
+
+MORE_BIAS = (
+    "**Nobody reads on.** At η = 2 rank 3 is seen by one user in nine. What is left to learn from?",
+    "Open η = 2",
+    Settings(eta=2.0, assumed_eta=2.0, eps_minus=0.0, clicks=45_000),
+)
+NO_BIAS = (
+    "**Everybody reads on.** Without bias, does weighting cost anything?",
+    "Open η = 0",
+    Settings(eta=0.0, assumed_eta=0.0, eps_minus=0.0, clicks=45_000),
+)
+MORE_NOISE = (
+    "**Six clicks in ten are wrong.** Does the weighted ranker still find the order?",
+    "Open ε₋ = 0.3",
+    Settings(eps_minus=0.3),
+)
+TOO_MUCH = (
+    "**The learner exaggerates.** Why does assuming 1.5 hurt more than assuming 0.5?",
+    "Open η′ = 1.5",
+    Settings(assumed_eta=1.5),
+)
+TOO_LITTLE = (
+    "**The learner plays it down.** How much of the gain is left with η′ = 0.5?",
+    "Open η′ = 0.5",
+    Settings(assumed_eta=0.5),
+)
+STEPS = {
+    "bias": (NO_BIAS, MORE_BIAS, MORE_NOISE),
+    "noise": (MORE_NOISE, NO_BIAS, MORE_BIAS),
+    "misspecification": (TOO_LITTLE, TOO_MUCH, MORE_NOISE),
+    "map-noise": (NO_BIAS, MORE_BIAS, MORE_NOISE),
+    "map-assumed": (TOO_LITTLE, TOO_MUCH, MORE_BIAS),
+}
+
+
+def show(page: PageContext) -> None:
+    """Draw the page."""
+    chosen = choose(STUDY)
+    study_page.show(page, chosen, STEPS[chosen])

@@ -1,0 +1,235 @@
+"""What the study pages share: which result is shown, its reading, picture, claims and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.app import lecture, shell
+from pages.app.context import PageContext
+from pages.app.page_link import choose
+from pages.app.remedies import told
+from pages.app.server_lab import lab_on
+from pages.app.slots import Slot
+from pages.app.study_link import lab_button
+from pages.views.studies import run as study_run
+from pages.views.studies import words as study_words
+from pages.views.studies.chart import show_study
+from ultr_core.errors import InputError
+from ultr_core.lab import Lab, curve_notices, stage
+from ultr_core.links.page_links import LOSS, RESULT
+from ultr_core.risk import NO_INTERVAL
+from ultr_core.settings import Settings
+from ultr_core.studies import (
+    BASE_FIELDS,
+    FAILS,
+    HOLDS,
+    LOSSES,
+    OPEN,
+    STUDIES,
+    STUDY_METHODS,
+    Claim,
+    Loss,
+    Plan,
+    StudyResult,
+    judge,
+    load_shipped,
+    read_study,
+    settings_words,
+    shipped_result,
+    sidebar_words,
+)
+from ultr_core.studies.grids import MAPS
+from ultr_core.words import counted, part_of
+
+SYMBOLS = {
+    HOLDS: ":green[:material/check_circle:]",
+    FAILS: ":red[:material/cancel:]",
+    OPEN: ":orange[:material/help:]",
+}
+SHIPPED, COMPUTED = "shipped", "quick"
+
+
+def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+    """One study: reading, picture, claims, run.
+
+    ``steps`` are things to try: a question, the label of its button and the settings to open.
+    """
+    settings = shell.require_settings(page)
+    lab = lab_on(page.launch.corpus, settings)
+    plan = _quick_plan(name, settings)
+    headline = lecture.headline()
+    loss, view = _choices(name, page.launch.corpus)
+    status, chart = st.container(), Slot()
+    running = view == COMPUTED and study_run.is_running(plan)
+    if running:
+        with status:
+            _run(lab, plan, loss, chart, headline)
+    result = _result(name, lab, plan, loss, view)
+    if view == COMPUTED:
+        with status:
+            _run_button(lab, plan)
+    headline.place().markdown(f"**{_reading(result)}**")
+    fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
+    if result is not None:
+        with chart.place().container():
+            if result.plan.study.is_map:
+                st.markdown(_map_key(result))
+            show_study(result, key=view)
+            st.markdown(fixed)
+        if caption := _caption(result, shipped=view == SHIPPED):
+            st.markdown(caption)
+        _claims_section(judge(result))
+    elif fixed:
+        st.markdown(fixed)
+    formula, meaning = study_words.FORMULAS[name]
+    st.subheader("What is behind it")
+    st.latex(formula)
+    st.markdown(meaning)
+    _steps_section(name, steps)
+
+
+def _reading(result: StudyResult | None) -> str:
+    if result is None:
+        return "Nothing is computed yet. Run the study to see the curve."
+    if result.complete:
+        return read_study(result)
+    return f"So far, and not yet finished: {read_study(result)}"
+
+
+def _quick_plan(name: str, settings: Settings) -> Plan:
+    """The quick grid with the users and the corpus of the controls."""
+    return Plan(STUDIES[name], "quick", stage(settings, BASE_FIELDS))
+
+
+def _choices(name: str, corpus: str | None) -> tuple[Loss, str]:
+    """What to measure, and which result to show."""
+    with st.container(horizontal=True, key=f"study-choices-{name}"):
+        offered = (COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED)
+        view = choose(RESULT, offered=offered)
+        loss = choose(LOSS, kind="box", width=330)
+    return LOSSES[loss], view
+
+
+def _result(name: str, lab: Lab, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
+    if view == SHIPPED:
+        return shipped_result(name, loss)
+    done = study_run.finished(lab, plan)
+    if not done:
+        return None
+    return StudyResult(plan, loss, done, study_run.description(lab, plan.base))
+
+
+def _caption(result: StudyResult, *, shipped: bool) -> str:
+    """How to read the picture and where it comes from."""
+    study, counts = result.plan.study, result.world.counts
+    how = ""
+    if not study.is_map:
+        queries = counts["test"]["queries"]
+        without = part_of(result.world.empty_queries, queries, "test query", "test queries")
+        how = (
+            f"{result.loss.definition} {without} no relevant document. "
+            f"{_bars(result.plan.base.draws)}"
+        )
+    if not shipped:
+        notices = curve_notices(result.plan.base) if result.plan.curves else ()
+        return " ".join([how, *map(told, notices)]).strip()
+    command = load_shipped("maps" if study.name in MAPS else "figures").command
+    return f"{how} Made by `{command}`.".strip()
+
+
+def _map_key(result: StudyResult) -> str:
+    """What the numbers and colours of a map mean, before it is looked at."""
+    unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
+    return (
+        "**In each cell:** what weighting gains over the naive ranker, in percent of the gap "
+        "between production and skyline. Blue: weighting is ahead; orange: naive; (in brackets): "
+        f"cannot be told apart. The white 0 at {unweighted} is exact: there every weight is 1, so "
+        "that both rankers are the same."
+    )
+
+
+def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
+    """With which settings the result is made, and what the sidebar has to do with it."""
+    try:
+        made = settings_words(plan)
+    except InputError:
+        return ""  # the run's place says what is wrong
+    if view == SHIPPED:
+        title = RESULT.options[COMPUTED]
+        return (
+            f":material/tune: **Made with** {made}. The sidebar does not change this result; it "
+            f"acts on “{title}” only."
+        )
+    return (
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the sidebar it "
+        f"takes {sidebar_words(plan)}; the "
+        "rest is the paper's."
+    )
+
+
+def _bars(draws: int) -> str:
+    bars = f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    return f"{bars} Marks of several rankers at one place stand a little side by side."
+
+
+def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+    """Build the world and run the plan, or show the one sentence that says why that cannot be."""
+    try:
+        with st.spinner("Building the corpus and its rankers, once …"):
+            notices = study_run.description(lab, plan.base).notices
+        for notice in notices:
+            st.markdown(f":material/info: {told(notice)}")
+        study_run.run(lab, plan, loss, chart, headline)
+    except InputError as error:
+        study_run.stop()
+        st.error(told(error), icon=":material/error:")
+
+
+def _run_button(lab: Lab, plan: Plan) -> None:
+    """Begin, or go on with, the cells of a plan; say why where its settings make no world."""
+    try:
+        cells = plan.cells
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return
+    left = len(cells) - len(study_run.finished(lab, plan))
+    if left:
+        st.button(
+            f"Run: train {counted(left, 'ranker')}"
+            if left == len(cells)
+            else f"Go on: {counted(left, 'ranker')} left",
+            key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
+            on_click=study_run.start, args=(plan,),
+            help="One ranker for each method, each place on the axis and each click log, with the "
+            "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
+            "taken from the paper.",
+        )  # fmt: skip
+
+
+def _claims_section(claims: Sequence[Claim]) -> None:
+    if not claims:
+        return
+    st.subheader("The paper's claims on this figure")
+    with st.container(key="study-claims"):
+        for claim in claims:
+            label = f"{SYMBOLS[claim.verdict]} **{claim.verdict}**: {claim.statement}"
+            with st.expander(label, type="compact"):
+                st.markdown(f"Section {claim.section}. Test: {claim.test} {claim.numbers}")
+
+
+def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+    st.subheader("Try this")
+    for number, (column, step) in enumerate(zip(st.columns(len(steps)), steps, strict=True)):
+        question, button, settings = step
+        with column:
+            st.markdown(question)
+            lab_button(button, settings, key=f"try-{name}-{number}")
+    st.subheader("On your own corpus")
+    st.markdown(study_words.OWN_CORPUS.format(name=name))
+    methods = " ".join(
+        f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
+        for key in STUDIES[name].methods
+    )
+    st.markdown(methods)

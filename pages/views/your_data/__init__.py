@@ -1,0 +1,1 @@
+"""The Your data page."""

@@ -1,0 +1,118 @@
+"""Step 1 of the page Your data: the corpus."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.app.context import PageContext
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.views.your_data.bench import Brought, bench, reading
+from pages.views.your_data.findings import show_inspection
+from pages.views.your_data.input import bring
+from pages.views.your_data.words import HELP, KINDS, LOOKS_LIKE
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.files import load_corpus, parse_corpus
+from ultr_core.files.letor_lines import Source
+from ultr_core.inspection import Inspection, inspect_corpus, kind_of
+from ultr_core.limits import UPLOADS
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+_LONGEST_LINE = 160
+
+
+def step(page: PageContext, settings: Settings) -> Corpus | None:
+    """Bring and check a corpus; None where there is none that can be used."""
+    st.subheader("1 · Corpus: what can be ranked")
+    file = bring(page, "corpus", "Corpus", LOOKS_LIKE["corpus"], HELP["corpus"])
+    if file is None:
+        return None
+    own = bench()
+    groups = own.files.get("groups")
+    try:
+        corpus = own.make(
+            "corpus", (file.token, own.token("groups")), lambda: _read(page, file, groups)
+        )
+        found = own.make(
+            "corpus-checks",
+            (file.token, own.token("groups"), settings.relevant_grade),
+            lambda: _checked(corpus, file, settings),
+        )
+        lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
+        return None
+    show_inspection(
+        found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
+    )
+    _preview(lines, found)
+    _groups(page, wanted=groups is not None)
+    return corpus
+
+
+def source_of(file: Brought) -> Source:
+    """Where the core reads a brought file; raises InputError if there is none any more."""
+    if file.path is None:
+        return Source.upload(file.data, file.name)
+    try:
+        return Source.file(file.path)
+    except OSError as error:
+        raise InputError(f"{file.name} cannot be read ({error.strerror or error}).") from None
+
+
+def require_kind(file: Brought, *wanted: str) -> str:
+    """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
+    kind = kind_of(source_of(file))
+    if kind not in wanted:
+        raise InputError(
+            f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."
+        )
+    return kind
+
+
+def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
+    with reading(), st.spinner("Reading the corpus …"):
+        sides = None if groups is None else source_of(groups)
+        if file.path is not None:
+            return load_corpus(file.path, groups=sides, within=page.launch.paths)
+        if sides is None:
+            _refuse_others(file)
+        return parse_corpus(file.data, file.name, groups=sides, room=UPLOADS)
+
+
+def _refuse_others(file: Brought) -> None:
+    """Say what a file is that is known to be no corpus; the reader explains all the rest."""
+    try:
+        kind = kind_of(source_of(file))
+    except InputError:
+        return
+    if kind not in ("corpus", "scores", "groups"):
+        require_kind(file, "corpus")
+
+
+def _checked(corpus: Corpus, file: Brought, settings: Settings) -> Inspection:
+    return inspect_corpus(corpus, name=file.name, relevant_grade=settings.relevant_grade)
+
+
+def _groups(page: PageContext, *, wanted: bool) -> None:
+    """The file of group sizes, for a corpus without query ids."""
+    if wanted or "groups" in bench().files:
+        bring(page, "groups", "Group sizes", LOOKS_LIKE["groups"], HELP["groups"])
+
+
+def _first_lines(file: Brought) -> list[str]:
+    lines = source_of(file).beginning().splitlines()[:4]
+    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …" for line in lines]
+
+
+def _preview(lines: list[str], found: Inspection) -> None:
+    counts = found.counts
+    with st.expander(
+        f"Preview: {plain(found.format)}, {counted(int(counts['documents']), 'row')}, "
+        f"{counted(int(counts['features']), 'feature')}",
+        type="compact",
+    ):
+        st.code("\n".join(lines), language=None)

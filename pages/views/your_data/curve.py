@@ -1,0 +1,234 @@
+"""Step 3 of the page Your data: how likely each position is to be examined."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from pages.app.context import PageContext
+from pages.app.frame import show_figure
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.views.your_data.bench import Bench, Brought, bench
+from pages.views.your_data.corpus import require_kind
+from pages.views.your_data.findings import show_inspection, show_rows
+from pages.views.your_data.input import bring, download
+from pages.views.your_data.words import HELP, LOOKS_LIKE, SOURCES
+from ultr_core.errors import InputError
+from ultr_core.figures.own_evidence import estimate_figure
+from ultr_core.files import curve_text, parse_curve_values
+from ultr_core.files.disk import read_text, text_of
+from ultr_core.inspection import inspect_curve
+from ultr_core.own_data.curves import curve_for_log, curve_in_log
+from ultr_core.propensity import (
+    LOG_METHODS,
+    PROPENSITY_METHODS,
+    LogEstimate,
+    PresentationLog,
+    default_method,
+    estimate_from_log,
+    ratio_text,
+)
+from ultr_core.settings import PARAMETERS
+from ultr_core.users import ExaminationCurve, PowerLaw
+from ultr_core.words import counted
+
+SOURCE, ETA, ESTIMATOR, CARRY_ON = (
+    "data-curve-from", "data-eta", "data-estimator", "data-carry-on",
+)  # fmt: skip
+_SHOWN = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class Propensities:
+    """The curve, what tells it from another, and in words where it comes from."""
+
+    curve: ExaminationCurve
+    token: Hashable
+    about: str
+
+
+def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
+    """Choose and check propensities; None where they cannot be used."""
+    st.subheader("3 · Propensities: who looks how far down")
+    st.segmented_control(
+        "Where they come from", list(SOURCES), key=SOURCE, default="power", required=True,
+        format_func=SOURCES.__getitem__, persist_state="session",
+    )  # fmt: skip
+    source = source_chosen()
+    own = bench()
+    try:
+        if source == "power":
+            return _power()
+        if source == "file":
+            return _from_file(page, own, log)
+        if log is None:
+            st.markdown(":material/info: This needs a click log in step 2.")
+            return None
+        return _estimated(own, log) if source == "estimated" else _in_log(own, log)
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return None
+
+
+def source_chosen() -> str:
+    """Where the propensities come from."""
+    return str(st.session_state.get(SOURCE) or "power")
+
+
+def carries_on() -> bool:
+    """Whether the last value is used below the end of a curve."""
+    return bool(st.session_state.get(CARRY_ON, False)) and source_chosen() != "power"
+
+
+def _power() -> Propensities:
+    parameter = PARAMETERS["eta"]
+    eta = st.slider(
+        "Assumed exponent η", float(parameter.low), float(parameter.high), 1.0,
+        float(parameter.step), key=ETA, persist_state="session",
+        help="0: every rank is examined alike. 1: rank 10 is examined a tenth as often as rank 1.",
+    )  # fmt: skip
+    curve = PowerLaw(eta)
+    st.markdown(
+        f"Assumed, not measured: at ranks 1, 2, 5 and 10 it is {_at(curve, 1, 2, 5, 10)}. "
+        "If it is wrong, so are the weights; a curve of your own users is better."
+    )
+    return Propensities(curve, ("power", eta), f"power law, η = {eta:g}")
+
+
+def _at(curve: ExaminationCurve, *ranks: int) -> str:
+    return ", ".join(f"{value:.3g}" for value in curve.at(ranks).tolist())
+
+
+def _from_file(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities | None:
+    file = bring(page, "curve", "Propensity curve", LOOKS_LIKE["curve"], HELP["curve"])
+    if file is None:
+        return None
+    values = own.make("curve-values", file.token, lambda: _values(file))
+    found = own.make("curve-checks", file.token, lambda: inspect_curve(values, name=file.name))
+    show_inspection(found, key="curve", following=_NEXT)
+    _table(values, "curve")
+    carry_on = _carry_on(log, len(values))
+    return Propensities(
+        curve_for_log(values, log, carry_on=carry_on),
+        ("file", file.token, carry_on),
+        f"{file.name}, {counted(len(values), 'rank')}",
+    )
+
+
+_NEXT = "Next: train a ranker with these weights."
+
+
+def _values(file: Brought) -> list[float]:
+    if file.path is None:
+        require_kind(file, "curve")
+        return parse_curve_values(text_of(file.data, file.name), file.name)
+    return parse_curve_values(read_text(file.path, "The curve"), file.name)
+
+
+def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
+    if log is None or int(log.position.max()) <= ranks:
+        return False
+    return st.toggle(
+        f"Use the value of rank {ranks:,} for all positions below it", key=CARRY_ON,
+        persist_state="session",
+        help=f"The log goes down to position {int(log.position.max()):,}. Without this, clicks "
+        "there have no propensity and training is refused.",
+    )  # fmt: skip
+
+
+def _estimated(own: Bench, log: PresentationLog) -> Propensities:
+    method = st.selectbox(
+        "Method", LOG_METHODS, index=LOG_METHODS.index(default_method(log)), key=ESTIMATOR,
+        format_func=lambda key: PROPENSITY_METHODS[key].label, persist_state="session",
+    )  # fmt: skip
+    about = PROPENSITY_METHODS[method]
+    st.markdown(f"Assumes that {about.assumes}. *{about.source}.*")
+    token = (id_of_log(own), method)
+    found = own.make("estimate", token, lambda: estimate_from_log(log, method=method))
+    show_trust(found)
+    _picture(found)
+    with st.expander("Ranks in numbers, and what to know", type="compact"):
+        show_rows(
+            [_rank_row(found, place) for place in range(len(found.curve.values))],
+            key="estimate", alt="Estimated examination by rank", saved=found.as_dict()["ranks"],
+        )  # fmt: skip
+        for notice in found.notices:
+            st.markdown(f"- {told(notice)}")
+    download(
+        "Save curve",
+        lambda: curve_text(found.curve.values).encode(),
+        "curve.csv",
+        key="data-save-curve",
+    )
+    carry_on = _carry_on(log, len(found.curve.values))
+    return Propensities(
+        curve_for_log(found.curve.values, log, carry_on=carry_on),
+        ("estimated", *token, carry_on),
+        f"estimated: {about.label.lower()}",
+    )
+
+
+def show_trust(found: LogEstimate) -> None:
+    """How many ranks are known well, as a warning where not all are."""
+    if found.curve.sure:
+        st.markdown(f":green[:material/check_circle:] {plain(found.trust)}")
+    else:
+        st.warning(plain(found.trust), icon=":material/warning:")
+
+
+def id_of_log(own: Bench) -> Hashable:
+    """What tells this session's log, as it was read, from another."""
+    from pages.views.your_data.log import mapped_columns
+
+    return (own.token("log"), tuple(mapped_columns().items()))
+
+
+def _picture(found: LogEstimate) -> None:
+    show_figure(partial(estimate_figure, found), key="-own")
+
+
+def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
+    point = found.estimate.points[place]
+    return {
+        "Rank": str(point.rank),
+        "Shown": f"{point.impressions:,}",
+        "Clicks": f"{point.clicks:,}",
+        "Ratio": point.value_text,
+        "95% interval": point.interval_text,
+        "Curve": ratio_text(found.curve.values[place]),
+        "Curve is": found.curve.made_by(point.rank),
+    }
+
+
+def _in_log(own: Bench, log: PresentationLog) -> Propensities:
+    column = log.columns.get("propensity", "")
+    curve = own.make("log-curve", id_of_log(own), lambda: curve_in_log(log))
+    st.markdown(
+        f"The column {plain(column)} of the log: at its first positions {_at(curve, 1, 2, 3)}."
+    )
+    return Propensities(curve, ("log", id_of_log(own)), f"column {column} of the log")
+
+
+def _table(values: list[float], key: str) -> None:
+    ranks = [rank for rank in _SHOWN if rank <= len(values)]
+    top = max(values)
+    with st.expander("The curve in numbers", type="compact"):
+        show_rows(
+            [
+                {
+                    "Rank": str(rank),
+                    "Propensity": f"{values[rank - 1]:.4g}",
+                    "Weight of a click": f"{top / values[rank - 1]:.3g}"
+                    if values[rank - 1] > 0
+                    else "none",
+                }
+                for rank in ranks
+            ],
+            key=f"{key}-table",
+            alt="Propensity and weight by rank",
+            saved=[{"rank": r, "propensity": v} for r, v in enumerate(values, 1)],
+        )

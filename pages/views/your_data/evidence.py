@@ -1,0 +1,194 @@
+"""Step 5 of the page Your data: what the log says about a ranker that was never shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from pages.app.frame import show_figure
+from pages.app.plain_words import plain, shown
+from pages.app.remedies import told
+from pages.views.your_data.bench import bench
+from pages.views.your_data.curve import Propensities
+from pages.views.your_data.findings import SYMBOLS, show_rows
+from pages.views.your_data.ranker import Ranker
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.inspection import JoinedLog, inspect_together
+from ultr_core.own_data.comparison import (
+    RankerDifference,
+    compare_rankers,
+    compare_with_shown,
+    truth_sentence,
+)
+from ultr_core.own_data.evaluation import (
+    MEAN_RANK_BY_GRADES,
+    NDCG_CUTOFF,
+    Evaluation,
+    RiskReport,
+    evaluate_ranker,
+)
+from ultr_core.own_data.fitting import flattery
+from ultr_core.own_data.folds import FOLDS
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+JUDGED, CLIP = "data-judged", "data-judging-clip"
+_SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A ranker, what the log says of it, and how it compares: first with what users saw."""
+
+    ranker: Ranker
+    found: Evaluation
+    against: list[RankerDifference]
+
+
+def step(
+    settings: Settings,
+    corpus: Corpus | None,
+    joined: JoinedLog | None,
+    propensities: Propensities | None,
+    rankers: list[Ranker],
+) -> Judged | None:
+    """Judge one of the rankers; None where there is nothing to judge."""
+    st.subheader("5 · Evidence: how good the ranker is")
+    if corpus is None or joined is None or propensities is None or not rankers:
+        st.markdown(
+            ":material/info: Evidence needs corpus, log and propensities (steps 1 to 3) and a "
+            "ranker (step 4)."
+        )
+        return None
+    ranker = _chosen(rankers)
+    clip = judging_clip()
+    own = bench()
+    token = (ranker.token, joined, propensities.token, clip, settings.relevant_grade)
+    try:
+        found = own.make(
+            "evidence", token,
+            lambda: evaluate_ranker(
+                corpus, joined.clicks, ranker.scores, propensities.curve, clip=clip,
+                relevant_grade=settings.relevant_grade, name=ranker.name,
+            ),
+        )  # fmt: skip
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return None
+    against = _against(joined, ranker, rankers, propensities)
+    st.markdown(f"**{plain(against[0].sentence)}**")
+    sentences = [
+        *(other.sentence for other in against[1:]),
+        truth_sentence(found),
+        found.sentence,
+        _fairness(ranker, joined),
+    ]
+    st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
+    if any(report.estimate is not None for report in found.risks):
+        show_figure(partial(evidence_figure, found), key="-own")
+    _tables(found)
+    _weights(joined, corpus, propensities)
+    for notice in found.notices:
+        st.markdown(f"- :material/info: {told(notice)}")
+    return Judged(ranker, found, against)
+
+
+def _against(
+    joined: JoinedLog, ranker: Ranker, rankers: list[Ranker], propensities: Propensities
+) -> list[RankerDifference]:
+    """The ranker against what users saw, and against the other rankers on the page."""
+    log, curve = joined.clicks, propensities.curve
+    return [
+        compare_with_shown(log, ranker.scores, curve, name=ranker.name),
+        *(
+            compare_rankers(
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name)
+            )
+            for other in rankers
+            if other is not ranker
+        ),
+    ]
+
+
+def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
+    """On which clicks a ranker is judged: its own ones flatter it."""
+    if ranker.fit is None:
+        return flattery(ranker.name, joined.clicks, ranker.trained)
+    if not ranker.fair:
+        return (
+            "It is judged on the clicks that it was trained on, which flatters it: too few queries "
+            "were clicked to hold any out."
+        )
+    return (
+        f"It is judged fairly: {FOLDS} rankers were trained, each without a part of the queries, "
+        "and each query is ranked by one that has not seen its clicks. The file has the ranker "
+        "trained on all."
+    )
+
+
+def judging_clip() -> float:
+    """The threshold of the clipped estimate."""
+    return float(st.session_state.get(CLIP) or 0.1)
+
+
+def _chosen(rankers: list[Ranker]) -> Ranker:
+    names = [ranker.name for ranker in rankers]  # the session keeps them, and no more
+    with st.container(horizontal=True):
+        place = st.selectbox(
+            "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
+            format_func=lambda number: shown(names[number]) if number < len(names) else "",
+        )  # fmt: skip
+        st.number_input(
+            "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,
+            persist_state="session",
+        )  # fmt: skip
+    return rankers[min(place or 0, len(rankers) - 1)]
+
+
+def _tables(found: Evaluation) -> None:
+    show_rows(
+        [_row(report) for report in found.reports.values()],
+        key="estimates", alt="Estimates of the risk with their intervals",
+        saved=[{"key": key, **report.as_dict()} for key, report in found.reports.items()],
+    )  # fmt: skip
+    true = found.true
+    if true is None:
+        return
+    rows = [
+        {"By the grades": "Risk, each query as often as in the log", "Value": true.risk_of_log},
+        {"By the grades": "Risk, all queries alike", "Value": true.risk},
+        {"By the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
+        {"By the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
+    ]
+    show_rows(
+        [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
+        key="by-grades", alt="Quality by the grades", saved=rows,
+    )  # fmt: skip
+    tied = counted(found.tied, "document has", "documents have")
+    st.markdown(f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another.")
+
+
+def _row(report: RiskReport) -> dict[str, str]:
+    found = report.estimate
+    return {
+        "Estimate": report.label,
+        "Value": "none" if found is None else f"{found.value:.3f}",
+        "95% interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
+        "What it is": told(report.words),
+    }
+
+
+def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
+    """What the log leaves out, and how much of the estimate hangs on few clicks."""
+    checks = inspect_together(joined, corpus, propensities.curve)
+    st.markdown(
+        "\n".join(
+            f"- {SYMBOLS[finding.verdict]} {told(finding.words)}"
+            for finding in checks.findings
+            if finding.key in _SHOWN
+        )
+    )

@@ -1,0 +1,274 @@
+"""Step 4 of the page Your data: log and corpus together, training, and rankers from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages.app.context import PageContext
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.views.your_data import training as data_training
+from pages.views.your_data.bench import Bench, Brought, bench
+from pages.views.your_data.corpus import require_kind
+from pages.views.your_data.curve import Propensities, id_of_log
+from pages.views.your_data.findings import show_inspection
+from pages.views.your_data.input import bring
+from pages.views.your_data.training import Plan
+from pages.views.your_data.words import HELP, LOOKS_LIKE, weights_words
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.export.own_work import TRAINED_HERE
+from ultr_core.files import parse_scores, read_scores
+from ultr_core.files.ranker_files import (
+    on_columns_of,
+    parse_ranker,
+    parse_training_record,
+    read_ranker,
+    read_training_record,
+)
+from ultr_core.inspection import (
+    JoinedLog,
+    inspect_ranker,
+    inspect_scores,
+    inspect_together,
+    join_log,
+)
+from ultr_core.learners import LEARNERS, SVM
+from ultr_core.learners.limits import LARGEST_COST
+from ultr_core.learners.ranker import LinearModel
+from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit
+from ultr_core.propensity import ESTIMATORS, PresentationLog
+from ultr_core.settings import Settings
+
+METHOD, LEARNER = "data-method", "data-learner"
+BY_VALIDATION, COST, CLIP = "data-validation", "data-cost", "data-clip"
+WALK = "whole walk"
+
+
+@dataclass(frozen=True, eq=False)
+class Ranker:
+    """A ranker to be judged: its name, scores [documents], and how it came about.
+
+    fit: of one trained here, fair where its scores come from rankers that have not seen the
+    query's clicks. model: of a linear one. file: None for one trained here. trained: what a file
+    says of its training.
+    """
+
+    name: str
+    scores: NDArray[np.float64]
+    token: Hashable
+    fit: OwnFit | None = None
+    model: LinearModel | None = None
+    file: Brought | None = None
+    fair: bool = True
+    trained: Mapping[str, Any] = field(default_factory=dict)
+
+
+def joined() -> JoinedLog | None:
+    """Log and corpus as this run has joined them."""
+    own = bench()
+    found = own.peek("joined", _joined_token(own))
+    return found if isinstance(found, JoinedLog) else None
+
+
+def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | None:
+    """Log and corpus joined; None, with a sentence on the page, where that cannot be."""
+    if corpus is None or log is None:
+        return None
+    own = bench()
+    name = own.files["corpus"].name
+    try:
+        return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
+    except InputError as error:
+        st.error(told(error), icon=":material/error:")
+        return None
+
+
+def _joined_token(own: Bench) -> Hashable:
+    return (own.token("corpus"), own.token("groups"), id_of_log(own))
+
+
+def step(
+    page: PageContext,
+    settings: Settings,
+    corpus: Corpus | None,
+    log: PresentationLog | None,
+    propensities: Propensities | None,
+) -> list[Ranker]:
+    """Train a ranker, or bring one; those that can be judged."""
+    st.subheader("4 · Ranker: what the clicks teach")
+    here, elsewhere = st.tabs(["Train on the clicks", "Bring a ranker or its scores"])
+    with here:
+        trained = _train(settings, corpus, together(corpus, log), propensities)
+    with elsewhere:
+        brought = _brought(page, corpus)
+    return ([] if trained is None else [trained]) + brought
+
+
+def plan_chosen(settings: Settings) -> Plan:
+    """What the controls of training say."""
+    state = st.session_state
+    method = str(state.get(METHOD) or DEFAULT_METHOD)
+    by_validation = bool(state.get(BY_VALIDATION, True))
+    return Plan(
+        method,
+        None if by_validation else float(state.get(COST) or 1.0),
+        None if by_validation or not _clips(method) else float(state.get(CLIP) or 0.1),
+        settings.seed,
+        str(state.get(LEARNER) or SVM.key),
+    )
+
+
+def _train(
+    settings: Settings,
+    corpus: Corpus | None,
+    joined: JoinedLog | None,
+    propensities: Propensities | None,
+) -> Ranker | None:
+    if corpus is None or joined is None:
+        st.markdown(
+            ":material/info: Training needs a corpus (step 1) and a click log of it (step 2)."
+        )
+        return None
+    plan = _controls(settings)
+    if propensities is None:
+        st.markdown(":material/info: Weights need propensities (step 3).")
+        return None
+    own = bench()
+    token = (_joined_token(own), propensities.token, plan)
+    if WALK in own.wishes:
+        own.wishes.discard(WALK)
+        own.wanted = token
+    found = own.peek("fit", token)
+    fit = found if isinstance(found, OwnFit) else None
+    clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
+    checks = inspect_together(
+        joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip
+    )
+    st.markdown("**Do log, corpus and propensities fit together?**")
+    show_inspection(checks, key="together")
+    for notice in joined.notices:
+        st.markdown(f"- :material/info: {told(notice)}")
+    if own.wanted == token:
+        data_training.train(own, token, corpus, joined.clicks, propensities.curve, plan)
+    if found is None:
+        st.button(
+            "Train the ranker", key="data-train", type="primary", icon=":material/play_arrow:",
+            on_click=data_training.want, args=(token,),
+        )  # fmt: skip
+        return None
+    if isinstance(found, InputError):
+        st.error(told(found), icon=":material/error:")
+        return None
+    assert fit is not None
+    st.markdown(f":green[:material/check_circle:] **Trained.** {told(fit.sentence)}")
+    st.markdown(plain(fit.ranker.certificate.sentence))
+    for notice in fit.notices:
+        st.markdown(f"- :material/info: {told(notice)}")
+    folds = own.peek("fold-scores", token)
+    if folds is not None:
+        return Ranker(TRAINED_HERE, folds, token, fit=fit, model=fit.ranker)
+    scores = own.make("fit-scores", token, lambda: fit.ranker.score(corpus))
+    return Ranker(TRAINED_HERE, scores, token, fit=fit, model=fit.ranker, fair=False)
+
+
+def _clips(method: str) -> bool:
+    """Whether this way to weight clicks has a threshold."""
+    return "clip" in ESTIMATORS[method].needs
+
+
+def _controls(settings: Settings) -> Plan:
+    st.selectbox(
+        "Weights of the clicks", FIT_METHODS, index=FIT_METHODS.index(DEFAULT_METHOD), key=METHOD,
+        format_func=weights_words, persist_state="session",
+    )  # fmt: skip
+    if len(LEARNERS) > 1:
+        st.selectbox(
+            "Learner", list(LEARNERS), key=LEARNER, persist_state="session",
+            format_func=lambda key: LEARNERS[key].label,
+        )  # fmt: skip
+    choose = st.toggle(
+        "Choose C on held-out clicks", True, key=BY_VALIDATION, persist_state="session",
+        help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
+        "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
+    )  # fmt: skip
+    if not choose:
+        with st.container(horizontal=True):
+            st.number_input(
+                "C", 1e-6, float(LARGEST_COST), 1.0, format="%g", key=COST, persist_state="session",
+                width=180,
+            )  # fmt: skip
+            if _clips(str(st.session_state.get(METHOD) or DEFAULT_METHOD)):
+                st.number_input(
+                    "τ", 0.001, 1.0, 0.1, format="%g", key=CLIP, persist_state="session", width=180
+                )
+    return plan_chosen(settings)
+
+
+def _brought(page: PageContext, corpus: Corpus | None) -> list[Ranker]:
+    """Rankers from files: a model, and scores of any ranker."""
+    found = []
+    for kind, label, read in (
+        ("ranker", "Ranker", _model), ("scores", "Scores for the corpus", _scores),
+    ):  # fmt: skip
+        file = bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind])
+        if file is None:
+            continue
+        try:
+            ranker = read(file, corpus)
+        except InputError as error:
+            st.error(told(error), icon=":material/error:")
+            continue
+        found += [] if ranker is None else [ranker]
+    return found
+
+
+def _model(file: Brought, corpus: Corpus | None) -> Ranker | None:
+    own = bench()
+    model = own.make("model", file.token, lambda: _read_model(file))
+    token = (file.token, own.token("corpus"), own.token("groups"))
+    checks = own.make("model-checks", token, lambda: inspect_ranker(model, corpus, name=file.name))
+    show_inspection(checks, key="ranker")
+    if corpus is None:
+        return None
+    on_corpus, _ = on_columns_of(corpus, model)
+    scores = own.make("model-scores", token, lambda: on_corpus.score(corpus))
+    trained = own.make("model-record", file.token, lambda: _record(file))
+    return Ranker(file.name, scores, token, model=on_corpus, file=file, trained=trained)
+
+
+def _read_model(file: Brought) -> LinearModel:
+    if file.path is not None:
+        return read_ranker(file.path)
+    require_kind(file, "ranker")
+    return parse_ranker(file.data, file.name)
+
+
+def _record(file: Brought) -> dict[str, Any]:
+    if file.path is not None:
+        return read_training_record(file.path)
+    return parse_training_record(file.data, file.name)
+
+
+def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:
+    own = bench()
+    if corpus is None:
+        st.markdown(":material/info: Scores belong to a corpus; bring it in step 1.")
+        return None
+    token = (file.token, own.token("corpus"), own.token("groups"))
+    scores = own.make("scores", token, lambda: _read_scores(file, corpus))
+    show_inspection(inspect_scores(scores, corpus, name=file.name), key="scores")
+    return Ranker(file.name, scores, token, file=file)
+
+
+def _read_scores(file: Brought, corpus: Corpus) -> NDArray[np.float64]:
+    if file.path is not None:
+        return read_scores(file.path, corpus)
+    require_kind(file, "scores", "groups")
+    return parse_scores(file.data, corpus, file.name)

@@ -1,0 +1,136 @@
+"""What can be taken away from the page Your data: files, command lines, a notebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from functools import partial
+
+import streamlit as st
+
+from pages.app import take_away
+from pages.app.plain_words import plain
+from pages.app.remedies import told
+from pages.views.your_data.bench import bench
+from pages.views.your_data.curve import ETA, carries_on, source_chosen
+from pages.views.your_data.evidence import Judged, judging_clip
+from pages.views.your_data.input import download
+from pages.views.your_data.log import mapped_columns
+from pages.views.your_data.ranker import Ranker, plan_chosen
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError, named
+from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
+from ultr_core.files.ranker_files import ranker_text, svm_light_text
+from ultr_core.files.score_files import scores_text
+from ultr_core.files.weight_files import weights_text
+from ultr_core.own_data.curves import training_file, training_file_bytes
+from ultr_core.own_data.fitting import OwnFit
+from ultr_core.settings import Settings
+
+
+def section(
+    settings: Settings,
+    corpus: Corpus | None,
+    rankers: list[Ranker],
+    judged: Judged | None,
+) -> None:
+    """Files of the trained ranker and of the judged one, and how to do the same elsewhere."""
+    work = _work(settings, rankers, judged)
+    st.session_state[take_away.OWN_FILES] = work
+    if not command_lines(work):
+        return
+    st.subheader("Take away")
+    if corpus is not None:
+        with st.container(horizontal=True):
+            for ranker in rankers:
+                _files(corpus, ranker)
+    with st.container(horizontal=True):
+        download(
+            "Notebook", lambda: own_notebook(work).as_bytes(), "your-data.ipynb",
+            key="data-notebook",
+        )  # fmt: skip
+        if judged is not None:
+            evidence = {
+                **judged.found.as_dict(), "against": [other.as_dict() for other in judged.against]
+            }  # fmt: skip
+            download(
+                "Evidence (JSON)",
+                lambda: json.dumps(evidence, indent=1, ensure_ascii=False).encode(),
+                "evidence.json", key="data-evidence",
+            )  # fmt: skip
+    st.markdown("The same on the command line, beside your files:")
+    st.code("\n".join(command_lines(work)), language="bash", wrap_lines=True)
+
+
+def _files(corpus: Corpus, ranker: Ranker) -> None:
+    key = "fit" if ranker.fit is not None else "file"
+    if ranker.fit is not None:
+        fit = ranker.fit
+        trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+        download(
+            "Ranker (JSON)", lambda: ranker_text(fit.ranker, trained).encode(), "ranker.json",
+            key="data-json",
+        )  # fmt: skip
+        download(
+            "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
+            key="data-weights",
+        )  # fmt: skip
+        _for_svm_light(corpus, fit, ranker.token)
+    if ranker.fit is not None or ranker.model is not None:
+        download(
+            "Scores (CSV)" if key == "fit" else f"Scores of {plain(named(ranker.name))} (CSV)",
+            partial(_scores, corpus, ranker), "scores.csv",
+            key=f"data-scores-{key}",
+        )  # fmt: skip
+
+
+def _scores(corpus: Corpus, ranker: Ranker) -> bytes:
+    """Scores by the ranker itself, also where it is judged by those of its folds."""
+    scores = ranker.scores if ranker.fit is None else ranker.fit.ranker.score(corpus)
+    return scores_text(corpus, scores, table=True).encode()
+
+
+def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
+    """Files for the original programs, or the sentence that says why there are none."""
+    try:
+        text = svm_light_text(fit.ranker)
+        download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
+        bench().make("training-file", token, lambda: training_file_bytes(corpus, fit.weights))
+    except InputError as error:
+        st.markdown(f":material/info: {told(error)}")
+        return
+    download(
+        "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),
+        "training.txt.gz", key="data-proprank",
+    )  # fmt: skip
+
+
+def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> OwnWork:
+    own = bench()
+    names = {kind: file.name for kind, file in own.files.items()}
+    plan = plan_chosen(settings)
+    steps = ["propensities"] if "log" in names else []
+    steps += ["fit"] if any(ranker.fit is not None for ranker in rankers) else []
+    steps += ["evaluate"] if judged is not None else []
+    file = judged.ranker.file if judged is not None else None
+    return OwnWork(
+        corpus=names.get("corpus"),
+        log=names.get("log"),
+        columns=mapped_columns(),
+        propensities=source_chosen(),  # type: ignore[arg-type]
+        eta=float(st.session_state.get(ETA, 1.0)),
+        curve=names.get("curve", "curve.csv"),
+        estimator=str(st.session_state.get("data-estimator") or "all-pairs"),
+        carry_on=carries_on(),
+        method=plan.method,
+        learner=plan.learner,
+        cost=plan.cost,
+        clip=plan.clip,
+        seed=plan.seed,
+        relevant_grade=settings.relevant_grade,
+        judged=None if file is None else file.name,
+        scores=judged is not None and judged.ranker.model is None,
+        folds=all(ranker.fair for ranker in rankers),
+        judging_clip=judging_clip(),
+        steps=tuple(steps),
+    )

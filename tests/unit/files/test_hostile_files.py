@@ -1,0 +1,212 @@
+"""What is no file, or was made to do harm: every reader says so at once and takes little memory."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.files import disk as files
+from ultr_core.files import (
+    letor_lines,
+    load_corpus,
+    load_directory,
+    parse_corpus,
+    parse_proprank,
+    parse_ranker,
+    read_curve,
+    read_proprank,
+    read_ranker,
+    read_scores,
+    read_weights,
+    write_letor,
+)
+from ultr_core.files.disk import read_text, text_of, writing
+from ultr_core.limits import LINE_BYTES
+
+CORPUS = Corpus(np.eye(2), np.array([0, 1]), np.array([0, 2]))
+READERS: dict[str, Callable[[Path], object]] = {
+    "corpus": load_corpus,
+    "scores": lambda path: read_scores(path, CORPUS),
+    "weights": lambda path: read_weights(path, CORPUS),
+    "ranker": read_ranker,
+    "training": read_proprank,
+    "curve": read_curve,
+}
+readers = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+def refusal(read: Callable[[Path], object], path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert path.name in message and "\n" not in message
+    return message
+
+
+@readers
+def test_what_is_no_file(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "broken").symlink_to("nothing")
+    assert "is a directory" in refusal(read, tmp_path)
+    assert "is no regular file" in refusal(read, tmp_path / "pipe")
+    assert "leads back to itself" in refusal(read, tmp_path / "loop")
+    assert "broken link" in refusal(read, tmp_path / "broken")
+    assert "does not exist" in refusal(read, tmp_path / "missing")
+    with pytest.raises(InputError, match=r"xxx cannot be looked up \(File name too long\)"):
+        read(tmp_path / ("x" * 300))
+    with pytest.raises(InputError, match="zero byte in its path"):
+        read(Path("a\0b"))
+
+
+@readers
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ""),
+        (b"\x1f\x8b", "damaged or truncated gzip"),
+        (gzip.compress(b"1\n" * 100, mtime=0)[:-5], "damaged or truncated gzip"),
+        (b"1\n\0\n", "zero byte"),
+        (b"1\n\xff\xff\n", ""),
+        (b"PK\x03\x04" + b"x" * 100, "is a zip archive"),
+        (b"PAR1" + b"x" * 100, "is a Parquet file"),
+        ("1\n".encode("utf-16"), "is UTF-16 text"),
+        ("1\n".encode("utf-16-le"), "is UTF-16 text"),
+        ("1\n".encode("utf-16-be"), "is UTF-16 text"),
+        ("1\n".encode("utf-32"), "is UTF-32 text"),
+        (codecs.BOM_UTF32_BE + "1\n".encode("utf-32-be"), "is UTF-32 text"),
+        ("1\n".encode("utf-32-le"), "is UTF-32 text"),
+        (b"1\n2\0\n", "zero byte"),
+    ],
+)
+def test_what_is_no_text(
+    read: Callable[[Path], object], tmp_path: Path, content: bytes, words: str
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+    assert words in refusal(read, tmp_path / "file")
+
+
+@cache
+def bomb() -> bytes:
+    """64 MiB in 64 kB; they are stopped after 200 times that."""
+    return gzip.compress(b"1 " * (1 << 25))
+
+
+@readers
+def test_gzip_bombs_are_stopped_early(
+    read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "UNPACKED_FROM_BYTES", 1 << 21)
+    (tmp_path / "bomb.gz").write_bytes(bomb())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    message = refusal(read, tmp_path / "bomb.gz")
+    assert "more than 200 times its packed size" in message or "because a line is held" in message
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+def test_texts_are_bounded(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(b"x" * (1 << 21))
+    with pytest.raises(InputError, match="long has more than 1 MiB"):
+        read_text(tmp_path / "long", "The curve", most=1 << 20)
+    with pytest.raises(InputError, match="upload, unpacked, has more than 1 MiB"):
+        text_of(gzip.compress(b"x" * (1 << 21)), "upload", most=1 << 20)
+
+
+def test_a_very_long_line_takes_no_more_than_it_must(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = " ".join(f"{number}:1" for number in range(1, 200_000)).encode()
+    (tmp_path / "wide").write_bytes(b"1 qid:1 " + line + b"\n0 qid:1 1:1 \xff\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "line 2" in refusal(load_corpus, tmp_path / "wide")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 250_000
+    monkeypatch.setattr(letor_lines, "LINE_BYTES", replace(LINE_BYTES, most=1 << 20))
+    monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1 << 18)
+    (tmp_path / "wide").write_bytes(b"1 qid:1 " + line + line + b"\n")
+    assert "line 1 has 1.2" in refusal(load_corpus, tmp_path / "wide")
+
+
+def test_huge_feature_ids_make_no_wide_array(tmp_path: Path) -> None:
+    rows = "".join(f"1 qid:1 {2**31 + number}:1 {10**17 + number}:2\n" for number in range(300))
+    (tmp_path / "rows").write_text(rows)
+    corpus = load_corpus(tmp_path / "rows")
+    assert corpus.features.shape == (300, 600)
+    assert corpus.is_sparse
+    model = '{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [9223372036854775807'
+    ranker = parse_ranker((model + '], "coefficients": [1]}').encode(), "upload")
+    assert ranker.feature_ids.tolist() == [2**63 - 1]
+
+
+def test_uploads_are_read_from_memory_and_named_as_sent() -> None:
+    corpus = parse_corpus(gzip.compress(b"1 qid:1 1:1\n0 qid:1 1:2\n"), "my file.gz")
+    assert corpus.n_documents == 2
+    with pytest.raises(InputError, match=r"^my\\nfile, line 1, column 1: 'x' is no grade"):
+        parse_corpus(b"x qid:1\n", "my\nfile")
+    with pytest.raises(InputError, match=r"^log, line 1: the cost is '-1'"):
+        parse_proprank(b"1 qid:1 cost:-1 1:1\n", "log")
+    with pytest.raises(InputError, match="each row needs qid:"):
+        parse_corpus(b"1 1:1\n", "/etc/passwd")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("train.txt", "vali.txt", "test.txt"),
+        ("trainingset.txt", "validationset.txt", "testset.txt"),
+        ("set1.train.txt", "set1.valid.txt", "set1.test.txt"),
+    ],
+)
+def test_directories_of_the_public_corpora(tmp_path: Path, names: tuple[str, ...]) -> None:
+    for number, name in enumerate(names, 1):
+        write_letor(Corpus(np.eye(number), np.zeros(number), [0, number]), tmp_path / name)
+    splits = load_directory(tmp_path)
+    parts = (splits.train, splits.validation, splits.test)
+    assert [part.n_documents for part in parts] == [1, 2, 3]
+    assert {part.n_features for part in parts} == {3}
+    assert len({part.is_sparse for part in parts}) == 1
+
+
+def test_progress_rises_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1000)
+    write_letor(Corpus(np.ones((300, 3)), np.zeros(300), [0, 300]), tmp_path / "rows.gz")
+    shares: list[float] = []
+    load_corpus(tmp_path / "rows.gz", progress=shares.append)
+    assert len(shares) > 5 and shares == sorted(shares) and shares[-1] == 1.0
+
+
+def test_devices_are_written_to_and_never_replaced(tmp_path: Path) -> None:
+    for name in ("null", "link"):
+        path = Path("/dev/null") if name == "null" else tmp_path / name
+        if name == "link":
+            path.symlink_to(tmp_path / "target")
+        with writing(path, "The text") as file:
+            file.write("text")
+    assert Path("/dev/null").is_char_device()
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "text"
+
+
+def test_millions_of_blank_lines_are_passed_over_at_once() -> None:
+    row = b"1 qid:1 1:1 2:+0.5\n"  # the sign sends a block to the careful reader
+    data = b"".join(row + b"\n" * 1_000_000 for _ in range(10))
+    began = time.process_time()
+    assert parse_corpus(gzip.compress(data, 1), "blank.txt").n_documents == 10
+    assert time.process_time() - began < 5
+
+
+def test_millions_of_rows_without_features_are_refused() -> None:
+    began = time.process_time()
+    with pytest.raises(InputError, match="rows without any feature"):
+        parse_corpus(gzip.compress(b"1\n" * 20_000_000, 1), "empty.txt")
+    assert time.process_time() - began < 8

@@ -1,0 +1,278 @@
+"""Click logs in every shape: delimiters, quotes, gzip, Parquet; blocks, bombs, damage, noise."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultr_core.errors import InputError
+from ultr_core.files import log_blocks, parse_columns, parse_log, preview_log, read_log
+from ultr_core.files.log_rows import digits_of
+from ultr_core.propensity import PresentationLog
+
+HEADER = "query,document,position,click\n"
+ROWS = "q1,a,1,1\nq1,b,2,0\nq2,a,1,0\n"
+
+
+def as_rows(log: PresentationLog) -> list[tuple[object, ...]]:
+    """Each row with the names that it had in the file."""
+    query, name = np.divmod(log.document, len(log.document_names))
+    return [
+        (log.query_names[q], log.document_names[d], p, s, c)
+        for q, d, p, s, c in zip(
+            query.tolist(), name.tolist(), log.position.tolist(), log.impressions.tolist(),
+            log.clicks.tolist(), strict=True,
+        )
+    ]  # fmt: skip
+
+
+PLAIN = [("q1", "a", 1, 1, 1), ("q1", "b", 2, 1, 0), ("q2", "a", 1, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        ((HEADER + ROWS).encode(), "comma"),
+        ((HEADER + ROWS).replace(",", ";").encode(), "semicolon"),
+        ((HEADER + ROWS).replace(",", "\t").encode(), "tab"),
+        ((HEADER + ROWS).replace("\n", "\r\n").encode("utf-8-sig"), "comma"),
+        ((HEADER + ROWS).replace("\n", "\r").encode(), "comma"),
+        (gzip.compress((HEADER + ROWS).encode(), mtime=0), "gzip"),
+        (("\n" + HEADER + "\n" + ROWS + ",,,\n\n").encode(), "comma"),
+        ((HEADER + ROWS.replace("a,", '"a",')).encode(), "comma"),
+        ((HEADER + ROWS.replace("\n", ",x,y\n")).encode(), "comma"),
+        ((HEADER + ROWS.replace(",", " , ")).encode(), "comma"),
+        ((HEADER + ROWS).rstrip("\n").encode(), "comma"),
+    ],
+)
+def test_one_log_in_many_forms(data: bytes, form: str) -> None:
+    log = parse_log(data, "log")
+    assert as_rows(log) == PLAIN
+    assert form in log.format
+    assert log.faults == ()
+
+
+def test_names_with_delimiters_quotes_and_line_ends() -> None:
+    out = io.StringIO()
+    names = ['say "no"', "a,b", "two\nlines", "é", 'open"']
+    csv.writer(out).writerows([HEADER.strip().split(","), *(["q", n, 1, 0] for n in names)])
+    assert list(parse_log(out.getvalue()).document_names) == names
+
+
+def test_parquet_equals_csv_and_says_rows(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "qid": ["q1", "q1", "q2", "q2"], "doc": ["a", "b", "a", "c"],
+            "rank": pa.array([1.0, 2.0, 1.0, None]), "click": [True, False, False, True],
+        }
+    )  # fmt: skip
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet")
+    assert as_rows(log) == PLAIN
+    assert log.format == "Parquet"
+    assert "1 click without a position (row 4) left out; the other rows are used." in log.notices
+    assert preview_log(tmp_path / "log.parquet", rows=1).rows == (("q1", "a", "1.0", "True"),)
+    pq.write_table(table.append_column("p", [[[1]] * 4]), tmp_path / "odd.parquet")
+    with pytest.raises(InputError, match=r"column 'p' of .* holds list"):
+        read_log(tmp_path / "odd.parquet", columns={"propensity": "p"})
+
+
+def test_mapped_columns_and_previews() -> None:
+    text = "search;url;place;hit\ns1;u1;1;1\ns1;u2;2;0\n"
+    before = preview_log(text.encode(), "log.csv")
+    assert before.missing == ("position", "click")
+    assert before.columns == {"document": "url"}
+    mapping = parse_columns("query=search,position=place,click=hit")
+    after = preview_log(text.encode(), "log.csv", columns=mapping)
+    assert after.missing == ()
+    assert after.rows == (("s1", "u1", "1", "1"), ("s1", "u2", "2", "0"))
+    assert "semicolon" in after.format
+    assert parse_log(text, columns=mapping).counts()["clicks"] == 1
+    with pytest.raises(InputError, match="no column 'nowhere', which was to be the click"):
+        parse_log(text, columns={"click": "nowhere"})
+
+
+def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> None:
+    text = "query,Query,doc,rank,click,other,other\nq1,s1,a,1,1,x,x\n"
+    with pytest.raises(InputError, match=r"has 2 columns named 'query' \(columns 1, 2\), and only"):
+        parse_log(text, "log.csv")
+    with pytest.raises(
+        InputError, match=r"'other' \(columns 6, 7\), and only one can be the query"
+    ):
+        parse_log(text, "log.csv", columns={"query": "other"})
+    assert parse_log(text.replace("Query", "id")).counts()["clicks"] == 1
+    arrays = [pa.array([cell]) for cell in ("q1", "a", 1, 1, 0)]
+    table = pa.Table.from_arrays(arrays, ["query", "doc", "rank", "click", "click"])
+    pq.write_table(table, tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="2 columns named 'click'"):
+        read_log(tmp_path / "log.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query", "must be meaning=column"),
+        ("page=", "must be meaning=column"),
+        ("colour=x", "'colour'"),
+        ("page=x,page=y", "page twice"),
+    ],
+)
+def test_mappings_that_cannot_be_used(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_columns(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress((HEADER + ROWS).encode(), mtime=0)[:-9], "gzip"),
+        (b"PK\x03\x04rest", "zip"),
+        ((HEADER + ROWS).encode("utf-16"), "UTF-16"),
+        (b"PAR1" + bytes(40) + b"PAR1", "damaged Parquet"),
+        ((HEADER + "q,a,1,1\n").encode() + b"q,\xff,2,1\n", "Line 3 of log is no UTF-8"),
+        ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "Line 3 of log opens a quotation"),
+        (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "Line 2 of log is no CSV"),
+        (b"\0" * 100, "no UTF-8 text"),
+    ],
+)  # fmt: skip
+def test_damage_is_one_sentence_with_its_place(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        parse_log(data, "log")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_gzip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultr_core.files.disk.UNPACKED_FROM_BYTES", 1 << 16)
+    monkeypatch.setattr(log_blocks, "BLOCK_BYTES", 1 << 14)
+    with pytest.raises(InputError, match="more than 200 times its packed size"):
+        parse_log(gzip.compress(HEADER.encode() + b"q,a,1,1\n" * 50_000, 9), "log")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_blocks, "BLOCK_BYTES", 40)
+
+
+def test_faults_keep_their_lines_over_many_blocks(small_blocks: None) -> None:
+    rows = [f"q{i},d{i % 7},{i % 3 + 1},{i % 2}" for i in range(200)]
+    rows[150], rows[180] = "q,d,x,1", 'q,"two\nlines",2,9'
+    log = parse_log(HEADER + "\n".join(rows))
+    assert log.counts()["rows"] == 198
+    assert [(f.first, f.kind) for f in log.faults] == [
+        (152, "a position that is no number"), (182, "more clicks than impressions"),
+    ]  # fmt: skip
+    whole = [("q" + str(i), f"d{i % 7}", i % 3 + 1, 1, i % 2) for i in range(200)]
+    assert as_rows(log) == whole[:150] + whole[151:180] + whole[181:]
+
+
+def test_a_row_without_end_is_refused(small_blocks: None) -> None:
+    with pytest.raises(InputError, match="row that begins in line 2 of log has more than"):
+        parse_log((HEADER + 'q,"' + "a,1\n" * 100).encode(), "log")
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=8)
+NAMES = NAMES.map(str.strip).filter(bool)
+
+
+@given(
+    st.lists(
+        st.tuples(NAMES, NAMES, st.integers(1, 30), st.integers(1, 9), st.integers(0, 1)),
+        min_size=1, max_size=12,
+    ),
+    st.sampled_from(",;\t"), st.integers(30, 200),
+)  # fmt: skip
+@settings(max_examples=150, deadline=None)
+def test_what_is_written_is_read(
+    rows: list[tuple[str, str, int, int, int]], delimiter: str, block: int
+) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter)
+    writer.writerows([["query", "document", "position", "impressions", "click"], *rows])
+    before = log_blocks.BLOCK_BYTES
+    try:
+        log_blocks.BLOCK_BYTES = max(block, 2 * max(map(len, out.getvalue().split("\r\n"))) + 40)
+        assert as_rows(parse_log(out.getvalue())) == [tuple(row) for row in rows]
+    finally:
+        log_blocks.BLOCK_BYTES = before
+
+
+CELLS = st.one_of(
+    st.integers(0, 10**12).map(str), st.integers(0, 99).map("{:03d}".format),
+    st.sampled_from(["", " 1", "+1", "-1", "0x1", "1.0", "1e2", "1_0", "\u0661", "2147483648"]),
+)  # fmt: skip
+
+
+@given(st.lists(CELLS, min_size=1, max_size=6), st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_columns_of_digits_alone_are_read_at_once(cells: list[str], start: int) -> None:
+    texts = pa.array(["7x"] * start + cells, pa.string())[start:]
+    found = digits_of(texts)
+    usual = all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells)
+    assert (found is not None) == usual
+    if found is not None:
+        assert found.tolist() == [int(cell) for cell in cells]
+
+
+def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "doc": ["a", "b", "c", "d", "e"], "rank": pa.array([1, 2, 3, 4, 5], pa.uint8()),
+            "click": pa.array([1, 0, -1, 2**60, 3]), "views": pa.array([3, 2, 1, 1, 4], pa.int16()),
+        }
+    )  # fmt: skip
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet")
+    assert [(f.kind, f.first) for f in log.faults] == [
+        ("a click that is no whole number of 0 or more", 3),
+        ("a click that is too large (2^53 or more)", 4),
+    ]
+    assert log.clicks.tolist() == [1, 0, 3]
+    assert log.impressions.tolist() == [3, 2, 4]
+
+
+def test_mutated_logs_are_read_or_refused_in_one_sentence() -> None:
+    rng = random.Random(7)
+    packed = io.BytesIO()
+    pq.write_table(pa.table({"doc": ["a", "b"], "rank": [1, 2], "click": [0, 1]}), packed)
+    seeds = [
+        (HEADER + ROWS).encode(), gzip.compress((HEADER + ROWS).encode()), packed.getvalue(),
+        b"que\rry,document,pos\n1,2,3\n",
+        b'qid;doc;pos;click;views\nq;"a;b";0;1;3\nq;"c\nd";1;0;2\n',
+    ]  # fmt: skip
+    noise = [b'"', b"\n", b"\r", b",", b";", b"\0", b"\xff", b"nan", b"-1", b"1e999", b"\t"]
+    for _ in range(600):
+        data = bytearray(rng.choice(seeds))
+        for _ in range(rng.randint(1, 4)):
+            place = rng.randrange(len(data) + 1)
+            if rng.random() < 0.5:
+                data[place:place] = rng.choice(noise)
+            else:
+                data[place : place + rng.randint(1, 6)] = bytes(rng.choices(range(256), k=2))
+        try:
+            log = parse_log(bytes(data), "log")
+            preview_log(bytes(data), "log")
+        except InputError as error:
+            assert "\n" not in str(error)
+        else:
+            assert np.all(log.clicks <= log.impressions)
+            assert log.position.min() >= 1
+
+
+def test_positions_of_parquet_files_that_no_list_has_are_left_out() -> None:
+    table = pa.table({"document": ["a", "b"], "position": [1, 99_999_999_999], "click": [1, 1]})
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    log = parse_log(stream.getvalue(), "log.parquet")
+    assert log.position.tolist() == [1]
+    assert [(fault.first, fault.clicks) for fault in log.faults] == [(2, 1)]

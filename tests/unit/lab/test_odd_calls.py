@@ -1,0 +1,131 @@
+"""Scores without end, and arguments of a wrong kind, on the way from own data to evidence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.errors import InputError
+from ultr_core.inspection import expected_ranks, inspect_scores
+from ultr_core.lab.interleaving import interleave
+from ultr_core.lab.production import hand_made_weights, train_production_ranker
+from ultr_core.own_data import (
+    compare_rankers,
+    compare_with_shown,
+    evaluate_ranker,
+    fit_from_log,
+    fold_scores,
+)
+from ultr_core.own_data.clicks import simulate_own_log
+from ultr_core.proofs import default_world, draw_users
+from ultr_core.settings import Settings
+from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts
+
+CORPUS = Corpus(
+    np.random.default_rng(0).random((12, 3)), [1, 0, 0, 3, 0, 3, 1, 0, 3, 0, 0, 0], [0, 4, 8, 12]
+)
+PRESENTED = np.tile([1, 2, 3, 4], 3)
+CURVE = PowerLaw(1.0)
+USERS = PositionModel(CURVE, eps_minus=0.2)
+RELEVANT = CORPUS.grades >= 1
+LOG = simulate_counts(
+    USERS.click_probability(RELEVANT, PRESENTED), PRESENTED, CORPUS.query_offsets, 300, 0
+)
+FIT = fit_from_log(CORPUS, LOG, CURVE, cost=1.0)
+
+
+@pytest.mark.parametrize("score", [np.inf, -np.inf])
+def test_equally_infinite_scores_are_tied(score: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = evaluate_ranker(CORPUS, LOG, np.full(12, score), CURVE)
+        assert inspect_scores(np.full(12, score), CORPUS).findings[0].value == 12
+    flat = evaluate_ranker(CORPUS, LOG, np.zeros(12), CURVE)
+    assert found.tied == flat.tied == 12
+    assert found.as_dict() == flat.as_dict()
+
+
+def test_infinite_scores_beside_others_keep_their_places() -> None:
+    scores = [np.inf, 1.0, np.inf, -np.inf]
+    assert expected_ranks(scores, np.array([0, 4])).tolist() == [1.5, 3, 1.5, 4]
+    both = np.tile([np.inf, 3.0, np.inf, -np.inf], 3)
+    as_numbers = np.tile([9.0, 3.0, 9.0, 1.0], 3)
+    for compare in (
+        lambda s: compare_with_shown(LOG, s, CURVE, name="it"),
+        lambda s: compare_rankers(LOG, s, np.arange(12.0), CURVE, names=("it", "other")),
+    ):
+        assert compare(both).estimate == compare(as_numbers).estimate
+
+
+def test_whole_scores_that_differ_by_less_than_a_float_can_tell_are_no_ties() -> None:
+    scores = np.array([2**60, 2**60 + 1])
+    assert expected_ranks(scores, np.array([0, 2])).tolist() == [2, 1]
+
+
+MASKED = np.ma.array(np.arange(12.0), mask=np.arange(12) == 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: evaluate_ranker(CORPUS, LOG, np.full(12, np.nan), CURVE), "score of document 0"),
+        (lambda: evaluate_ranker(CORPUS, LOG, MASKED, CURVE), "1 of 12 entries are masked"),
+        (lambda: evaluate_ranker(CORPUS, LOG, ["a"] * 12, CURVE), "not text"),
+        (lambda: evaluate_ranker(CORPUS, LOG, np.ones(12), (1, 0.5)), "must be a curve such as"),
+        (lambda: evaluate_ranker(CORPUS, None, np.ones(12), CURVE), "click log is None"),
+        (lambda: evaluate_ranker(CORPUS, LOG, np.ones(12), CURVE, clip="x"), "threshold is 'x'"),
+        (lambda: compare_with_shown(LOG, np.ones(12), None, name="it"), "curve is None"),
+        (lambda: compare_with_shown(5, np.ones(12), CURVE, name="it"), "click log is 5"),
+        (lambda: fit_from_log(CORPUS, LOG, CURVE, seed=-1), "seed must be .* not -1"),
+        (lambda: fit_from_log(CORPUS, LOG, CURVE, seed="x"), "seed must be .* not 'x'"),
+        (lambda: fit_from_log(CORPUS, LOG, (1, 0.5)), "must be a curve such as"),
+        (lambda: fit_from_log(CORPUS, CORPUS, CURVE), "must be a ClickLog"),
+        (lambda: fit_from_log(CORPUS, LOG, CURVE, method="clipped", clip="x"), "threshold is 'x'"),
+        (lambda: fold_scores(CORPUS, LOG, FIT, seed=-1), "seed must be"),
+        (lambda: train_production_ranker(CORPUS, 1, -1), "seed must be"),
+        (lambda: hand_made_weights(CORPUS, 1, -1), "seed must be"),
+        (lambda: synthetic_splits(1.5), "corpus seed is 1.5"),
+        (lambda: synthetic_splits(-1), "corpus seed is -1"),
+        (lambda: simulate_own_log(CORPUS, Settings(), rankers=1.5), "whole number from 1 to 5"),
+        (lambda: draw_users(default_world(), 1.5, 0), "1.5 users cannot be drawn"),
+        (lambda: draw_users(default_world(), 5, -1), "seed must be"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_in_one_sentence(call: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        call()
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"queries": 1.5}, "number of queries to show is 1.5"),
+        ({"queries": 10**12}, "from 1 to 100,000,000"),
+        ({"seed": -1}, "seed must be"),
+        ({"relevance": RELEVANT[:5]}, "every document needs one of both"),
+        ({"ranks_b": PRESENTED[:5]}, "every document needs one of both"),
+        ({"ranks_a": PRESENTED - 1}, "counted from 1, but there is a rank 0"),
+    ],
+)
+def test_interleaving_of_no_use_is_refused(change: dict[str, Any], words: str) -> None:
+    given = {
+        "relevance": RELEVANT,
+        "ranks_a": PRESENTED,
+        "ranks_b": PRESENTED,
+        "query_offsets": CORPUS.query_offsets,
+        "queries": 5,
+        "seed": 0,
+    } | change
+    with pytest.raises(InputError, match=words):
+        interleave(USERS, **given)  # type: ignore[arg-type]
+
+
+def test_documents_that_were_never_shown_do_not_stop_a_comparison() -> None:
+    log = ClickLog([0, 1], [1, 2], [9, 9], [4, 1], 9, [0, 3])
+    found = compare_with_shown(log, [3.0, 2.0, 1.0], CURVE, name="it")
+    assert found.estimate.value == 0

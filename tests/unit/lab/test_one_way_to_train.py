@@ -1,0 +1,110 @@
+"""One way from clicks to a ranker: estimators that count impressions, judges, thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ultr_core.errors import InputError
+from ultr_core.lab import METHODS, Logs, World, build_world, simulate_logs, train_method
+from ultr_core.lab.methods import LOG_FIELDS, ClickData, Method, method_of
+from ultr_core.lab.training import select, usable_clips
+from ultr_core.learners import LEARNERS, SVM
+from ultr_core.own_data.fitting import FIT_METHODS
+from ultr_core.propensity import CLIP_GRID, ESTIMATORS, Belief, Estimator, RowNumbers
+from ultr_core.settings import Settings
+from ultr_core.studies.cells import STUDY_METHODS
+from ultr_core.users import ClickLog, Cutoff, PowerLaw
+
+SETTINGS = Settings(clicks=3_000)
+SPREAD, MINUS = 0.9, 0.1
+
+
+def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
+    """u = 1 / (p (eps+ - eps-)), v = -eps- / (eps+ - eps-), for the noise of the settings."""
+    p = belief.curve.at(log.rank)
+    return RowNumbers(1.0 / (p * SPREAD), -MINUS / SPREAD)
+
+
+AFFINE = Estimator(
+    "affine", "Affine", "", "", "constant noise", "", numbers=_affine, needs=("curve",)
+)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build_world(SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def logs(world: World) -> Logs:
+    return simulate_logs(world, SETTINGS, 0)
+
+
+def data_of(world: World, logs: Logs) -> ClickData:
+    parts = world.splits
+    return ClickData(
+        parts.train, logs.train, parts.validation, logs.validation, Belief(PowerLaw(1.0))
+    )
+
+
+def test_an_estimator_that_counts_impressions_trains_and_is_validated(
+    world: World, logs: Logs
+) -> None:
+    method = Method("affine", "Affine", "", LOG_FIELDS, AFFINE)
+    found = train_method(world, SETTINGS, 0, method, logs)
+    assert found.method == "affine"
+    assert found.gap <= 1e-3
+    # A floor shifts all documents of a query alike: for constant noise it is the IPS ranker, but
+    # for queries all of whose documents were clicked; validation differs by a constant.
+    ips = train_method(world, SETTINGS, 0, "propensity", logs)
+    assert found.test.risk == pytest.approx(ips.test.risk, abs=1.5)
+
+
+def test_a_method_may_be_judged_by_another_estimate(world: World, logs: Logs) -> None:
+    data = data_of(world, logs)
+    costs = (0.1, 10.0)
+    naive = METHODS["naive"]
+    own = select(naive, data, costs=costs).estimates
+    other = select(replace(naive, validated_by=ESTIMATORS["ips"]), data, costs=costs).estimates
+    assert own.shape == other.shape == (1, 2)
+    assert np.all(other > own)
+
+
+def test_thresholds_that_clip_nothing_new_are_tried_once(world: World, logs: Logs) -> None:
+    data = replace(data_of(world, logs), belief=Belief(PowerLaw(0.0)))
+    assert select(METHODS["clipped"], data, costs=(1.0,)).estimates.shape == (1, 1)
+
+
+def test_a_click_without_propensity_leaves_the_thresholds_above_0(logs: Logs) -> None:
+    belief = Belief(Cutoff(PowerLaw(1.0), 3))
+    assert usable_clips(ESTIMATORS["clipped"], logs.train, belief) == CLIP_GRID[1:]
+    assert usable_clips(ESTIMATORS["clipped"], logs.train, Belief(PowerLaw(1.0))) == CLIP_GRID
+    # Where none is usable the estimator says why, once it is asked.
+    assert usable_clips(ESTIMATORS["ips"], logs.train, belief) == (0.0,)
+
+
+def test_what_learns_from_no_clicks_is_not_trained(world: World, logs: Logs) -> None:
+    with pytest.raises(InputError, match="does not learn from clicks"):
+        select(METHODS["skyline"], data_of(world, logs))
+    assert [key for key, one in STUDY_METHODS.items() if not one.learns_from_clicks] == [
+        "production", "skyline"
+    ]  # fmt: skip
+
+
+def test_each_pair_of_estimator_and_learner_is_one_method() -> None:
+    assert method_of(ESTIMATORS["ips"]) is METHODS["propensity"]
+    assert [method_of(ESTIMATORS[key]).key for key in FIT_METHODS][:3] == [
+        "naive", "propensity", "clipped"
+    ]  # fmt: skip
+    assert all(not ESTIMATORS[key].normalised for key in FIT_METHODS)
+    other = replace(SVM, key="other", label="Other")
+    pair = method_of(ESTIMATORS["ips"], other)
+    assert (pair.key, pair.label) == ("ips-other", "IPS, Other")
+    assert method_of(AFFINE).label == "Affine"
+    for method in STUDY_METHODS.values():
+        ways = (method.estimator, method.trainer, method.ranker)
+        assert sum(way is not None for way in ways) == 1, method.key
+        assert method.learner.key in LEARNERS

@@ -1,0 +1,220 @@
+"""What the page on a reader's own data adds to the commands: samples, folds, comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.errors import InputError
+from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.files import parse_corpus, parse_log, parse_proprank, parse_scores
+from ultr_core.inspection import join_log
+from ultr_core.learners import fit_ranker
+from ultr_core.learners.problem import Progress
+from ultr_core.own_data.comparison import (
+    RankerDifference,
+    compare_rankers,
+    compare_with_shown,
+    shown_ranks,
+    truth_sentence,
+)
+from ultr_core.own_data.curves import curve_for_log, training_file
+from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.own_data.fitting import fit_from_log, fits_of, part_of_log
+from ultr_core.own_data.folds import FOLDS, fold_scores
+from ultr_core.own_data.samples import sample_corpus, sample_files
+from ultr_core.propensity import ips_weights
+from ultr_core.risk import Estimate
+from ultr_core.users import ClickLog, PowerLaw, simulate_counts
+
+CURVE = PowerLaw(1.0)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return parse_corpus(sample_files()["corpus"].data, "sample")
+
+
+@pytest.fixture(scope="module")
+def clicks(corpus: Corpus) -> ClickLog:
+    return join_log(parse_log(sample_files()["log"].data), corpus).clicks
+
+
+def test_samples_read_back_as_what_they_are(corpus: Corpus, clicks: ClickLog) -> None:
+    made = sample_corpus()
+    assert corpus.document_ids == made.document_ids
+    np.testing.assert_array_equal(corpus.features, made.features)
+    assert parse_scores(sample_files()["scores"].data, corpus).size == corpus.n_documents
+    assert clicks.total_clicks > 10_000
+
+
+def test_what_users_saw_is_no_better_than_itself(corpus: Corpus) -> None:
+    scores = np.arange(corpus.n_documents, dtype=np.float64)
+    ranks = rank_documents(scores, corpus.query_offsets)
+    log = simulate_counts(
+        np.full(corpus.n_documents, 0.3), ranks, corpus.query_offsets, 5_000, seed=0
+    )
+    seen = np.bincount(log.document, log.impressions, corpus.n_documents) > 0
+    np.testing.assert_array_equal(shown_ranks(log)[seen], ranks[seen])
+    found = compare_with_shown(log, scores, CURVE, name="it")
+    assert found.estimate is not None
+    assert found.estimate.value == 0
+    assert "cannot tell" in found.sentence
+
+
+def test_a_document_that_moved_counts_with_its_mean_rank() -> None:
+    log = ClickLog(
+        document=np.array([0, 0, 1, 1]), rank=np.array([1, 2, 2, 1]),
+        impressions=np.array([3, 1, 3, 1]), clicks=np.array([3, 1, 0, 0]),
+        query_draws=4, query_offsets=np.array([0, 2]), draws=np.array([4]),
+    )  # fmt: skip
+    np.testing.assert_array_equal(shown_ranks(log), [1.25, 1.75])
+    # Clicks weigh 3 + 2 in 4 draws; the reversed ranking has the clicked document at rank 2.
+    worse = compare_with_shown(log, np.array([0.0, 1.0]), CURVE, name="the reverse")
+    assert worse.estimate.value == pytest.approx(5 / 4 * (2 - 1.25))
+    better = compare_with_shown(log, np.array([1.0, 0.0]), CURVE, name="the best")
+    assert better.estimate.value == pytest.approx(5 / 4 * (1 - 1.25))
+
+
+@pytest.mark.parametrize(("reach", "verdict"), [(0.1, "say that"), (9.0, "cannot tell")])
+def test_a_verdict_names_rankers_as_they_are(reach: float, verdict: str) -> None:
+    found = Estimate(-0.5, reach / 2, -0.5 - reach, -0.5 + reach, 9, 9.0)
+    sentence = RankerDifference("mine.json", "what users saw", found).sentence
+    assert sentence.startswith(f"These clicks {verdict} mine.json ")
+
+
+def test_a_difference_is_that_of_the_estimates(corpus: Corpus, clicks: ClickLog) -> None:
+    one, other = np.random.default_rng(0).normal(size=(2, corpus.n_documents))
+    found = compare_rankers(clicks, one, other, CURVE, names=("one", "other"))
+    values = [
+        evaluate_ranker(corpus, clicks, scores, CURVE).reports["ips"].estimate
+        for scores in (one, other)
+    ]
+    assert values[0] is not None
+    assert values[1] is not None
+    assert found.estimate.value == pytest.approx(values[0].value - values[1].value)
+    back = compare_rankers(clicks, other, one, CURVE, names=("other", "one"))
+    assert back.estimate.value == pytest.approx(-found.estimate.value)
+    assert {"better", "worse", "cannot"} & set(found.sentence.split())
+
+
+def test_a_querys_scores_come_from_rankers_without_its_clicks(
+    corpus: Corpus, clicks: ClickLog
+) -> None:
+    fit = fit_from_log(corpus, clicks, CURVE, cost=0.1)
+    scores = fold_scores(corpus, clicks, fit)
+    # Clicks of one query do not change what ranks it: without them the others' folds are dealt
+    # anew, so the ranker of its fold is rebuilt here from the definition.
+    useful = np.flatnonzero(
+        (np.add.reduceat(clicks.clicks_per_document, corpus.query_offsets[:-1]) > 0)
+        & (corpus.sizes > 1)
+    )
+    order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(1,))).permutation(useful)
+    held = order[2::FOLDS]
+    rest = np.setdiff1d(np.arange(corpus.n_queries), held)
+    weights = ips_weights(part_of_log(corpus, clicks, rest), CURVE)
+    ranker = fit_ranker(corpus.subset(rest), weights, cost=0.1, tolerance=1e-3)
+    documents = np.concatenate([np.arange(*corpus.query_offsets[q : q + 2]) for q in np.sort(held)])
+    np.testing.assert_allclose(scores[documents], ranker.score(corpus)[documents], rtol=1e-12)
+
+
+def test_too_few_clicked_queries_have_no_folds(corpus: Corpus, clicks: ClickLog) -> None:
+    fit = fit_from_log(corpus, clicks, CURVE, cost=0.1)
+    one = part_of_log(corpus, clicks, np.array([0]))
+    with pytest.raises(InputError, match="held out"):
+        fold_scores(corpus.subset([0]), one, fit)
+
+
+def test_the_trained_ranker_looks_better_on_its_own_clicks(
+    corpus: Corpus, clicks: ClickLog
+) -> None:
+    fit = fit_from_log(corpus, clicks, CURVE, cost=1.0)
+    own = compare_with_shown(clicks, fit.ranker.score(corpus), CURVE, name="own")
+    fair = compare_with_shown(clicks, fold_scores(corpus, clicks, fit), CURVE, name="fair")
+    assert own.estimate.value < fair.estimate.value
+
+
+def test_a_threshold_of_0_is_said_to_be_no_clipping(corpus: Corpus, clicks: ClickLog) -> None:
+    fit = replace(fit_from_log(corpus, clicks, CURVE, cost=0.1), method="clipped")
+    assert "validation chose not to clip (τ = 0), C = 0.1" in replace(fit, clip=0.0).sentence
+    assert ", clipped at τ = 0.05, C" in replace(fit, clip=0.05).sentence
+    assert "clip" not in replace(fit, method="ips").sentence
+
+
+@pytest.mark.parametrize("method", ["naive", "ips", "clipped"])
+def test_a_callback_sees_every_fit_and_can_end_it(
+    corpus: Corpus, clicks: ClickLog, method: str
+) -> None:
+    fits = last = 0
+
+    def count(progress: Progress) -> None:
+        nonlocal fits, last
+        fits += progress.iteration <= last or not fits
+        last = progress.iteration
+
+    fit_from_log(corpus, clicks, CURVE, method=method, callback=count)
+    assert 3 <= fits <= fits_of(method, None, None)
+
+    def end(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_from_log(corpus, clicks, CURVE, method=method, callback=end)
+
+
+def test_the_truth_is_inside_or_outside_of_each_interval(corpus: Corpus, clicks: ClickLog) -> None:
+    scores = np.random.default_rng(1).normal(size=corpus.n_documents)
+    found = evaluate_ranker(corpus, clicks, scores, CURVE)
+    assert found.true is not None
+    naive = found.reports["naive"].estimate
+    assert naive is not None
+    assert naive.high < found.true.risk_of_log
+    assert "outside that of Naive" in truth_sentence(found)
+    missed = replace(found, true=replace(found.true, risk_of_log=1e6))
+    labels = [report.label for report in found.risks]
+    named = f"{', '.join(labels[:-1])} and {labels[-1]}"
+    assert labels[:3] == ["Naive", "IPS", "Clipped, τ = 0.1"]
+    assert truth_sentence(missed).endswith(f"lies outside the interval of {named}.")
+
+
+def test_a_log_without_clicks_is_no_finding(corpus: Corpus, clicks: ClickLog) -> None:
+    silent = replace(clicks, clicks=np.zeros_like(clicks.clicks))
+    scores = np.random.default_rng(1).normal(size=corpus.n_documents)
+    found = evaluate_ranker(corpus, silent, scores, CURVE)
+    for report in found.reports.values():
+        assert report.estimate is None
+        assert report.words.startswith("There is no click in ")
+        numbers = report.as_dict()
+        assert [numbers[part] for part in ("value", "low", "high")] == [None] * 3
+    assert found.sentence == found.reports["ips"].words
+    assert truth_sentence(found) == ""
+    with pytest.raises(InputError, match="no estimate"):
+        evidence_figure(found)
+    for against in (
+        compare_with_shown(silent, scores, CURVE, name="it"),
+        compare_rankers(silent, scores, -scores, CURVE, names=("it", "that")),
+    ):
+        assert against.estimate is None
+        assert "nothing can be estimated" in against.sentence
+        assert "+0.00" not in against.sentence
+        assert [against.as_dict()[part] for part in ("difference", "low", "high")] == [None] * 3
+
+
+def test_a_curve_is_carried_on_only_when_asked() -> None:
+    log = parse_log("query,document,position,click\nq,a,1,1\nq,b,4,1\n")
+    assert curve_for_log([1.0, 0.5], log, carry_on=True).at([4]).tolist() == [0.5]
+    assert len(curve_for_log([1.0, 0.5], log).values) == 2  # type: ignore[union-attr]
+    assert len(curve_for_log([1.0, 0.5], None, carry_on=True).values) == 2  # type: ignore[union-attr]
+
+
+def test_the_training_file_holds_the_weights(corpus: Corpus, clicks: ClickLog) -> None:
+    few = part_of_log(corpus, clicks, np.arange(20))
+    small = corpus.subset(np.arange(20))
+    weights = ips_weights(few, CURVE)
+    _, back = parse_proprank(training_file(small, weights), "training.txt.gz")
+    assert np.count_nonzero(back.values) == np.count_nonzero(weights.values)
+    assert back.clicks == weights.clicks

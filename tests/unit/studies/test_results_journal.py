@@ -1,0 +1,65 @@
+"""The file of finished cells on a disk that fills: one sentence, and what was written is kept."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ultr_core.errors import InputError
+from ultr_core.studies.cells import CellResult
+from ultr_core.studies.journal import open_journal, read_journal
+
+HEADER = {"setting": {"--seed": 0}}
+
+
+def cell(number: int) -> CellResult:
+    return CellResult(
+        key=f"cell {number}", losses={"sum": 1.5}, agreement=0.5, cost=0.1, clip=0.0, gap=0.0,
+        clicks=10, query_draws=20, noise_share=0.1, seconds=1.0, peak_mib=100.0,
+    )  # fmt: skip
+
+
+@contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """No file of this process may grow beyond ``size`` bytes, as on a disk without room."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_is_told_once_and_finished_cells_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    with open_journal(path, HEADER) as journal:
+        journal.append(cell(0))
+    room = path.stat().st_size + 20  # a line is longer
+    with (
+        pytest.raises(InputError, match="cannot be written") as told,
+        files_up_to(room),
+        open_journal(path, HEADER) as journal,
+    ):
+        journal.append(cell(1))
+    assert str(path) in str(told.value)
+    assert str(told.value).count(". ") == 0
+    with open_journal(path, HEADER) as journal:
+        assert list(journal.done) == ["cell 0"]
+        journal.append(cell(1))
+    assert list(read_journal(path)[1]) == ["cell 0", "cell 1"]
+
+
+def test_a_disk_without_room_for_the_header_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    with (
+        pytest.raises(InputError, match="cannot be written"),
+        files_up_to(10),
+        open_journal(path, HEADER),
+    ):
+        pass
+    with open_journal(path, HEADER) as journal:
+        assert not journal.done

@@ -1,0 +1,117 @@
+"""Sentences that read a study: they claim what the intervals show, and no more."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.made_up_studies import made_up, noise, opposite, papers_loss
+from ultr_core.risk import NO_INTERVAL, interval_over_draws
+from ultr_core.studies import FIGURES, LOSSES, Point, StudyResult, read_study, shipped_result
+
+VERDICTS = {
+    "learning-curve": ("the weighted ranker beats the naive one", "loses to the naive one"),
+    "bias": (
+        "More bias hurts the naive ranker more than the weighted one.",
+        "More bias hurts the weighted ranker more than the naive one.",
+    ),
+    "noise": (
+        "More click noise hurts the naive ranker more than the weighted one.",
+        "More click noise hurts the weighted ranker more than the naive one.",
+    ),
+    "misspecification": (
+        "assuming too much (1.5), it beats the naive one.",
+        "assuming too much (1.5), it loses to the naive one.",
+    ),
+    "map-noise": ("in 6 of 9 places of the map and loses in none; in the other 3", "loses in 6."),
+    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 3."),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_reading_begins_with_a_verdict_that_follows_the_numbers(name: str) -> None:
+    for loss, verdict in zip((papers_loss, opposite), VERDICTS[name], strict=True):
+        assert verdict in read_study(made_up(name, loss))
+    words = read_study(made_up(name, noise))
+    assert not any(verdict in words for verdict in VERDICTS[name])
+
+
+def crossing(method: str, point: Point, draw: int) -> float:
+    """Naive surely ahead up to 2,000 clicks, weighting from 170,000 on, both level between."""
+    if method != "propensity":
+        return {"production": 13.0, "skyline": 10.0}.get(method, 11.0)
+    clicks = point.settings.clicks
+    mean = {500: 0.5, 2_000: 0.4, 9_000: 0.1, 45_000: -0.1, 170_000: -0.5}[clicks]
+    return 11.0 + mean + 0.1 * (draw - 2)
+
+
+def test_a_ranker_is_ahead_only_where_the_interval_of_the_difference_excludes_zero() -> None:
+    words = read_study(made_up("learning-curve", crossing))
+    assert words.endswith(
+        "With 500 to 2,000 clicks the naive ranker is ahead, with 9,000 to 45,000 the two cannot "
+        "be told apart (the interval of the difference holds 0), with 170,000 weighting is ahead."
+    )
+    everywhere = read_study(made_up("learning-curve", papers_loss))
+    assert "At every number of clicks here" not in everywhere
+    naive = read_study(made_up("learning-curve", opposite))
+    assert "At every number of clicks here the naive ranker is ahead." in naive
+    level = read_study(made_up("learning-curve", noise))
+    assert "At every number of clicks here the two cannot be told apart" in level
+    assert "ahead" not in level
+
+
+def test_nothing_is_told_of_places_that_have_one_finished_log() -> None:
+    for name in VERDICTS:
+        whole = made_up(name, papers_loss)
+        first = {key: cell for key, cell in whole.done.items() if key.endswith("draw=0")}
+        words = read_study(StudyResult(whole.plan, whole.loss, first, whole.world))
+        assert not re.search(r"ahead|beats the naive one|loses to|hurts the|gains on", words), words
+        assert "beats the naive ranker" not in words and "holds 0" not in words
+
+
+def test_harm_is_compared_only_where_its_difference_can_be_told() -> None:
+    assert read_study(made_up("bias", noise)).startswith(
+        "Whether more bias hurts one ranker more than the other cannot be told."
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_shipped_headline_agrees_with_the_interval_at_every_number_of_clicks(loss: str) -> None:
+    result = shipped_result("learning-curve", LOSSES[loss])
+    words = read_study(result)
+    spans = re.findall(
+        r"[Ww]ith ([\d,]+)(?: to ([\d,]+))?(?: clicks)? (the naive ranker|weighting) is", words
+    )
+    claimed = {"the naive ranker": set[float](), "weighting": set[float]()}
+    for first, last, who in spans:
+        low, high = (float(end.replace(",", "")) for end in (first, last or first))
+        claimed[who] |= {point.x for point in result.plan.points if low <= point.x <= high}
+    gains = {
+        point.x: interval_over_draws(
+            list(result.excess(("naive", point), ("propensity", point)).values())
+        )
+        for point in result.plan.points
+    }
+    assert claimed["weighting"] == {x for x, gain in gains.items() if gain.low > 0}
+    assert claimed["the naive ranker"] == {x for x, gain in gains.items() if gain.high < 0}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_one_click_log_is_said_to_have_no_interval_and_gives_no_half_of_one(name: str) -> None:
+    words = read_study(made_up(name, papers_loss, draws=1))
+    assert words.endswith(NO_INTERVAL)
+    assert "±" not in words
+    assert not re.search("beats|ahead|loses|hurts the|holds 0", words)
+    assert NO_INTERVAL not in read_study(made_up(name, papers_loss))
+
+
+def test_readings_say_which_way_is_better_and_never_that_an_interval_is_nothing() -> None:
+    for name in FIGURES:
+        for loss in LOSSES.values():
+            steady = made_up(name, lambda *place: round(papers_loss(*place[:2], 2), 2))
+            words = read_study(StudyResult(steady.plan, loss, steady.done, steady.world))
+            assert loss.direction in words
+            assert "±" not in words  # every draw gives the same
+            close = made_up(name, lambda *place: papers_loss(*place) + 1e-4 * place[2])
+            assert "± 0.00 " not in read_study(close).replace(",", " ").replace(")", " ")

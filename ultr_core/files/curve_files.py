@@ -1,0 +1,135 @@
+"""Propensity curves as CSV files: columns ``rank`` and ``propensity``."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ultr_core.errors import InputError, named, number_in_text, quoted
+from ultr_core.files.disk import lines_of, read_text, writing
+from ultr_core.files.tables import DELIMITERS, delimiter_of
+from ultr_core.limits import CURVE_RANKS
+from ultr_core.propensity.curves import RelativeCurve, table_curve
+from ultr_core.users.examination import TableCurve
+from ultr_core.words import counted
+
+RANK_NAMES = ("rank", "position", "pos")
+PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
+
+
+def curve_text(values: Sequence[float]) -> str:
+    """CSV text of a curve, one line for each rank from 1, with all digits."""
+    lines = [f"{rank},{value!r}" for rank, value in enumerate(map(float, values), start=1)]
+    return "\n".join(["rank,propensity", *lines]) + "\n"
+
+
+def write_curve(path: str | Path, values: Sequence[float]) -> None:
+    """Write a curve [ranks] to a CSV file; raises InputError if the file cannot be written."""
+    text = curve_text(values)
+    with writing(path, "The curve") as file:
+        file.write(text)
+
+
+def read_curve(path: str | Path) -> TableCurve | RelativeCurve:
+    """Read a propensity curve from a CSV file; see `parse_curve`."""
+    return _curve(read_curve_values(path), named(path))
+
+
+def read_curve_values(path: str | Path) -> list[float]:
+    """Read the numbers of a propensity curve from a CSV file; see `parse_curve_values`."""
+    return parse_curve_values(read_text(path, "The curve"), named(path))
+
+
+def parse_curve(text: str, name: str = "the curve") -> TableCurve | RelativeCurve:
+    """Propensity curve from CSV text with the columns rank and propensity, of any scale.
+
+    The values of `parse_curve_values`, normalised to p_1 = 1 (see `table_curve`); beyond the last
+    rank its value holds.
+    """
+    return _curve(parse_curve_values(text, name), name)
+
+
+def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
+    try:
+        return table_curve(values)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.about) from None
+
+
+def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
+    """Numbers for ranks 1, 2, ..., K, as they stand in CSV text, [K].
+
+    Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
+    InputError that names the line of the first fault, or the rank that has no propensity.
+    """
+    found = _found(_lines(text, name), name)
+    if not found:
+        raise InputError(f"{name} has no line with a rank and a propensity.")
+    for rank in range(1, len(found) + 1):
+        if rank not in found:
+            raise InputError(
+                f"{name} has no propensity for rank {rank}; every rank from 1 to {max(found):,} "
+                "needs one."
+            )
+    return [found[rank] for rank in sorted(found)]
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of each line that is not blank."""
+    delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES), name)
+    rows = csv.reader(lines_of(text, name), delimiter=delimiter)
+    try:
+        for cells in rows:
+            if any(cell.strip() for cell in cells):
+                yield rows.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"Line {rows.line_num} of {name} is no CSV: {error}.") from None
+
+
+def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float]:
+    """Propensity by rank, as the lines come."""
+    header = [cell.strip().lower() for cell in next(lines, (0, []))[1]]
+    rank_column = _column(header, RANK_NAMES, name)
+    value_column = _column(header, PROPENSITY_NAMES, name)
+    found: dict[int, float] = {}
+    for number, cells in lines:
+        where = f"Line {number} of {name}"
+        if len(cells) <= max(rank_column, value_column):
+            raise InputError(
+                f"{where} has {counted(len(cells), 'column')}; it needs {len(header)}."
+            )
+        rank = _number(cells[rank_column], f"{where}, column {header[rank_column]}")
+        value = _number(cells[value_column], f"{where}, column {header[value_column]}")
+        if rank != int(rank) or not 1 <= rank <= CURVE_RANKS.most:
+            raise InputError(
+                f"{where} has rank {rank:g}; ranks are whole numbers from 1 to "
+                f"{CURVE_RANKS.most:,}."
+            )
+        if value < 0:
+            raise InputError(f"{where} has propensity {value:g}; it must be 0 or more.")
+        if int(rank) in found:
+            raise InputError(f"{where} gives rank {int(rank)} a second time; give it once.")
+        found[int(rank)] = value
+    return found
+
+
+def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
+    for wanted in names:
+        if header.count(wanted) > 1:
+            raise InputError(f"{name} names the column {wanted} twice; once is enough.")
+        if wanted in header:
+            return header.index(wanted)
+    raise InputError(
+        f"{name} has no column {names[0]}: its first line must name the columns, such as "
+        f"rank,propensity ({', '.join(DELIMITERS.values())} between them)."
+    )
+
+
+def _number(text: str, where: str) -> float:
+    value = number_in_text(text)
+    if not math.isfinite(value):
+        point = "; write decimals with a point" if "," in text else ""
+        raise InputError(f"{where}: {quoted(text.strip())} is no number{point}.")
+    return value

@@ -1,0 +1,264 @@
+"""Corpora in LETOR/SVMlight files: one document a line, ``grade qid:ID id:value ... # comment``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from ultr_core.corpus.feature_matrix import FeatureMatrix
+from ultr_core.corpus.model import Corpus
+from ultr_core.corpus.splits import CorpusSplits
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.files.disk import directory_fault, fault_of
+from ultr_core.files.letor_cache import CacheLookup
+from ultr_core.files.letor_lines import Progress, Source
+from ultr_core.files.letor_table import (
+    DENSE_FROM_SHARE,
+    count_filled,
+    read_table,
+    side_file,
+    table_corpus,
+)
+from ultr_core.limits import OWN_FILES, Room
+
+# LETOR 4.0, MSLR and Istella; LETOR 3.0 (OHSUMED); Yahoo C14, whose first set is the paper's.
+_PARTS = {
+    "training": ("train.txt", "trainingset.txt", "set1.train.txt"),
+    "validation": (
+        "vali.txt", "valid.txt", "validation.txt", "validationset.txt", "set1.valid.txt",
+    ),
+    "test": ("test.txt", "testset.txt", "set1.test.txt"),
+}  # fmt: skip
+_MOST_NAMES_SHOWN = 8
+
+
+def load_corpus(
+    path: str | Path,
+    *,
+    groups: str | Path | Source | None = None,
+    progress: Progress | None = None,
+    cache: bool = True,
+    within: str | Path | None = None,
+) -> Corpus:
+    """Read a corpus from one LETOR file, plain or gzip.
+
+    Rows of one query need not follow each other: they are brought together in the order in which
+    the queries first occur (``Corpus.source_rows`` remembers where they were). Features are the
+    ids that occur anywhere in the file; missing ones are 0, and so are values marked as missing
+    as in Istella's files and such as are too small for float32, which ``Corpus.notices`` tells.
+    Document ids are taken from comments
+    ``# docid = X`` where each row has one.
+
+    Args:
+        path: the file.
+        groups: file, or an upload, with the number of documents of each query, one a line, for
+            rows without ``qid:``; by default a file beside it whose name has .query or .group
+            added.
+        progress: told the share of the file that has been read, after each block.
+        cache: keep the parsed form of a large file in the user's cache directory, and take it
+            from there while the file's content is the same (see ``letor_cache``).
+        within: a directory that neither the file nor its group sizes may leave, also not by a
+            link; for whoever reads on behalf of others.
+
+    Raises:
+        InputError: the file or a row cannot be used; names file, line and column.
+
+    """
+    source = Source.file(path, within=None if within is None else Path(within))
+    given = groups.path if isinstance(groups, Source) else groups
+    beside = Path(given) if given is not None else side_file(source)
+    uploaded = groups is not None and given is None  # nothing would tell it from the next one
+    lookup = CacheLookup.of(source.path, beside) if cache and not uploaded else None
+    corpus = None if lookup is None else lookup.corpus()
+    if corpus is not None:
+        if progress is not None:
+            progress(1.0)
+        return corpus
+    corpus = table_corpus(read_table(source, groups=groups, progress=progress))
+    if lookup is not None:
+        lookup.keep(corpus)
+    return corpus
+
+
+def parse_corpus(
+    data: bytes,
+    name: str,
+    *,
+    groups: str | Path | Source | None = None,
+    room: Room = OWN_FILES,
+) -> Corpus:
+    """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
+
+    groups: the file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    room: what may come of it; a server gives visitors less than their own machine would.
+    Raises InputError as `load_corpus` does.
+
+    >>> corpus = parse_corpus(b"4 qid:7 1:0.5 3:1 # first\\n0 qid:7 2:0.25\\n", "example")
+    >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()
+    ([4, 0], [0, 2], [1, 2, 3])
+    """
+    return table_corpus(read_table(Source.upload(data, name, room), groups=groups))
+
+
+def load_directory(
+    path: str | Path, *, progress: Progress | None = None, cache: bool = True
+) -> CorpusSplits:
+    """Read training, validation and test queries from a directory.
+
+    The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
+    ``test.txt``, or what OHSUMED and Yahoo's set 1 call them, each also with ``.gz``. The feature
+    columns of all three are the ids that occur in any of them.
+
+    Raises:
+        InputError: no such directory, a file missing or there twice, or not usable.
+
+    """
+    directory = checked_path(path, "The corpus")
+    if fault := directory_fault(directory):
+        raise InputError(
+            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt."
+        )
+    train, validation, test = _on_equal_columns(
+        [
+            load_corpus(file, progress=_third(progress, number), cache=cache)
+            for number, file in enumerate(_find_parts(directory))
+        ]
+    )
+    return CorpusSplits(
+        name=named(directory.name or directory),
+        train=train,
+        validation=validation,
+        test=test,
+        source="files",
+        notices=_notices(train, validation, test),
+    )
+
+
+def _third(progress: Progress | None, number: int) -> Progress | None:
+    """Progress over three files out of that over one of them."""
+    return None if progress is None else lambda share: progress((number + share) / 3)
+
+
+def _on_equal_columns(parts: list[Corpus]) -> list[Corpus]:
+    """Bring corpora to the features that occur in any of them, all dense or all sparse."""
+    ids = np.unique(np.concatenate([part.feature_ids for part in parts]))
+    cells = sum(part.n_documents for part in parts) * len(ids)
+    dense = sum(count_filled(part.features) for part in parts) > DENSE_FROM_SHARE * cells
+    done = []
+    while parts:
+        part = parts.pop(0)
+        if part.is_sparse == dense or not np.array_equal(part.feature_ids, ids):
+            part = _with_columns(part, ids, dense)
+        done.append(part)
+    return done
+
+
+def _with_columns(corpus: Corpus, ids: NDArray[np.int64], dense: bool) -> Corpus:
+    """The same corpus over more feature columns."""
+    columns = np.searchsorted(ids, corpus.feature_ids)
+    shape = (corpus.n_documents, len(ids))
+    features: FeatureMatrix
+    if dense:
+        features = np.zeros(shape, np.float32)
+        if isinstance(corpus.features, sparse.csr_array):
+            entries = corpus.features.tocoo()
+            features[entries.row, columns[entries.col]] = entries.data
+        else:
+            features[:, columns] = corpus.features
+    else:
+        part = sparse.csr_array(corpus.features)
+        features = sparse.csr_array((part.data, columns[part.indices], part.indptr), shape=shape)
+    return Corpus(
+        features=features,
+        grades=corpus.grades,
+        query_offsets=corpus.query_offsets,
+        query_ids=corpus.query_ids,
+        document_ids=corpus.document_ids,
+        feature_ids=ids,
+        source_rows=corpus.source_rows,
+        notices=corpus.notices,
+    )
+
+
+def _find_parts(directory: Path) -> list[Path]:
+    """Find the three files of a directory."""
+    found = []
+    for part, names in _PARTS.items():
+        wanted = [name + ending for name in names for ending in ("", ".gz")]
+        present = [name for name in wanted if os.path.lexists(directory / name)]
+        faults = {name: fault_of(directory / name) for name in present}
+        files = [directory / name for name, fault in faults.items() if fault is None]
+        if len(files) > 1:
+            raise InputError(
+                f"{named(directory)} holds both {files[0].name} and {files[1].name} for the {part} "
+                "queries; keep one of them."
+            )
+        if not files and present:
+            raise InputError(
+                f"{named(directory / present[0])} {faults[present[0]]}; "
+                f"a regular file with the {part} queries is needed."
+            )
+        if not files:
+            raise InputError(
+                f"{named(directory)} has no {part} file ({' or '.join(names)}, plain or with "
+                f".gz added); found there: {_listing(directory)}."
+            )
+        found.append(files[0])
+    return found
+
+
+def _listing(directory: Path) -> str:
+    """Name what a directory holds, shortened."""
+    with os.scandir(directory) as entries:
+        names = sorted(named(entry.name) + "/" * entry.is_dir() for entry in entries)
+    shown = ", ".join(names[:_MOST_NAMES_SHOWN]) or "nothing"
+    more = len(names) - _MOST_NAMES_SHOWN
+    return shown + (f" and {more} more" if more > 0 else "")
+
+
+def _notices(train: Corpus, validation: Corpus, test: Corpus) -> tuple[str, ...]:
+    """What each reader said, and where two parts are the same documents, which would mislead."""
+    pairs = (
+        ("training", train, "validation", validation),
+        ("training", train, "test", test),
+        ("validation", validation, "test", test),
+    )
+    own = [
+        f"The {part} file: {text}"
+        for part, corpus in (("training", train), ("validation", validation), ("test", test))
+        for text in corpus.notices
+    ]
+    return (
+        *own,
+        *(
+            f"The {one} and {other} files hold the same documents and grades; "
+            "results on them are not independent."
+            for one, first, other, second in pairs
+            if _same_documents(first, second)
+        ),
+    )
+
+
+def _same_documents(first: Corpus, second: Corpus) -> bool:
+    """Tell whether two corpora have the same lists, features and grades in the same order."""
+    if not np.array_equal(first.query_offsets, second.query_offsets):
+        return False
+    if not np.array_equal(first.grades, second.grades):
+        return False
+    return all(
+        np.array_equal(one, other)
+        for one, other in zip(_stored(first.features), _stored(second.features), strict=True)
+    )
+
+
+def _stored(features: FeatureMatrix) -> Sequence[NDArray[Any]]:
+    """Return the arrays that make up a feature matrix."""
+    if isinstance(features, sparse.csr_array):
+        return features.data, features.indices, features.indptr
+    return (features,)

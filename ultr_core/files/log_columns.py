@@ -1,0 +1,121 @@
+"""Which column of a click log means what: known names, the reader's own mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.files.tables import split_line
+
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "query": ("query", "query_id", "qid", "search_query"),
+        "document": (
+            "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "url",
+        ),
+        "position": ("position", "pos", "rank", "slot"),
+        "click": ("click", "clicks", "clicked", "is_click"),
+        "impressions": ("impressions", "impression", "views", "displays", "shown"),
+        "swap": ("swapped_rank", "swap_rank", "swapped_with", "swap"),
+        "ranker": ("ranker", "ranker_id", "system", "policy", "logger"),
+        "page": ("page", "page_id", "serp", "serp_id", "impression_id", "request_id"),
+        "session": ("session", "session_id", "visit", "visit_id", "user", "user_id"),
+        "propensity": ("propensity", "propensity_score", "examination", "p"),
+    }
+)  # fmt: skip
+"""Meaning of a column and the names it may have, letters of any case."""
+
+REQUIRED = ("document", "position", "click")
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Meaning to column name, from text such as ``query=search_id,document=url``.
+
+    Raises InputError for a part without "=", an unknown meaning, or a meaning given twice.
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        meaning, equals, column = part.partition("=")
+        meaning, column = meaning.strip().lower(), column.strip()
+        if not equals or not column:
+            raise InputError(
+                f"The column mapping has {quoted(part.strip())}; each part must be "
+                "meaning=column, such as query=search_id,document=url."
+            )
+        if meaning not in COLUMNS:
+            raise InputError(
+                f"The column mapping has the meaning {quoted(meaning)}; meanings are "
+                f"{', '.join(COLUMNS)}."
+            )
+        if meaning in found:
+            raise InputError(f"The column mapping gives {meaning} twice; give each meaning once.")
+        found[meaning] = column
+    return found
+
+
+def found_columns(
+    header: Sequence[str], mapping: Mapping[str, str] | None, name: str
+) -> dict[str, int]:
+    """Place of the column of each meaning: the mapped one, else the first with a known name.
+
+    A column that is mapped serves no other meaning. Raises InputError if a mapped column does
+    not exist.
+    """
+    plain = [cell.strip().lower() for cell in header]
+    found: dict[str, int] = {}
+    for meaning, column in (mapping or {}).items():
+        if meaning not in COLUMNS:
+            raise InputError(
+                f"{quoted(meaning)} is no meaning of a column; meanings are {', '.join(COLUMNS)}."
+            )
+        if column.strip().lower() not in plain:
+            raise InputError(
+                f"{name} has no column {quoted(column)}, which was to be the {meaning}; its "
+                f"columns are {in_words(header)}."
+            )
+        found[meaning] = plain.index(column.strip().lower())
+    taken = set(found.values())
+    for meaning, aliases in COLUMNS.items():
+        if meaning in found:
+            continue
+        places = [plain.index(a) for a in aliases if a in plain and plain.index(a) not in taken]
+        if places:
+            found[meaning] = places[0]
+    return found
+
+
+def require_columns(found: Mapping[str, int], header: Sequence[str], name: str, place: str) -> None:
+    """Raise InputError for the first column that is needed and missing, or used and named twice.
+
+    place: where the columns of ``name`` are named, as "line 1".
+    """
+    for meaning in REQUIRED:
+        if meaning not in found:
+            raise InputError(
+                f"{name} has no column {meaning}: its first line must name the columns, such as "
+                f"query,document,position,click (also understood for {meaning}: "
+                f"{', '.join(COLUMNS[meaning][1:])})."
+            )
+    plain = [cell.strip().lower() for cell in header]
+    for meaning, column in found.items():
+        same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[column]]
+        if len(same) > 1:
+            raise InputError(
+                f"{name} has {len(same)} columns named {quoted(header[column])} (columns "
+                f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others in "
+                f"{place}."
+            )
+
+
+def in_words(header: Sequence[str]) -> str:
+    """The names of a header for a message, the first eight of them."""
+    names = ", ".join(quoted(cell) for cell in header[:8])
+    return names + (f" and {len(header) - 8} more" if len(header) > 8 else "")
+
+
+def split_header(line: str, mapping: Mapping[str, str] | None, name: str) -> tuple[str, list[str]]:
+    """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
+    known = {alias for aliases in COLUMNS.values() for alias in aliases}
+    known |= {column.strip().lower() for column in (mapping or {}).values()}
+    return split_line(line, known, name)

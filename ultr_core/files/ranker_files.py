@@ -1,0 +1,360 @@
+"""Fitted rankers as files: JSON with all that is known of one, and the model text of svm_light.
+
+write_ranker(ranker, "ranker.json", trained={"clicks": 45_000})
+write_svm_light_model(ranker, "model.dat")        # for svm_rank_classify
+model = read_ranker("ranker.json")                # either format, told apart by content
+model, notices = on_columns_of(corpus, model)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ultr_core.corpus.model import Corpus
+from ultr_core.errors import InputError, named, number_in_text, quoted
+from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.letor_writer import check_svm_light_ids
+from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.ranker import LinearModel, LinearRanker
+from ultr_core.limits import JSON_PARTS, RANKER_NUMBERS
+from ultr_core.words import counted
+
+FIRST_LINE = "SVM-light Version"
+
+_HEADER = (
+    "{first} V6.20\n0 # kernel type\n3 # kernel parameter -d\n1 # kernel parameter -g\n"
+    "1 # kernel parameter -s\n1 # kernel parameter -r\nempty# kernel parameter -u\n"
+    "{highest} # highest feature index\n1 # number of training documents\n"
+    "2 # number of support vectors plus 1\n"
+    "0 # threshold b, each following line is a SV (starting with alpha*y)\n"
+)
+_TOKEN = re.compile(r"\S+")
+_KERNEL_LINE, _VECTORS_FROM_LINE = 2, 12
+
+
+def svm_light_text(model: LinearModel) -> str:
+    """Model text of a linear model; every feature is written, those with coefficient 0 too.
+
+    Raises InputError for a feature id that svm_light does not know: 0, or above 99,999,999.
+    """
+    ids = model.feature_ids.tolist()
+    check_svm_light_ids(model.feature_ids)
+    pairs = " ".join(
+        f"{number}:{value!r}"
+        for number, value in zip(ids, model.coefficients.tolist(), strict=True)
+    )
+    return _HEADER.format(first=FIRST_LINE, highest=ids[-1]) + f"1 {pairs} #\n"
+
+
+def write_svm_light_model(model: LinearModel, path: str | Path) -> None:
+    """Write `svm_light_text` to a file; raises InputError if that cannot be done."""
+    text = svm_light_text(model)
+    with writing(path, "The model") as file:
+        file.write(text)
+
+
+def parse_svm_light_model(text: str, name: str) -> LinearModel:
+    """A linear model out of svm_light model text: w = sum of alpha x support vector.
+
+    The threshold does not change a ranking and is not kept. Raises InputError that names the line.
+    """
+    RANKER_NUMBERS.require(text.count(":"), name)
+    text = text.rstrip()
+    lines = lines_of(text, name, comments=True)
+    head = list(islice(lines, _VECTORS_FROM_LINE - 1))
+    if text.count("\n") + 1 < _VECTORS_FROM_LINE:
+        raise InputError(
+            f"{name} ends after line {len(head)}; a model of svm_light has "
+            f"{_VECTORS_FROM_LINE - 1} lines of settings and then its vectors."
+        )
+    kernel = head[_KERNEL_LINE - 1].partition("#")[0].strip()
+    if kernel != "0":
+        raise InputError(
+            f"{name}, line {_KERNEL_LINE}: the kernel type is {quoted(kernel)}; only linear models "
+            "(type 0) can be read."
+        )
+    weights: dict[int, float] = {}
+    for number, line in enumerate(lines, _VECTORS_FROM_LINE):
+        _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
+    if not weights:
+        raise InputError(f"{name} has no feature in any vector; 'alpha id:value ...' is needed.")
+    ids = sorted(weights)
+    values = np.array([weights[feature] for feature in ids])
+    unusable = np.flatnonzero(~np.isfinite(values))
+    if unusable.size:
+        raise InputError(
+            f"{name}: the vectors add up to more than a number can hold at feature "
+            f"{ids[unusable[0]]}."
+        )
+    values.setflags(write=False)
+    return LinearModel(values, np.array(ids, np.int64))
+
+
+def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
+    """Add alpha times a vector to the weights."""
+    # One at a time: a long line of them would take many times its size.
+    tokens = (match[0] for match in _TOKEN.finditer(vector))
+    first = next(tokens, None)
+    if first is None:
+        return
+    alpha = _number(first, place, "alpha")
+    last = -1
+    for token in tokens:
+        text, _, value = token.partition(":")
+        if not (text.isascii() and text.isdigit() and len(text) <= 18):
+            raise InputError(f"{place}: {quoted(token)} is no id:value pair, as 12:0.5 is one.")
+        feature = int(text)
+        if feature <= last:
+            raise InputError(f"{place}: feature {feature} comes after {last}; ids must rise.")
+        last = feature
+        number = _number(value, place, f"the value of feature {feature}")
+        weights[feature] = weights.get(feature, 0.0) + alpha * number
+
+
+def _number(text: str, place: str, what: str) -> float:
+    value = number_in_text(text)
+    if not math.isfinite(value):
+        raise InputError(f"{place}: {what} is {quoted(text)}; a finite number is needed.")
+    return value
+
+
+__all__ = [
+    "on_columns_of",
+    "parse_ranker",
+    "parse_training_record",
+    "ranker_text",
+    "read_ranker",
+    "read_training_record",
+    "svm_light_text",
+    "write_ranker",
+    "write_svm_light_model",
+]
+
+FORMAT, VERSION = "ultr-lab linear ranker", 1
+_WHAT = "The ranker"
+_LARGEST_ID = 2**63 - 1
+_MOST_IDS_SHOWN = 5
+_LONGEST_MEASURE = 60
+
+
+def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) -> str:
+    """JSON text of a ranker: feature ids, coefficients, C, certificate, how it was trained.
+
+    All digits are kept, so that it reads back equal. ``trained`` is anything JSON can hold:
+    settings, seeds, counts. Raises InputError for what it cannot hold, NaN included.
+    """
+    known = model if isinstance(model, LinearRanker) else None
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "score": "sum of coefficient x feature; features not listed count 0",
+        "feature_ids": model.feature_ids.tolist(),
+        "coefficients": model.coefficients.tolist(),
+        "C": known.cost if known else None,
+        "certificate": asdict(known.certificate) if known else None,
+        "trained": dict(trained or {}),
+    }
+    try:
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise InputError(f"The ranker cannot be written as JSON ({error}).") from None
+
+
+def write_ranker(
+    model: LinearModel, path: str | Path, *, trained: Mapping[str, Any] | None = None
+) -> None:
+    """Write a ranker as JSON (see `ranker_text`), gzip where the name ends in ``.gz``.
+
+    Raises InputError if the file cannot be written.
+    """
+    text = ranker_text(model, trained)
+    with writing(path, _WHAT) as file:
+        file.write(text)
+
+
+def read_ranker(path: str | Path) -> LinearModel:
+    """Read a ranker from JSON or svm_light model text, plain or gzip.
+
+    A LinearRanker where the file gives C and certificate, else a LinearModel. Raises InputError
+    that names the file and what in it is wrong.
+    """
+    return _parse(read_text(path, _WHAT), named(path))
+
+
+def parse_ranker(data: bytes, name: str) -> LinearModel:
+    """A ranker out of the bytes of an upload called ``name``; see `read_ranker`."""
+    return _parse(text_of(data, name), name)
+
+
+def read_training_record(path: str | Path) -> dict[str, Any]:
+    """How a ranker in a JSON file was trained, as it was given to `write_ranker`.
+
+    Empty for model text of svm_light, which does not say it.
+    """
+    return _record(read_text(path, _WHAT), named(path))
+
+
+def parse_training_record(data: bytes, name: str) -> dict[str, Any]:
+    """`read_training_record` for the bytes of an upload called ``name``."""
+    return _record(text_of(data, name), name)
+
+
+def _record(text: str, name: str) -> dict[str, Any]:
+    if text.lstrip().startswith(FIRST_LINE):
+        return {}
+    trained = _content(text, name).get("trained")
+    return dict(trained) if isinstance(trained, dict) else {}
+
+
+def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tuple[str, ...]]:
+    """The model on the feature columns of a corpus, and sentences on what does not match.
+
+    A feature the corpus does not have is 0 in it and drops out; one the model does not know gets
+    the coefficient 0. Raises InputError if they have no feature in common.
+    """
+    if np.array_equal(corpus.feature_ids, model.feature_ids):
+        return model, ()
+    common, ours, theirs = np.intersect1d(
+        corpus.feature_ids, model.feature_ids, assume_unique=True, return_indices=True
+    )
+    if not len(common):
+        raise InputError(
+            f"The ranker knows the features {_some(model.feature_ids)} and the corpus has "
+            f"{_some(corpus.feature_ids)}: none in common, so it cannot rank these documents."
+        )
+    coefficients = np.zeros(corpus.n_features)
+    coefficients[ours] = model.coefficients[theirs]
+    unknown = np.setdiff1d(corpus.feature_ids, model.feature_ids)
+    absent = np.setdiff1d(model.feature_ids[model.coefficients != 0], corpus.feature_ids)
+    notices = []
+    if len(unknown):
+        notices.append(
+            f"The ranker does not know {_counted(unknown)} of the corpus ({_some(unknown)}) and "
+            "ignores them."
+        )
+    if len(absent):
+        notices.append(
+            f"The corpus does not have {_counted(absent)} of the ranker ({_some(absent)}); they "
+            "count as 0 in every document."
+        )
+    return LinearModel(coefficients, corpus.feature_ids), tuple(notices)
+
+
+def _counted(ids: Any) -> str:
+    return counted(len(ids), "feature")
+
+
+def _some(ids: Any) -> str:
+    shown = ", ".join(map(str, ids[:_MOST_IDS_SHOWN].tolist()))
+    return shown + (", ..." if len(ids) > _MOST_IDS_SHOWN else "")
+
+
+def _parse(text: str, name: str) -> LinearModel:
+    if text.lstrip().startswith(FIRST_LINE):
+        return parse_svm_light_model(text, name)
+    content = _content(text, name)
+    ids = _numbers(content, "feature_ids", name, whole=True)
+    coefficients = _numbers(content, "coefficients", name, whole=False)
+    if len(ids) != len(coefficients) or not ids:
+        raise InputError(
+            f"{name} has {len(ids)} feature_ids and {len(coefficients)} coefficients; as many of "
+            "each are needed, and at least one."
+        )
+    feature_ids = np.array(ids, np.int64)
+    if feature_ids[0] < 0 or (np.diff(feature_ids) <= 0).any():
+        raise InputError(f"{name}: feature_ids must be rising whole numbers of 0 or more.")
+    w = np.array(coefficients, np.float64)
+    w.setflags(write=False)
+    if content.get("C") is None or content.get("certificate") is None:
+        return LinearModel(w, feature_ids)
+    cost = content["C"]
+    if not _is_number(cost) or cost <= 0:
+        raise InputError(f"{name}: C is {quoted(cost)}; a number above 0 is needed.")
+    return LinearRanker(w, feature_ids, float(cost), _certificate(content["certificate"], name))
+
+
+def _content(text: str, name: str) -> dict[str, Any]:
+    JSON_PARTS.require(text.count("{") + text.count("["), name)
+    RANKER_NUMBERS.require(text.count(","), name)
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name}, line {error.lineno}, column {error.colno}: neither JSON ({error.msg}) nor "
+            f"a model of svm_light, which begins with '{FIRST_LINE}'."
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{name} holds JSON that no ranker needs: NaN, infinity, numbers of thousands of "
+            "digits or lists within lists without end."
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(
+            f"{name} is JSON but no ranker: it must be an object whose 'format' is '{FORMAT}'."
+        )
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"{name} has version {quoted(content.get('version'))} of the format; version "
+            f"{VERSION} is read here."
+        )
+    return content
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _numbers(content: dict[str, Any], key: str, name: str, whole: bool) -> list[Any]:
+    values = content.get(key)
+    if not isinstance(values, list):
+        raise InputError(f"{name}: {key} must be a list of numbers, not {quoted(values)}.")
+    for place, value in enumerate(values, 1):
+        right = _is_number(value) and (
+            not whole or (isinstance(value, int) and 0 <= value <= _LARGEST_ID)
+        )
+        if not right:
+            wanted = "a whole number of 0 or more" if whole else "a finite number"
+            raise InputError(
+                f"{name}: number {place} of {key} is {quoted(value)}; {wanted} is needed."
+            )
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _certificate(values: Any, name: str) -> Certificate:
+    found = {}
+    for field in fields(Certificate):
+        default = None if field.default is MISSING else field.default  # older files lack it
+        value = values.get(field.name, default) if isinstance(values, dict) else None
+        kind = {"float": float, "int": int, "str": str, "bool": bool}[str(field.type)]
+        right = _is_number(value) if kind is float else type(value) is kind
+        if not right:
+            raise InputError(
+                f"{name}: the certificate's {field.name} is {quoted(value)}; a value of kind "
+                f"{kind.__name__} is needed."
+            )
+        found[field.name] = kind(value)
+    measure = str(found["measure"])
+    if not (measure.isprintable() and 0 < len(measure) <= _LONGEST_MEASURE):
+        raise InputError(
+            f"{name}: the certificate's measure is {quoted(measure)}; a name of at most "
+            f"{_LONGEST_MEASURE} characters in one line is needed."
+        )
+    return Certificate(**found)

@@ -1,0 +1,144 @@
+"""Scores of documents as files: one a line as svm_rank_classify writes them, or a CSV table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.corpus.model import Corpus
+from ultr_core.corpus.ranking import real_numbers
+from ultr_core.errors import InputError, named
+from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.tables import DELIMITERS, CandidateTable, candidate_rows, parse_number
+from ultr_core.words import counted
+
+SCORE_COLUMNS = ("score", "prediction")
+_WHAT = "The score file"
+
+
+def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
+    """The scores [documents] as an array; raises InputError unless there is one a document."""
+    values = real_numbers(scores, "Scores")
+    if values.shape != (corpus.n_documents,):
+        raise InputError(
+            f"{counted(values.size, 'score was', 'scores were')} given for "
+            f"{counted(corpus.n_documents, 'document')}; give one for each."
+        )
+    return values
+
+
+def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = False) -> str:
+    """Scores [documents] as text with all digits.
+
+    One a line, in the order of the rows of the corpus' file; or with ``table`` as CSV with the
+    columns query, candidate, document (where the corpus has ids) and score. Raises InputError for
+    scores that are not finite or not as many as documents.
+    """
+    values = scores_for(corpus, scores).astype(np.float64)
+    unusable = np.flatnonzero(~np.isfinite(values))
+    if unusable.size:
+        raise InputError(
+            f"The score of document {unusable[0]} (counted from 0) is {values[unusable[0]]}; "
+            "scores must be finite."
+        )
+    if not table:
+        in_file = values if corpus.source_rows is None else np.empty_like(values)
+        if corpus.source_rows is not None:
+            in_file[corpus.source_rows] = values
+        return "".join(f"{value!r}\n" for value in in_file.tolist())
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(
+        ["query", "candidate", *["document"] * (corpus.document_ids is not None), "score"]
+    )
+    documents = np.arange(corpus.n_documents)
+    for cells, value in zip(candidate_rows(corpus, documents), values.tolist(), strict=True):
+        lines.writerow([*cells, repr(value)])
+    return out.getvalue()
+
+
+def write_scores(
+    path: str | Path,
+    corpus: Corpus,
+    scores: NDArray[np.float64],
+    *,
+    table: bool | None = None,
+) -> None:
+    """Write `scores_text`, as a table where the name ends in .csv or .csv.gz unless told.
+
+    Raises InputError if that cannot be done.
+    """
+    name = str(path).lower().removesuffix(".gz")
+    text = scores_text(corpus, scores, table=name.endswith(".csv") if table is None else table)
+    with writing(path, _WHAT) as file:
+        file.write(text)
+
+
+def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
+    """Read the score of each document of a corpus, float64 [documents].
+
+    Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
+    table with the columns query, candidate or document, and score, in any order, with each
+    document. Raises InputError that names the line of the first fault.
+    """
+    return parse_scores(read_text(path, _WHAT), corpus, named(path))
+
+
+def parse_scores(
+    text: str | bytes, corpus: Corpus, name: str = "the score file"
+) -> NDArray[np.float64]:
+    """Scores out of text, or the bytes of an upload; see `read_scores`."""
+    text = text_of(text, name) if isinstance(text, bytes) else text
+    first = text.lstrip().partition("\n")[0].strip()
+    if not first:
+        raise InputError(f"{name} has no score in it; one for each document is needed.")
+    return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+
+
+def is_score_table(first: str) -> bool:
+    """Whether a first line names columns, and so begins a table of scores and no list of them."""
+    letters = any(letter.isalpha() for letter in first.lower().replace("e", ""))
+    return letters and any(mark in first for mark in DELIMITERS)
+
+
+def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
+    values: list[float] = []
+    for number, line in enumerate(lines_of(text, name, comments=True), 1):
+        cell = line.partition("#")[0].strip()
+        if cell:
+            values.append(parse_number(cell, f"{name}, line {number}"))
+        if len(values) > corpus.n_documents:
+            break
+    if len(values) != corpus.n_documents:
+        more = "more than " if len(values) > corpus.n_documents else ""
+        has = min(len(values), corpus.n_documents)
+        raise InputError(
+            f"{name} has {more}{counted(has, 'score')} and the corpus "
+            f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus' "
+            "file is needed, in the same order."
+        )
+    scores = np.array(values)
+    return scores if corpus.source_rows is None else scores[corpus.source_rows]
+
+
+def _from_table(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
+    table = CandidateTable(text, name, corpus, SCORE_COLUMNS, "score")
+    scores = np.zeros(corpus.n_documents)
+    known = np.zeros(corpus.n_documents, np.bool_)
+    for document, cells, place in table.rows():
+        scores[document] = parse_number(cells[table.value], f"{place}, column score")
+        known[document] = True
+    missing = np.flatnonzero(~known)
+    if missing.size:
+        query, candidate, *_ = next(candidate_rows(corpus, missing[:1]))
+        raise InputError(
+            f"{name} has no score for {missing.size:,} of "
+            f"{counted(corpus.n_documents, 'document')}, the first of them candidate {candidate} "
+            f"of query {query}; each needs one."
+        )
+    return scores

@@ -1,0 +1,213 @@
+"""CSV tables with one line a document of a corpus: how its lines find their documents."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus.model import Corpus
+from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.files.disk import lines_of
+from ultr_core.limits import COLUMNS
+from ultr_core.words import counted
+
+DELIMITERS: Mapping[str, str] = MappingProxyType(
+    {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+)
+"""Characters that may stand between columns, and what they are called."""
+
+
+def split_line(line: str, known: Collection[str], name: str) -> tuple[str, list[str]]:
+    """Delimiter of a header line, and its cells.
+
+    The delimiter is the one under which most columns have one of the ``known`` names, in small
+    letters; among equals the one that gives most columns, then the order of ``DELIMITERS``.
+    Raises InputError for more than ``COLUMNS``; ``name`` is the table's, for the message.
+
+    >>> split_line("propensity; rank", ("rank", "propensity"), "the curve")
+    (';', ['propensity', ' rank'])
+    """
+
+    # Counted before anything is taken apart, which takes many times the text.
+    COLUMNS.require(1 + max(map(line.count, DELIMITERS)), name)
+
+    def split(delimiter: str) -> list[str]:
+        try:
+            return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
+        except csv.Error:
+            return []
+
+    def worth(delimiter: str) -> tuple[int, int]:
+        cells = split(delimiter)
+        return sum(cell.strip().lower() in known for cell in cells), len(cells)
+
+    best = max(DELIMITERS, key=worth)
+    return best, split(best)
+
+
+def delimiter_of(text: str, known: Collection[str], name: str) -> str:
+    """Delimiter of a table, by its first line that is not blank; see `split_line`."""
+    return split_line(text.lstrip().partition("\n")[0], known, name)[0]
+
+
+QUERY_COLUMNS = ("query", "query_id", "qid")
+CANDIDATE_COLUMNS = ("candidate",)
+DOCUMENT_COLUMNS = ("document", "document_id", "doc", "doc_id", "docid")
+
+
+def candidate_rows(corpus: Corpus, documents: NDArray[np.int64]) -> Iterator[list[str]]:
+    """Cells query, candidate and, where the corpus has them, document id of the given documents.
+
+    Raises InputError if two queries have the same id, for their lines could not be told apart.
+    """
+    if len(set(corpus.query_ids)) < corpus.n_queries:
+        raise InputError("Two queries have the same id, so that a table mixes them; rename one.")
+    query = np.searchsorted(corpus.query_offsets, documents, side="right") - 1
+    candidate = documents - corpus.query_offsets[query] + 1
+    ids = corpus.document_ids
+    for number, q, c in zip(documents.tolist(), query.tolist(), candidate.tolist(), strict=True):
+        yield [corpus.query_ids[q], str(c), *([] if ids is None else [ids[number]])]
+
+
+def read_header(
+    text: str, name: str, known: Collection[str]
+) -> tuple[list[str], Iterator[list[str]]]:
+    """Lower-case column names of a CSV text and the rows after them, each with its line number.
+
+    ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
+    Raises InputError for CSV that cannot be taken apart.
+    """
+    rows = csv.reader(lines_of(text, name), delimiter=delimiter_of(text, known, name))
+
+    def numbered() -> Iterator[list[str]]:
+        try:
+            for row in rows:
+                if any(cell.strip() for cell in row):
+                    yield [*row, str(rows.line_num)]
+        except csv.Error as error:
+            raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).") from None
+
+    found = numbered()
+    return [cell.strip().lower() for cell in next(found, [""])[:-1]], found
+
+
+def find_column(header: Sequence[str], names: Sequence[str]) -> int | None:
+    """Place of the first column that has one of these names; None if there is none."""
+    return next((header.index(wanted) for wanted in names if wanted in header), None)
+
+
+def parse_number(text: str, place: str) -> float:
+    """A finite number; raises InputError that begins with ``place``."""
+    value = number_in_text(text)
+    if not math.isfinite(value):
+        raise InputError(f"{place}: {quoted(text)} is no finite number.")
+    return value
+
+
+class CandidateTable:
+    """The lines of a CSV table, each with the document of a corpus that it is about.
+
+    value: place of the column asked for. Raises InputError without the columns needed.
+    """
+
+    def __init__(
+        self, text: str, name: str, corpus: Corpus, value_names: Sequence[str], value_name: str
+    ) -> None:
+        self.name, self.corpus = name, corpus
+        known = (*QUERY_COLUMNS, *CANDIDATE_COLUMNS, *DOCUMENT_COLUMNS, *value_names)
+        self.header, self._lines = read_header(text, name, known)
+        self._query = self._needed(QUERY_COLUMNS, f"query,candidate,{value_name}")
+        self._candidate = self.column(CANDIDATE_COLUMNS)
+        self._document = self.column(DOCUMENT_COLUMNS)
+        self.value = self._needed(value_names, f"query,candidate,{value_name}")
+        if self._candidate is None and self._document is None:
+            self._needed(CANDIDATE_COLUMNS, f"query,candidate,{value_name}")
+        if self._candidate is None and corpus.document_ids is None:
+            raise InputError(
+                f"{name} names documents by id and the corpus has no document ids (comments "
+                "'# docid = X'); give the column candidate, the place within the query from 1."
+            )
+
+    def column(self, names: Sequence[str]) -> int | None:
+        """Place of a column by any of its names; None if there is none.
+
+        Raises InputError if the first line names it twice.
+        """
+        found = find_column(self.header, names)
+        if found is not None and self.header.count(self.header[found]) > 1:
+            raise InputError(
+                f"{self.name}, line 1 names the column {self.header[found]} twice; keep one."
+            )
+        return found
+
+    def _needed(self, names: Sequence[str], example: str) -> int:
+        found = self.column(names)
+        if found is None:
+            raise InputError(
+                f"{self.name}, line 1 has no column {names[0]}; the first line must name the "
+                f"columns, such as {example}."
+            )
+        return found
+
+    def rows(self) -> Iterator[tuple[int, list[str], str]]:
+        """Each line's document (row of the corpus), cells, and place for messages.
+
+        Raises InputError for a line that is too short, is about no document, or a second one
+        about the same document.
+        """
+        seen = np.zeros(self.corpus.n_documents, np.bool_)
+        query_of = {name: number for number, name in enumerate(self.corpus.query_ids)}
+        for *cells, number in self._lines:
+            place = f"{self.name}, line {number}"
+            if len(cells) < len(self.header):
+                raise InputError(
+                    f"{place} has {counted(len(cells), 'cell')}; {len(self.header)} are needed, "
+                    "one for each column."
+                )
+            query = query_of.get(cells[self._query], query_of.get(cells[self._query].strip()))
+            if query is None:
+                raise InputError(
+                    f"{place}: the corpus has no query {quoted(cells[self._query])}; a query id "
+                    "of the corpus is needed."
+                )
+            document = self._find(query, cells, place)
+            if seen[document]:
+                raise InputError(f"{place} is a second line about the same document; keep one.")
+            seen[document] = True
+            yield document, cells, place
+
+    def _find(self, query: int, cells: list[str], place: str) -> int:
+        """The document of a line, by candidate or by document id, which must then agree."""
+        start, stop = (int(x) for x in self.corpus.query_offsets[query : query + 2])
+        ids = self.corpus.document_ids
+        name = None if self._document is None else cells[self._document]
+        if name is not None and name not in (ids or ())[start:stop]:
+            name = name.strip()
+        if self._candidate is None:
+            given = ids[start:stop] if ids is not None else ()
+            if given.count(str(name)) != 1:
+                raise InputError(
+                    f"{place}: query {quoted(cells[self._query])} has {given.count(str(name))} "
+                    f"documents {quoted(name)}; exactly one is needed."
+                )
+            return start + given.index(str(name))
+        text = cells[self._candidate].strip()
+        candidate = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+        if not 1 <= candidate <= stop - start:
+            raise InputError(
+                f"{place}: candidate {quoted(text)} of query {quoted(cells[self._query])}; a whole "
+                f"number from 1 to {stop - start} is needed."
+            )
+        document = start + candidate - 1
+        if name is not None and ids is not None and ids[document] != name:
+            raise InputError(
+                f"{place}: candidate {candidate} of query {quoted(cells[self._query])} is "
+                f"{quoted(ids[document])} in the corpus and {quoted(name)} here; the table is of "
+                "another corpus."
+            )
+        return document

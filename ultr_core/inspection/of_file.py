@@ -1,0 +1,234 @@
+"""Any file that a reader brings: what it is, told by its content, and what was found in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.files import (
+    load_corpus,
+    load_directory,
+    parse_corpus,
+    parse_curve_values,
+    parse_log,
+    read_log,
+)
+from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
+from ultr_core.files.disk import text_of
+from ultr_core.files.letor_lines import Source
+from ultr_core.files.log_blocks import is_parquet
+from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
+from ultr_core.files.proprank_files import parse_proprank
+from ultr_core.files.ranker_files import parse_ranker
+from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
+from ultr_core.inspection.findings import Finding, Inspection, Kind
+from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
+from ultr_core.inspection.of_curve import inspect_curve
+from ultr_core.inspection.of_log import inspect_log
+from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
+from ultr_core.limits import GROUPS
+from ultr_core.words import counted
+
+Progress = Callable[[float], object]
+
+_ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_ENTRY = re.compile(r"\S+")
+_SIZE = re.compile(r"[0-9]{1,9}")
+_GROUP_NAMES = (".query", ".group")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A file or an upload, and what is needed to read it."""
+
+    source: Source
+    columns: Mapping[str, str] | None
+    corpus: Corpus | None
+    relevant_grade: int
+    progress: Progress | None
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    def data(self) -> bytes:
+        """All bytes, of files that are read as one text."""
+        if self.source.path is None:
+            return self.source.data
+        return self.source.path.read_bytes()
+
+
+def inspect_file(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    corpus: Corpus | None = None,
+    relevant_grade: int = 3,
+    progress: Progress | None = None,
+) -> tuple[Inspection, ...]:
+    """Find out what a file is, by its content, and check it.
+
+    A corpus (LETOR; a directory gives one inspection for each part), a click log (CSV, gzip,
+    Parquet), a propensity curve, a ranker (JSON or svm_light), an svm_proprank training file,
+    group sizes, or, with the ``corpus`` that they belong to, scores. columns: the mapping for a
+    click log.
+
+    Raises InputError that says in one sentence what is wrong and where.
+    """
+    if checked_path(path, "The file").is_dir():
+        splits = load_directory(path, progress=progress)
+        return inspect_splits(splits, relevant_grade=relevant_grade)
+    source = Source.file(path, "The file")
+    return (_inspect(_Given(source, columns, corpus, relevant_grade, progress)),)
+
+
+def inspect_upload(
+    data: bytes,
+    name: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    corpus: Corpus | None = None,
+    relevant_grade: int = 3,
+) -> Inspection:
+    """`inspect_file` for the bytes of an upload called ``name``; nothing touches the disk."""
+    source = Source.upload(data, name)
+    return _inspect(_Given(source, columns, corpus, relevant_grade, None))
+
+
+def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
+    """What a file is, by its content; raises InputError if it is nothing that is known here."""
+    if is_parquet(source):
+        return "log"
+    lines = [line for line in source.beginning().splitlines() if line.strip()]
+    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
+    if first.lstrip().startswith("{") or first.startswith("SVM-light"):
+        return "ranker"
+    if match := _ROW.match(first):
+        costs = match[1].startswith("cost") or re.search(r"[ \t]cost:\S", first)
+        return "training" if costs else "corpus"
+    if first and _NUMBER.fullmatch(first):
+        return "groups" if source.name.endswith(_GROUP_NAMES) else "scores"
+    kind = _kind_of_table(first, columns, source.name)
+    if kind is None:
+        told = f"begins with {quoted(first.strip())}" if first else "has no line with content"
+        if "\0" in first or "\N{REPLACEMENT CHARACTER}" in first:
+            told = "is a binary file"
+        raise InputError(
+            f"{source.name} {told}, so it is no corpus (rows such as 2 qid:7 1:0.5), no click log "
+            "or curve (a line of column names), no ranker and no list of scores."
+        )
+    return kind
+
+
+def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
+    _, cells = split_header(first, columns, name)
+    plain = [cell.strip().lower() for cell in cells]
+    found = found_columns(cells, columns, name)
+    if "click" in found or columns:
+        return "log"
+    if set(plain) & set(PROPENSITY_NAMES) and set(plain) & set(RANK_NAMES):
+        return "curve"
+    if set(plain) & set(SCORE_COLUMNS):
+        return "scores"
+    return "log" if any(meaning in found for meaning in REQUIRED) else None
+
+
+def _inspect(given: _Given) -> Inspection:
+    kind = kind_of(given.source, given.columns)
+    return _INSPECTORS[kind](given)
+
+
+def _corpus(given: _Given) -> Inspection:
+    path = given.source.path
+    if path is None:
+        corpus = parse_corpus(given.source.data, given.name)
+    else:
+        corpus = load_corpus(path, progress=given.progress)
+    return inspect_corpus(corpus, name=given.name, relevant_grade=given.relevant_grade)
+
+
+def _log(given: _Given) -> Inspection:
+    if given.source.path is None:
+        log = parse_log(given.source.data, given.name, columns=given.columns)
+    else:
+        log = read_log(given.source.path, columns=given.columns, progress=given.progress)
+    return inspect_log(log, name=given.name)
+
+
+def _curve(given: _Given) -> Inspection:
+    text = text_of(given.data(), given.name)
+    return inspect_curve(parse_curve_values(text, given.name), name=given.name)
+
+
+def _ranker(given: _Given) -> Inspection:
+    data = given.data()
+    ranker = parse_ranker(data, given.name)
+    is_json = text_of(data, given.name).lstrip().startswith("{")
+    form = "JSON" if is_json else "model text of svm_light"
+    return inspect_ranker(ranker, given.corpus, name=given.name, form=form)
+
+
+def _scores(given: _Given) -> Inspection:
+    if given.corpus is None:
+        raise InputError(
+            f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
+        )
+    scores = parse_scores(given.data(), given.corpus, given.name)
+    return inspect_scores(scores, given.corpus, name=given.name)
+
+
+def _groups(given: _Given) -> Inspection:
+    """Group sizes beside a corpus file, which is read with them."""
+    rows = number = 0
+    for number, size in enumerate(_ENTRY.finditer(text_of(given.data(), given.name)), 1):
+        GROUPS.require(number, given.name)
+        if not _SIZE.fullmatch(size[0]):
+            raise InputError(
+                f"{given.name}, entry {number} is {quoted(size[0])}; the number of documents of a "
+                "query is needed."
+            )
+        rows += int(size[0])
+    words = f"{counted(number, 'query', 'queries')} with {counted(rows, 'document')} in all."
+    beside = None if given.source.path is None else given.source.path.with_suffix("")
+    if beside is not None and beside.is_file():
+        corpus = load_corpus(beside, groups=given.source.path)
+        has = counted(corpus.n_documents, "row")
+        words = f"{words} {named(beside.name)} beside it has {has}: they fit."
+    finding = Finding("group_sizes", "Group sizes", number, "good", words)
+    counts = {"queries": number, "documents": rows}
+    return Inspection("groups", given.name, "one number a line", (finding,), counts)
+
+
+def _training(given: _Given) -> Inspection:
+    corpus, weights = parse_proprank(given.data(), given.name)
+    weighted = int((weights.values > 0).sum())
+    finding = Finding(
+        "weights", "Weights", weighted, "good",
+        f"{counted(weighted, 'document has', 'documents have')} a weight, in a corpus of "
+        f"{counted(corpus.n_queries, 'query', 'queries')}; together "
+        f"{counted(round(weights.clicks), 'training example')}.",
+    )  # fmt: skip
+    counts = {
+        "queries": corpus.n_queries,
+        "documents": corpus.n_documents,
+        "features": corpus.n_features,
+    }
+    notes = (Finding("notice", "Note of the reader", None, "look", text) for text in corpus.notices)
+    findings = (finding, *notes)
+    return Inspection("training", given.name, "svm_proprank training file", findings, counts)
+
+
+_INSPECTORS: Mapping[str, Callable[[_Given], Inspection]] = {
+    "corpus": _corpus,
+    "log": _log,
+    "curve": _curve,
+    "ranker": _ranker,
+    "scores": _scores,
+    "groups": _groups,
+    "training": _training,
+}

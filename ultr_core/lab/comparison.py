@@ -1,0 +1,329 @@
+"""The comparison of rankers over several draws of clicks, in numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from ultr_core.lab.logs import simulate_logs, world_notices
+from ultr_core.lab.methods import CLICK_METHODS, METHODS
+from ultr_core.lab.training import TrainedMethod, train_method
+from ultr_core.lab.world import TestRisk, World
+from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
+from ultr_core.settings import PARAMETERS, Settings
+
+Trained = Mapping[str, Sequence[TrainedMethod]]
+
+
+@dataclass(frozen=True)
+class RankerSummary:
+    """Test risk of one method over the draws, with 95% intervals from their spread.
+
+    A method that does not learn from clicks has no spread: its interval is its value.
+    ``costs`` and ``clips`` are what validation chose, one a draw.
+    """
+
+    key: str
+    label: str
+    risk: Estimate
+    mean_rank: Estimate
+    costs: tuple[float, ...] = ()
+    clips: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of one world: every ranker's test risk and what it says.
+
+    Attributes:
+        settings: the world's parameters.
+        corpus: sizes of the corpus.
+        rankers: summaries by key, in the order of ``METHODS``.
+        draws: number of click logs that went in.
+        clicks: clicks in the first training log, and ``query_draws`` behind them.
+        naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
+        closed_gap: share of the way from production to skyline that the propensity-weighted
+            ranker goes; None where the skyline is no better than production.
+        notices: sentences on the corpus that a reader should see.
+    """
+
+    settings: Settings
+    corpus: Mapping[str, Any]
+    rankers: Mapping[str, RankerSummary]
+    draws: int
+    clicks: int
+    query_draws: int
+    naive_excess: Estimate | None
+    closed_gap: Estimate | None
+    notices: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers say, in words, and of how many click logs if some are to come."""
+        read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
+        done = self.naive_excess.n if self.naive_excess is not None else 0
+        if 1 < done < self.settings.draws:
+            return f"After {done} of {self.settings.draws} click logs: {read[0].lower()}{read[1:]}"
+        return read
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as plain values, as the command line prints it with ``--json``."""
+        return {
+            "settings": self.settings.as_dict(),
+            "seed": self.settings.seed,
+            "corpus": dict(self.corpus),
+            "draws": self.draws,
+            "clicks": self.clicks,
+            "query_draws": self.query_draws,
+            "rankers": {key: _ranker_dict(summary) for key, summary in self.rankers.items()},
+            "naive_minus_propensity": _interval(self.naive_excess),
+            "closed_gap": _interval(self.closed_gap),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }
+
+
+def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
+    """Summarise whatever has been trained so far; the page calls it after every draw.
+
+    ``trained`` holds the draws done for each of the methods that learn from clicks; methods
+    without a draw are left out.
+    """
+    fixed = world.baselines
+    done = {key: runs for key, runs in trained.items() if len(runs)}
+    rankers = {}
+    for key, method in METHODS.items():
+        if key in fixed:
+            rankers[key] = _summary(key, method.label, [fixed[key]])
+        elif key in done:
+            runs = done[key]
+            rankers[key] = _summary(
+                key,
+                method.label,
+                [run.test for run in runs],
+                tuple(run.cost for run in runs),
+                tuple(run.clip for run in runs),
+            )
+    first = next((runs[0] for runs in done.values()), None)
+    return Comparison(
+        settings,
+        world.counts(),
+        rankers,
+        max((len(runs) for runs in done.values()), default=0),
+        first.clicks if first else 0,
+        first.query_draws if first else 0,
+        _naive_excess(done),
+        _closed_gap(fixed, done.get("propensity", ())),
+        world_notices(world, settings),
+    )
+
+
+def compare(
+    world: World, settings: Settings, *, progress: Callable[[str], None] | None = None
+) -> Comparison:
+    """Simulate, train and evaluate all methods on ``settings.draws`` draws of clicks.
+
+    ``progress`` is told what is about to run.
+    """
+    trained: dict[str, list[TrainedMethod]] = {key: [] for key in CLICK_METHODS}
+    for draw, method in training_plan(settings.draws):
+        if progress is not None:
+            progress(f"draw {draw + 1} of {settings.draws}: {METHODS[method].label}")
+        if method == CLICK_METHODS[0]:
+            logs = simulate_logs(world, settings, draw)
+        trained[method].append(train_method(world, settings, draw, method, logs))
+    return summarise(world, settings, trained)
+
+
+def training_plan(draws: int) -> Iterator[tuple[int, str]]:
+    """The cells (draw, method) of a comparison, in the order in which they are best run."""
+    for draw in range(draws):
+        for method in CLICK_METHODS:
+            yield draw, method
+
+
+def _summary(
+    key: str,
+    label: str,
+    tests: Sequence[TestRisk],
+    costs: tuple[float, ...] = (),
+    clips: tuple[float, ...] = (),
+) -> RankerSummary:
+    return RankerSummary(
+        key,
+        label,
+        interval_over_draws(_array([test.risk for test in tests])),
+        interval_over_draws(_array([test.mean_rank for test in tests])),
+        costs,
+        clips,
+    )
+
+
+def _naive_excess(done: Trained) -> Estimate | None:
+    pairs = list(zip(done.get("naive", ()), done.get("propensity", ()), strict=False))
+    if not pairs:
+        return None
+    return interval_over_draws(
+        _array([naive.test.risk - weighted.test.risk for naive, weighted in pairs])
+    )
+
+
+def _closed_gap(fixed: Mapping[str, TestRisk], runs: Sequence[TrainedMethod]) -> Estimate | None:
+    production, skyline = fixed["production"].risk, fixed["skyline"].risk
+    if not runs or production <= skyline:
+        return None
+    return interval_over_draws(
+        _array([(production - run.test.risk) / (production - skyline) for run in runs])
+    )
+
+
+def _array(values: Sequence[float]) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _read_excess(comparison: Comparison) -> str:
+    excess = comparison.naive_excess
+    if excess is None:
+        return ""
+    weighted = comparison.rankers["propensity"].risk.value
+    # Over the same click logs: naive may have learned from one more by now.
+    naive = weighted + excess.value
+    if excess.n < 2:
+        return (
+            f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
+            f"the naive one {naive:.2f} (lower is better)."
+        )
+    shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
+    margin = shown.margin
+    numbers = f"(test risk {shown.second} against {shown.first}, lower is better)"
+    if excess.low == excess.high == 0:
+        return f"Naive and propensity-weighted are the same ranker {numbers}."
+    if excess.low > 0:
+        return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
+    numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
+    if excess.high < 0:
+        return f"The naive ranker beats propensity weighting by {margin} {numbers}."
+    return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
+
+
+def _read_gap(comparison: Comparison) -> str:
+    gap = comparison.closed_gap
+    if gap is None:
+        return ""
+    production = comparison.rankers["production"].risk.value
+    skyline = comparison.rankers["skyline"].risk.value
+    way = f"from production ({production:.2f}) to full information ({skyline:.2f})"
+    worse = f"worse than the production ranker ({production:.2f})"
+    if gap.n > 1 and gap.low < 0 < gap.high:
+        found = f"is {worse}" if gap.value < 0 else f"goes {gap.value:.0%} of the way {way}"
+        return f"On average the weighted ranker {found}, which may be chance."
+    if gap.value < 0:
+        return f"The weighted ranker is {worse}."
+    return f"The weighted ranker goes {gap.value:.0%} of the way {way}."
+
+
+def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:
+    return {
+        "label": summary.label,
+        "risk": _interval(summary.risk),
+        "mean_rank": _interval(summary.mean_rank),
+        "costs": list(summary.costs),
+        "clips": list(summary.clips),
+    }
+
+
+def _interval(estimate: Estimate | None) -> dict[str, float] | None:
+    if estimate is None:
+        return None
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+_UPPER_TAIL = 0.975
+
+
+@dataclass(frozen=True)
+class RiskChange:
+    """How the test risk of one ranker differs between two runs, second minus first.
+
+    ``low``, ``high``: 95% interval by Welch's t over click logs; None where a run has only one
+    log. Runs with the same seed share their users, so that the interval is on the safe side.
+    """
+
+    label: str
+    before: float
+    after: float
+    low: float | None
+    high: float | None
+
+    @property
+    def difference(self) -> float:
+        """Second minus first; above 0 the second is worse."""
+        return self.after - self.before
+
+    @property
+    def is_noise(self) -> bool | None:
+        """Whether the interval holds 0; None where there is no interval."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low <= 0 <= self.high
+
+    @property
+    def sentence(self) -> str:
+        """The change in words."""
+        numbers = f"{self.label}: {self.before:.2f} before, {self.after:.2f} now"
+        if self.difference == 0:
+            return f"{numbers}, the same."
+        if self.low is None or self.high is None:
+            return f"{numbers}; one click log has no interval, so this may be chance."
+        size = plus_minus(abs(self.difference), (self.high - self.low) / 2)
+        if self.is_noise:
+            return f"{numbers}; the difference, {size}, is inside the noise."
+        return f"{numbers}, {'worse' if self.difference > 0 else 'better'} by {size}."
+
+
+def risk_changes(first: Comparison, second: Comparison) -> tuple[RiskChange, ...]:
+    """The change of every ranker that both runs have, in the order of the first."""
+    return tuple(
+        _change(summary.label, summary.risk, second.rankers[key].risk)
+        for key, summary in first.rankers.items()
+        if key in second.rankers
+    )
+
+
+def _change(label: str, first: Estimate, second: Estimate) -> RiskChange:
+    """Welch (1947): (a + b)² / (a²/(n-1) + b²/(m-1)) degrees of freedom, a, b squared errors."""
+    a, b = first.standard_error**2, second.standard_error**2
+    change = second.value - first.value
+    fixed = a == b == 0
+    if fixed and (first.n > 1 or second.n > 1 or change == 0):
+        return RiskChange(label, first.value, second.value, change, change)
+    if fixed or first.n < 2 or second.n < 2:
+        return RiskChange(label, first.value, second.value, None, None)
+    freedom = (a + b) ** 2 / (a**2 / (first.n - 1) + b**2 / (second.n - 1))
+    reach = float(stdtrit(freedom, _UPPER_TAIL)) * math.sqrt(a + b)
+    return RiskChange(label, first.value, second.value, change - reach, change + reach)
+
+
+def settings_changes(first: Settings, second: Settings) -> tuple[str, ...]:
+    """What differs between two settings: "η from 1 to 0.5"."""
+    changed = [
+        f"{PARAMETERS[name].symbol} from {_spoken(before)} to {_spoken(after)}"
+        for name, before in first.numbers.items()
+        if (after := second.numbers[name]) != before
+    ]
+    curves = {
+        name
+        for name in (*first.curves, *second.curves)
+        if first.curves.get(name) != second.curves.get(name)
+    }
+    return (*changed, *(f"{name.replace('_', ' ')} changed" for name in sorted(curves)))
+
+
+def _spoken(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,346 @@
+"""The live experiment of Section 7.6, on a simulated search engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.errors import InputError, quoted
+from ultr_core.lab import true_curve
+from ultr_core.lab.interleaving import SCHEMES, Contest, Scheme, interleave, judge
+from ultr_core.lab.logs import FEWEST_QUERY_DRAWS, user_model, world_notices
+from ultr_core.lab.methods import METHODS, ClickData, Method
+from ultr_core.lab.production import hand_made_weights
+from ultr_core.lab.training import select, weights_by
+from ultr_core.lab.world import World
+from ultr_core.learners import LinearRanker
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.selection import FINAL_TOLERANCE, converged
+from ultr_core.propensity import (
+    AssembledCurve,
+    Belief,
+    CurveOptions,
+    PropensityEstimate,
+    Weights,
+    assemble_curve,
+    estimate_swaps,
+    simulate_swaps,
+)
+from ultr_core.risk import true_risk
+from ultr_core.settings import Settings
+from ultr_core.users import (
+    ClickLog,
+    ClickModel,
+    clicks_per_query_draw,
+    query_draws_for,
+    simulate_counts,
+)
+
+FloatArray = NDArray[np.float64]
+
+PAPER_CLICKS = 7_192
+"""Clicks of the paper's 21 days: 5,437 for training and 1,755 for validation."""
+
+_LOG_STREAM, _VALIDATION_STREAM, _SWAP_STREAM, _INTERLEAVING_STREAM = range(4)
+
+
+@dataclass(frozen=True)
+class LiveDesign:
+    """Design of the live experiment; the defaults are the paper's where it gives them.
+
+    days, validation_days: 21 days of clicks, the last 5 of them for validation.
+    swap_days: days of swaps that the curve is estimated from. landmark, last_rank: k and K.
+    smoothing: weight of the overall click rates in the curve; the paper does not give it.
+    interleaved: queries shown in each comparison. scheme: "balanced", as in the paper, or
+    "team-draft". Raises InputError for a design that cannot be run.
+    """
+
+    days: int = 21
+    validation_days: int = 5
+    swap_days: int = 7
+    landmark: int = 1
+    last_rank: int = 21
+    smoothing: float = 0.5
+    interleaved: int = 10_000
+    scheme: Scheme = "balanced"
+
+    def __post_init__(self) -> None:
+        """Check the design."""
+        self._check("days", 2, 366)
+        self._check("validation_days", 1, self.days - 1, ", so that days for training remain")
+        self._check("swap_days", 1, 366)
+        self._check("last_rank", 2, 1_000)
+        self._check("landmark", 1, self.last_rank, ", the lowest rank that it is swapped with")
+        self._check("smoothing", 0, 1)
+        self._check("interleaved", 1, 1_000_000)
+        if self.scheme not in SCHEMES:
+            raise InputError(
+                f"{quoted(self.scheme)} is no way to interleave; choose from {', '.join(SCHEMES)}.",
+                "scheme",
+            )
+
+    def _check(self, name: str, low: int, high: int, why: str = "") -> None:
+        value = getattr(self, name)
+        if not low <= value <= high:
+            raise InputError(
+                f"{_NAMES[name]} is {quoted(value)}; it must lie between {low} and {high:,}{why}.",
+                name,
+            )
+
+    @property
+    def training_days(self) -> int:
+        """Days of clicks before those for validation."""
+        return self.days - self.validation_days
+
+
+_NAMES = {
+    "days": "The number of days of clicks",
+    "validation_days": "The number of days for validation",
+    "swap_days": "The number of days of swaps",
+    "last_rank": "The last rank",
+    "landmark": "The landmark",
+    "smoothing": "The smoothing",
+    "interleaved": "The number of interleaved queries",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LiveResult:
+    """Everything the live experiment produced.
+
+    estimate, curve: from the swaps. true_curve: examination at ranks 1..K, relative to rank 1.
+    clicks: in training, validation and swap days. costs: the C that validation chose.
+    test_risk: of production, naive and propensity on the test queries (equation 2).
+    contests: against production and against naive.
+    """
+
+    design: LiveDesign
+    settings: Settings
+    estimate: PropensityEstimate
+    curve: AssembledCurve
+    true_curve: tuple[float, ...]
+    clicks: dict[str, int]
+    costs: dict[str, float]
+    test_risk: dict[str, float]
+    contests: tuple[Contest, ...]
+    notices: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        return " ".join(contest.sentence for contest in self.contests)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as plain values, as the command line prints it with ``--json``."""
+        return {
+            "settings": self.settings.as_dict(),
+            "design": dict(vars(self.design)),
+            "clicks": self.clicks,
+            "curve": [
+                {"rank": p.rank, "ratio": p.value, "low": p.low, "high": p.high,
+                 "used": used, "true": true}
+                for p, used, true in zip(
+                    self.estimate.points, self.curve.values, self.true_curve, strict=True
+                )
+            ],
+            "costs": self.costs,
+            "test_risk": self.test_risk,
+            "contests": {contest.opponent: contest.as_dict() for contest in self.contests},
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }  # fmt: skip
+
+
+@one_blas_thread()
+def run_live(
+    world: World,
+    settings: Settings,
+    design: LiveDesign | None = None,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> LiveResult:
+    """Run the paper's live experiment on a simulated engine that serves hand-made weights.
+
+    ``settings.clicks`` are expected over all days; users follow the position model of
+    ``settings``; the assumed eta is not used, since propensities are estimated. Queries of the
+    validation days are others than those of the training days, test queries are new. C is chosen
+    on the validation days, by the IPS estimate for the weighted and by plain counts for the naive
+    ranker; both are then retrained on all days with the chosen C and interleaved.
+
+    ``progress`` is told what is about to run. Raises InputError where a stage has no click.
+    """
+    plan = design if design is not None else LiveDesign()
+    tell = progress if progress is not None else _say_nothing
+    users = user_model(settings)
+    engine = _engine(world, settings, plan)
+    tell("clicks of the training and validation days")
+    logs = _logs(engine, users, settings, plan)
+    tell("swap experiment")
+    estimate, curve, swap_clicks = _propensities(engine, users, settings, plan, logs)
+    rankers = {}
+    for name in ("naive", "propensity"):
+        tell(f"training the {name} ranker")
+        rankers[name] = _trained(engine, logs, METHODS[name], Belief(curve.curve))
+    test = world.splits.test
+    scores = {name: ranker.score(test) for name, ranker in rankers.items()}
+    scores["production"] = test.features @ engine.production
+    ranks = {name: rank_documents(score, test.query_offsets) for name, score in scores.items()}
+    contests = []
+    opponents = {"production": ("the production ranker", 135), "naive": ("the naive ranker", 155)}
+    for number, (name, (label, paper)) in enumerate(opponents.items()):
+        tell(f"interleaving with {label}")
+        verdicts = interleave(
+            users,
+            world.test_relevance,
+            ranks["propensity"],
+            ranks[name],
+            test.query_offsets,
+            queries=plan.interleaved,
+            scheme=plan.scheme,
+            seed=_seed(settings, _INTERLEAVING_STREAM, number),
+        )
+        contests.append(judge(name, label, verdicts, paper))
+    truth = true_curve(settings).at(np.arange(1, plan.last_rank + 1))
+    return LiveResult(
+        plan,
+        settings,
+        estimate,
+        curve,
+        tuple((truth / truth[0]).tolist()),
+        {
+            "training": logs[0].total_clicks,
+            "validation": logs[1].total_clicks,
+            "swaps": swap_clicks,
+        },
+        {name: ranker.cost for name, ranker in rankers.items()},
+        {
+            name: true_risk(ranks[name], world.test_relevance, test.query_offsets)
+            for name in ("production", "naive", "propensity")
+        },
+        tuple(contests),
+        (*world_notices(world, settings), *estimate.notices, *curve.notices),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Engine:
+    """The queries of all days, what production shows for them, and how they are divided by day."""
+
+    training: Corpus
+    validation: Corpus
+    all_days: Corpus
+    relevance: NDArray[np.bool_]
+    ranks: NDArray[np.int32]
+    production: FloatArray
+
+
+def _engine(world: World, settings: Settings, plan: LiveDesign) -> _Engine:
+    first, second = world.splits.train, world.splits.validation
+    features: Any = [first.features, second.features]
+    corpus = Corpus(
+        sparse.vstack(features, format="csr") if first.is_sparse else np.vstack(features),
+        np.concatenate([first.grades, second.grades]),
+        np.concatenate([first.query_offsets, second.query_offsets[1:] + first.n_documents]),
+        feature_ids=first.feature_ids,
+    )
+    weights = hand_made_weights(first, world.relevant_grade, settings.corpus_seed)
+    cut = round(corpus.n_queries * plan.training_days / plan.days)
+    cut = min(max(cut, 1), corpus.n_queries - 1)
+    return _Engine(
+        corpus.subset(np.arange(cut)),
+        corpus.subset(np.arange(cut, corpus.n_queries)),
+        corpus,
+        corpus.relevance(world.relevant_grade),
+        rank_documents(corpus.features @ weights, corpus.query_offsets),
+        weights,
+    )
+
+
+def _logs(
+    engine: _Engine, users: ClickModel, settings: Settings, plan: LiveDesign
+) -> tuple[ClickLog, ClickLog]:
+    parts = (
+        (engine.training, plan.training_days, _LOG_STREAM, 0),
+        (engine.validation, plan.validation_days, _VALIDATION_STREAM, engine.training.n_documents),
+    )
+    logs = []
+    for corpus, days, stream, first in parts:
+        rows = slice(first, first + corpus.n_documents)
+        relevance, ranks = engine.relevance[rows], engine.ranks[rows]
+        probability = users.click_probability(relevance, ranks)
+        rate = clicks_per_query_draw(probability, corpus.query_offsets)
+        draws = query_draws_for(settings.clicks * days / plan.days, rate)
+        logs.append(
+            simulate_counts(
+                probability,
+                ranks,
+                corpus.query_offsets,
+                max(FEWEST_QUERY_DRAWS, draws),
+                _seed(settings, stream),
+            )
+        )
+    return logs[0], logs[1]
+
+
+def _propensities(
+    engine: _Engine,
+    users: ClickModel,
+    settings: Settings,
+    plan: LiveDesign,
+    logs: tuple[ClickLog, ClickLog],
+) -> tuple[PropensityEstimate, AssembledCurve, int]:
+    per_day = (logs[0].query_draws + logs[1].query_draws) / plan.days
+    counts = simulate_swaps(
+        users,
+        engine.relevance,
+        engine.ranks,
+        engine.all_days.query_offsets,
+        landmark=plan.landmark,
+        last_rank=plan.last_rank,
+        sessions=max(1, round(per_day * plan.swap_days)),
+        seed=_seed(settings, _SWAP_STREAM),
+    )
+    estimate = estimate_swaps(counts)
+    curve = assemble_curve(
+        estimate, CurveOptions(smoothing=plan.smoothing), click_rates=counts.own_place.rates
+    )
+    return estimate, curve, counts.total_clicks
+
+
+def _trained(
+    engine: _Engine, logs: tuple[ClickLog, ClickLog], method: Method, belief: Belief
+) -> LinearRanker:
+    """Choose C on the validation days, retrain on all days with it."""
+    train, validation = logs
+    chosen = select(
+        method, ClickData(engine.training, train, engine.validation, validation, belief)
+    )
+    estimator = method.estimator
+    assert estimator is not None
+    final = replace(belief, clip=chosen.clip)
+    parts = [weights_by(estimator, log, final) if log.total_clicks else None for log in logs]
+    values = [
+        np.zeros(log.n_documents) if part is None else part.values
+        for log, part in zip(logs, parts, strict=True)
+    ]
+    together = Weights(np.concatenate(values), sum(log.total_clicks for log in logs))
+    ranker = method.learner.fit(
+        engine.all_days, together, cost=chosen.ranker.cost, tolerance=FINAL_TOLERANCE
+    )
+    return converged(ranker, FINAL_TOLERANCE)
+
+
+def _seed(settings: Settings, *stream: int) -> SeedSequence:
+    return SeedSequence(settings.seed, spawn_key=(76, *stream))
+
+
+def _say_nothing(_: str) -> None:
+    """Progress for nobody."""

@@ -1,0 +1,117 @@
+"""Simulated click logs of a world, one pair (training, validation) for each draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ultr_core.curve_values import CURVES, Values
+from ultr_core.lab.world import LoggedQueries, World
+from ultr_core.propensity.curves import MeasuredCurve, table_curve
+from ultr_core.settings import Settings
+from ultr_core.users import (
+    ClickLog,
+    PositionModel,
+    clicks_per_query_draw,
+    query_draws_for,
+    simulate_counts,
+)
+from ultr_core.users.examination import PowerLaw
+
+
+def true_curve(settings: Settings) -> MeasuredCurve:
+    """How the users examine: the given curve, or p_r = (1/r)^η (section 5.1)."""
+    return _curve(settings.curve, settings.eta)
+
+
+def assumed_curve(settings: Settings) -> MeasuredCurve:
+    """What the learner divides by: the given curve, or (1/r)^η′ (section 7.5)."""
+    return _curve(settings.assumed_curve, settings.assumed_eta)
+
+
+def _curve(values: Values, eta: float) -> MeasuredCurve:
+    return table_curve(values) if values else PowerLaw(eta)
+
+
+def curve_notices(settings: Settings, longest_list: int | None = None) -> tuple[str, ...]:
+    """A sentence for each given curve that ends above the lowest rank of the corpus.
+
+    longest_list: documents of the longest candidate set whose ranks the curve is asked for; None
+    where that is not known.
+    """
+    lists = "where lists are longer" if longest_list is None else f"and lists go to {longest_list}"
+    return tuple(
+        f"{CURVES[name].label} has ranks 1 to {len(values)}, {lists}: from rank {len(values) + 1} "
+        f"on the value of rank {len(values)}, {values[-1]:.3g}, is used."
+        for name, values in settings.curves.items()
+        if longest_list is None or len(values) < longest_list
+    )
+
+
+VALIDATION_SHARE = 0.15
+"""Validation clicks as a share of the training clicks (section 7.1)."""
+
+FEWEST_QUERY_DRAWS = 2
+"""A standard error needs two draws, even where one would bring the clicks that were asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Logs:
+    """Clicks on the training and on the validation queries."""
+
+    train: ClickLog
+    validation: ClickLog
+
+
+def user_model(settings: Settings) -> PositionModel:
+    """The position model with click noise that the simulated users follow (section 5)."""
+    return PositionModel(true_curve(settings), settings.eps_plus, settings.eps_minus)
+
+
+def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
+    """What a reader should know about the corpus, and about given curves that end above its end."""
+    parts = (world.train.corpus, world.validation.corpus)
+    longest = max(int(corpus.sizes.max(initial=1)) for corpus in parts)
+    return (*world.notices, *curve_notices(settings, longest))
+
+
+def simulate_logs(
+    world: World, settings: Settings, draw: int = 0, *, training: ClickLog | None = None
+) -> Logs:
+    """Let users click: the logs number ``draw`` of this seed.
+
+    The number of query draws is fixed so that ``settings.clicks`` clicks are expected on the
+    training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and
+    part has a random stream of its own, so that no draw depends on how many are made.
+    ``training`` is what `simulate_training_log` gives, where it is at hand.
+    """
+    clicks = settings.clicks * VALIDATION_SHARE
+    return Logs(
+        training if training is not None else simulate_training_log(world, settings, draw),
+        _simulate(world.validation, settings, clicks, (draw, 1)),
+    )
+
+
+def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> ClickLog:
+    """The clicks on the training queries alone, as `simulate_logs` makes them.
+
+    Where nothing is trained, the clicks on the validation queries need not be simulated.
+    """
+    return _simulate(world.train, settings, settings.clicks, (draw, 0))
+
+
+def _simulate(
+    queries: LoggedQueries, settings: Settings, clicks: float, stream: tuple[int, int]
+) -> ClickLog:
+    ranks = queries.presented_ranks
+    offsets = queries.corpus.query_offsets
+    probability = user_model(settings).click_probability(queries.relevance, ranks)
+    rate = clicks_per_query_draw(probability, offsets)
+    return simulate_counts(
+        probability,
+        ranks,
+        offsets,
+        max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate)),
+        np.random.SeedSequence(settings.seed, spawn_key=stream),
+    )

@@ -1,0 +1,163 @@
+"""The rankers that are compared, how each comes about, and which settings it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from numpy.random import SeedSequence
+
+from ultr_core.corpus import Corpus
+from ultr_core.curve_values import CURVES
+from ultr_core.learners import SVM, Learner, LinearRanker
+from ultr_core.learners.selection import Selection
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.users import ClickLog
+
+if TYPE_CHECKING:
+    from ultr_core.lab.world import World
+
+WORLD_FIELDS = ("corpus_seed", "relevant_grade")
+"""Settings that corpus, production ranker and skyline depend on."""
+
+LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed")
+"""Settings that a click log depends on; so does the naive ranker, and nothing more."""
+
+WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
+"""Settings that whatever divides by an assumed propensity depends on."""
+
+
+@lru_cache(maxsize=4_096)
+def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
+    """The settings with every field outside ``names`` back at its default.
+
+    Two worlds that differ only in fields that a stage does not use have the same stage, which
+    makes it a cache key: moving the assumed η never simulates clicks again.
+    """
+    others: dict[str, Any] = {
+        **{name: p.default for name, p in PARAMETERS.items() if name not in names},
+        **{name: () for name in CURVES if name not in names},
+    }
+    # Fields at their default cannot make an invalid pair: ε₊ and ε₋ are always kept together.
+    return settings.with_values(**others)
+
+
+@dataclass(frozen=True, eq=False)
+class ClickData:
+    """What a method learns from: queries with their clicks, and others to choose C and tau on.
+
+    corpus, log: to train on. validation, validation_log: to choose on. belief: what is believed of
+    the users. seed: for a method that samples.
+    """
+
+    corpus: Corpus
+    log: ClickLog
+    validation: Corpus
+    validation_log: ClickLog
+    belief: Belief
+    seed: SeedSequence | int = 0
+
+
+@dataclass(frozen=True)
+class Method:
+    """A ranker in the comparison: its key, name, one line on it, and the settings it uses.
+
+    One of three says how it comes about. estimator: clicks are weighted by it, ``learner`` trains,
+    and ``validated_by`` estimates the risk of the candidates on held-out clicks; None is the
+    estimator itself, at the smallest threshold that competes. trainer: a way of its own to learn
+    from clicks. ranker: it learns from none and stands in the world.
+    """
+
+    key: str
+    label: str
+    description: str
+    fields: tuple[str, ...]
+    estimator: Estimator | None = None
+    learner: Learner = SVM
+    validated_by: Estimator | None = None
+    trainer: Callable[[ClickData], Selection] | None = None
+    ranker: Callable[[World], LinearRanker] | None = None
+
+    @property
+    def learns_from_clicks(self) -> bool:
+        """Whether it changes from one click log to the next."""
+        return self.ranker is None
+
+    @property
+    def candidates(self) -> int:
+        """How many thresholds compete when it is trained; 0 where nothing is."""
+        if self.ranker is not None:
+            return 0
+        return 1 if self.estimator is None else len(self.estimator.clips)
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        method.key: method
+        for method in (
+            Method(
+                "production",
+                "Production",
+                "The ranker that was running while the clicks were logged: a ranking SVM on the "
+                "labels of about 1% of the training queries.",
+                WORLD_FIELDS,
+                ranker=lambda world: world.production.ranker,
+            ),
+            Method(
+                "naive",
+                "Naive",
+                "Ranking SVM in which every click counts 1.",
+                LOG_FIELDS,
+                ESTIMATORS["naive"],
+            ),
+            Method(
+                "propensity",
+                "Propensity-weighted",
+                "The same ranking SVM; a click counts 1/p, where p is the examination of its rank.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["ips"],
+            ),
+            Method(
+                "clipped",
+                "Clipped",
+                "Propensity-weighted with propensities raised to at least τ; τ and C are chosen "
+                "on the validation clicks.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["clipped"],
+            ),
+            Method(
+                "skyline",
+                "Full information (skyline)",
+                "Ranking SVM on all training labels: what perfect feedback would reach.",
+                WORLD_FIELDS,
+                ranker=lambda world: world.skyline,
+            ),
+        )
+    }
+)
+
+CLICK_METHODS = tuple(key for key, method in METHODS.items() if method.learns_from_clicks)
+"""Keys of the methods that are trained on clicks."""
+
+
+def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:
+    """The method that trains this learner on this estimator's weights.
+
+    It is the one of the comparison where that has it. Any other is named after the two.
+    """
+    for method in METHODS.values():
+        if (method.estimator, method.learner) == (estimator, learner):
+            return method
+    label = estimator.label if learner == SVM else f"{estimator.label}, {learner.label}"
+    return Method(
+        f"{estimator.key}-{learner.key}",
+        label,
+        f"{learner.label}; {estimator.counts}.",
+        WEIGHTED_FIELDS if "curve" in estimator.needs else LOG_FIELDS,
+        estimator,
+        learner,
+    )

@@ -1,0 +1,205 @@
+"""Empirical against true risk of every ranker in the family, from one simulated log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus.ranking import rank_many
+from ultr_core.lab import assumed_curve
+from ultr_core.lab.logs import simulate_training_log, user_model
+from ultr_core.lab.world import World
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.propensity import ESTIMATORS, Belief
+from ultr_core.risk import (
+    RiskEstimates,
+    affine_law,
+    estimates_and_expectations,
+    order_agreement,
+    true_risks,
+)
+from ultr_core.settings import Settings
+from ultr_core.users import ClickLog
+from ultr_core.words import counted
+
+FAMILY_STREAM = 1_608_04468
+"""Entropy of the random directions; fixed, so that the family never moves."""
+
+_BETWEEN = 16
+_RANDOM = 30
+_REVERSED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class RankerFamily:
+    """Rankers that were not trained on any click log, with their ranks and true risks.
+
+    Attributes:
+        kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
+        labels: [rankers] what each is, in words.
+        ranks: int32 [rankers, documents of the training queries].
+        true_risk: float64 [rankers], R(S) on the training queries (equation 2), all labels seen.
+    """
+
+    kinds: tuple[str, ...]
+    labels: tuple[str, ...]
+    ranks: NDArray[np.int32]
+    true_risk: NDArray[np.float64]
+
+
+@one_blas_thread()
+def ranker_family(world: World) -> RankerFamily:
+    """Build the family of a world: mixtures of production, skyline and random directions.
+
+    The rankers are linear. "between" mixes the standardised scores of production and skyline,
+    "random" turns the skyline towards a random direction, "reversed" turns random directions
+    towards the negated skyline. None has seen a click, so that the exact expectations of
+    section 4 apply to their risk estimates.
+    """
+    corpus = world.train.corpus
+    production = _standardised(world.production.ranker.score(corpus))
+    skyline = _standardised(world.skyline.score(corpus))
+    rows: list[tuple[str, str, NDArray[np.float64]]] = [
+        ("production", "Production ranker", production),
+        ("skyline", "Full information (skyline)", skyline),
+    ]
+    for share in np.linspace(0.0, 1.0, _BETWEEN + 2)[1:-1]:
+        mixture = (1 - share) * production + share * skyline
+        rows.append(("between", f"{1 - share:.0%} production, {share:.0%} skyline", mixture))
+    directions = _random_directions(world, _RANDOM + _REVERSED)
+    for angle, noise in zip(np.linspace(0.1, 1.0, _RANDOM), directions, strict=False):
+        mixture = (1 - angle) * skyline + angle * noise
+        rows.append(("random", f"{1 - angle:.0%} skyline, {angle:.0%} random", mixture))
+    for angle, noise in zip(np.linspace(0.2, 1.0, _REVERSED), directions[_RANDOM:], strict=True):
+        mixture = (1 - angle) * noise - angle * skyline
+        rows.append(("reversed", f"{angle:.0%} reversed skyline, {1 - angle:.0%} random", mixture))
+    # The ranks of one document side by side: risks are products over all rankers at once.
+    ranks = np.asfortranarray(
+        rank_many(np.stack([scores for _, _, scores in rows]), corpus.query_offsets)
+    )
+    ranks.flags.writeable = False
+    risks = true_risks(ranks, world.train.relevance, corpus.query_offsets)
+    risks.flags.writeable = False
+    return RankerFamily(tuple(r[0] for r in rows), tuple(r[1] for r in rows), ranks, risks)
+
+
+def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = float(scores.std())
+    centred: NDArray[np.float64] = scores - scores.mean()
+    return centred / spread if spread > 0 else centred
+
+
+def _random_directions(world: World, count: int) -> list[NDArray[np.float64]]:
+    features = world.train.corpus.features
+    rng = np.random.default_rng(FAMILY_STREAM)
+    directions = rng.standard_normal((features.shape[1], count)).astype(np.float32)
+    scores = np.asarray(features @ directions, dtype=np.float64)
+    return [_standardised(column) for column in scores.T]
+
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedRisks:
+    """What one estimator says about every ranker of the family.
+
+    Attributes:
+        value: float64 [rankers], the estimate from the log.
+        low, high: float64 [rankers], its 95% interval.
+        expected: float64 [rankers], its exact expectation.
+        kendall: Kendall's tau between ``value`` and the true risk.
+        kendall_expected: the same for ``expected``: what endless data would give.
+        effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
+        largest_weight: largest weight of one click in the log.
+    """
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    expected: FloatArray
+    kendall: float
+    kendall_expected: float
+    effective_sample_size: float
+    largest_weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class RiskPicture:
+    """Naive and propensity-weighted estimates beside the true risk, and the affine law.
+
+    With correct propensities the expected weighted risk is ``slope`` times the true risk plus
+    ``intercept`` (section 5.2).
+    """
+
+    kinds: tuple[str, ...]
+    labels: tuple[str, ...]
+    true_risk: FloatArray
+    naive: EstimatedRisks
+    weighted: EstimatedRisks
+    slope: float
+    intercept: float
+    clicks: int
+    query_draws: int
+
+    @property
+    def sentence(self) -> str:
+        """What the picture shows, in words."""
+        weighted, naive = self.weighted.kendall, self.naive.kendall
+        return (
+            f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
+            "with Kendall's τ = "
+            f"{weighted:.2f} when each is weighted by 1/p, and with τ = {naive:.2f} when they are "
+            "counted as they come; 1 is the true order."
+        )
+
+
+@one_blas_thread()
+def risk_picture(
+    world: World, family: RankerFamily, settings: Settings, log: ClickLog | None = None
+) -> RiskPicture:
+    """Estimate the risk of every ranker of the family from the first click log.
+
+    Both estimators see the same clicks on the training queries; ``log`` is that of draw 0 where
+    it is at hand.
+    """
+    log = log if log is not None else simulate_training_log(world, settings, 0)
+    queries = world.train
+    probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
+    belief = Belief(assumed_curve(settings))
+    law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
+    naive, weighted = estimates_and_expectations(
+        log,
+        family.ranks,
+        probability,
+        [
+            (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
+            for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
+        ],
+    )
+    return RiskPicture(
+        family.kinds,
+        family.labels,
+        family.true_risk,
+        _estimates(family, *naive),
+        _estimates(family, *weighted),
+        law.slope,
+        law.intercept,
+        log.total_clicks,
+        log.query_draws,
+    )
+
+
+def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray) -> EstimatedRisks:
+    return EstimatedRisks(
+        risks.value,
+        risks.low,
+        risks.high,
+        expected,
+        order_agreement(risks.value, family.true_risk),
+        order_agreement(expected, family.true_risk),
+        risks.effective_sample_size,
+        risks.largest_weight,
+    )

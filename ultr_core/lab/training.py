@@ -1,0 +1,156 @@
+"""Training: the one way from clicks to a ranker, whatever the method, and its test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.lab import assumed_curve
+from ultr_core.lab.logs import Logs, simulate_logs
+from ultr_core.lab.methods import METHODS, ClickData, Method
+from ultr_core.lab.world import TestRisk, World, test_risk
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.problem import Callback
+from ultr_core.learners.selection import Candidate, Selection, select_by_clicks
+from ultr_core.propensity import Belief, Estimator, Weights, weights_of_log
+from ultr_core.settings import Settings
+from ultr_core.users import ClickLog
+
+
+def select(
+    method: Method,
+    data: ClickData,
+    *,
+    costs: Sequence[float] | None = None,
+    clips: Sequence[float] | None = None,
+    callback: Callback | None = None,
+) -> Selection:
+    """Train a method, C and the threshold tau chosen on the validation clicks.
+
+    Each threshold gives one set of training weights; those that change nothing are left out. The
+    candidates are judged by the method's own estimate, as little clipped as those that compete
+    (sections 7.1 and 7.2), or by another that it names.
+
+    Args:
+        method: one that learns from clicks.
+        data: clicks to train on and to choose on.
+        costs: values of C, None for the learner's own.
+        clips: thresholds, None for the estimator's own.
+        callback: told of every iteration of every fit; it may raise to end them.
+
+    Raises:
+        InputError: a method without clicks, clicks that give no pair to learn from, or clicks that
+            the estimator cannot weigh.
+    """
+    if method.trainer is not None:
+        return method.trainer(data)
+    estimator = method.estimator
+    if estimator is None:
+        raise InputError(f"{method.label} does not learn from clicks; choose a method that does.")
+    tried = estimator.clips if clips is None else clips
+    judge = estimator if method.validated_by is None else method.validated_by
+    held_out = data.validation_log
+    numbers = judge.weigh(held_out, replace(data.belief, clip=min(tried))).on_log(held_out)
+    candidates: list[Candidate] = []
+    for clip in tried:
+        weights = weights_by(estimator, data.log, replace(data.belief, clip=clip))
+        # Thresholds may clip nothing new, as all of them do for a flat curve.
+        if not any(np.array_equal(weights.values, other.weights.values) for other in candidates):
+            candidates.append(Candidate(weights, clip))
+    return select_by_clicks(
+        data.corpus, candidates, data.validation, held_out, numbers,
+        learner=method.learner, costs=costs, callback=callback,
+    )  # fmt: skip
+
+
+def weights_by(estimator: Estimator, log: ClickLog, belief: Belief) -> Weights:
+    """The weights that a learner gets from this log; raises InputError as `weights_of_log` does."""
+    return weights_of_log(log, estimator.weigh(log, belief))
+
+
+def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[float, ...]:
+    """Thresholds at which every click of the log can be weighed; all of them where none is.
+
+    A click at a propensity of 0 needs a threshold above 0.
+    """
+
+    def usable(clip: float) -> bool:
+        try:
+            estimator.weigh(log, replace(belief, clip=clip)).on_log(log)
+        except InputError:
+            return False
+        return True
+
+    clips = estimator.clips
+    return clips if len(clips) == 1 else tuple(filter(usable, clips)) or clips
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedMethod:
+    """One method trained on one draw of clicks: small, and free of the corpus.
+
+    ``cost`` is the C and ``clip`` the tau that validation chose, ``gap`` the relative duality
+    gap of the fit, ``clicks`` and ``query_draws`` the size of the training log.
+    """
+
+    method: str
+    draw: int
+    test: TestRisk
+    cost: float
+    clip: float
+    gap: float
+    clicks: int
+    query_draws: int
+    coefficients: NDArray[np.float64]
+
+
+@one_blas_thread()
+def train_method(
+    world: World, settings: Settings, draw: int, method: str | Method, logs: Logs | None = None
+) -> TrainedMethod:
+    """Train ``method`` on the clicks of ``draw`` and measure it on the test queries.
+
+    Args:
+        world: the corpus and its rankers.
+        settings: how users click and what the learner assumes.
+        draw: which draw of clicks, from 0.
+        method: a method, or the key of one in ``METHODS``, that learns from clicks.
+        logs: the clicks of this draw, where they are at hand.
+
+    Raises:
+        InputError: an unknown method, or clicks that give no pair to learn from.
+    """
+    found = METHODS.get(method) if isinstance(method, str) else method
+    if found is None or not found.learns_from_clicks:
+        known = ", ".join(key for key, one in METHODS.items() if one.learns_from_clicks)
+        name = method if isinstance(method, str) else method.key
+        raise InputError(f"{quoted(name)} does not learn from clicks; methods that do are {known}.")
+    logs = logs if logs is not None else simulate_logs(world, settings, draw)
+    selection = select(
+        found,
+        ClickData(
+            world.splits.train,
+            logs.train,
+            world.splits.validation,
+            logs.validation,
+            Belief(assumed_curve(settings)),
+            SeedSequence(settings.seed, spawn_key=(draw, 2)),
+        ),
+    )
+    ranker = selection.ranker
+    return TrainedMethod(
+        found.key,
+        draw,
+        test_risk(world, ranker),
+        ranker.cost,
+        selection.clip,
+        ranker.certificate.gap,
+        logs.train.total_clicks,
+        logs.train.query_draws,
+        ranker.coefficients,
+    )

@@ -1,0 +1,63 @@
+"""What the page Your data and the commands do alike with a reader's corpus, log and curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.files import packed_proprank, proprank_bytes
+from ultr_core.inspection import own_curve
+from ultr_core.limits import CURVE_RANKS, LARGEST_TRAINING_FILE
+from ultr_core.propensity import PresentationLog, Weights, table_curve
+from ultr_core.users import ExaminationCurve
+
+LOG_ITSELF = "log"
+"""What is given in place of a file of propensities for the log's own column."""
+
+
+def curve_for_log(
+    values: Sequence[float], log: PresentationLog | None, *, carry_on: bool = False
+) -> ExaminationCurve:
+    """The curve of numbers for ranks 1, 2, ..., K, normalised to p_1 = 1.
+
+    carry_on: use the last number for all positions of the log below rank K; without it such
+    positions have no propensity. Raises InputError for numbers that are no curve, or a log that
+    goes too far down.
+    """
+    if log is None or not carry_on:
+        return table_curve(values)
+    last = int(log.position.max())
+    if last <= len(values):
+        return table_curve(values)
+    CURVE_RANKS.require(last, "The curve, carried on to the last position of the log,")
+    return table_curve([*values, *[values[-1]] * (last - len(values))])
+
+
+def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> ExaminationCurve:
+    """The curve of the log's own column of propensities; see `own_curve` and `curve_for_log`."""
+    return curve_for_log(own_curve(log), log, carry_on=carry_on)
+
+
+def training_file(corpus: Corpus, weights: Weights) -> bytes:
+    """A training file of svm_proprank, gzip.
+
+    Raises InputError as `write_proprank` and `training_file_bytes` do.
+    """
+    training_file_bytes(corpus, weights)
+    return packed_proprank(corpus, weights)
+
+
+def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
+    """The most bytes that a training file can take unpacked; see `proprank_bytes`.
+
+    Raises InputError for more than are made for a visitor.
+    """
+    size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
+    if size > limit.most:
+        raise InputError(
+            f"The training file for svm_proprank would repeat a query's documents for each that "
+            f"was clicked, up to {size / 1e6:,.0f} MB; at most {limit.most / 1e6:,.0f} MB are "
+            f"made here, because {limit.reason}; {limit.remedy}."
+        )
+    return size

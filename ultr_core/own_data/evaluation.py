@@ -1,0 +1,280 @@
+"""Off-policy evaluation: what a click log says about a ranker that was never shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus, propose_relevance_threshold
+from ultr_core.corpus.ranking import query_sums
+from ultr_core.errors import InputError
+from ultr_core.files.score_files import scores_for
+from ultr_core.inspection import (
+    NdcgOverTies,
+    Unshown,
+    expected_ranks,
+    ndcg_over_ties,
+    require_covered,
+    tied_groups,
+    unshown_candidates,
+)
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.propensity.weights import require_clip
+from ultr_core.risk import (
+    Estimate,
+    empty_queries,
+    estimate_by,
+    mean_rank_of_relevant,
+)
+from ultr_core.settings import PARAMETERS
+from ultr_core.users import ClickLog, ExaminationCurve
+from ultr_core.users.click_log import require_log
+from ultr_core.users.examination import require_curve
+from ultr_core.words import counted, part_of
+
+NDCG_CUTOFF = 10
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """One estimate of a ranker's risk.
+
+    key: of the estimator in ``ESTIMATORS``. label: its name. scale: what the number is, in words.
+    estimate: with its 95% interval, None where there is none. words: how it is made, or why there
+    is none. normalised: whether it is a mean rank of clicks instead of a risk.
+    """
+
+    key: str
+    label: str
+    scale: str
+    estimate: Estimate | None
+    words: str
+    normalised: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        found = self.estimate
+        return {
+            "label": self.label,
+            "scale": self.scale,
+            "assumes": ESTIMATORS[self.key].assumes,
+            "value": None if found is None else found.value,
+            "low": None if found is None else found.low,
+            "high": None if found is None else found.high,
+            "standard_error": None if found is None else found.standard_error,
+            "effective_sample_size": None if found is None else found.effective_sample_size,
+            "words": self.words,
+        }
+
+
+@dataclass(frozen=True)
+class TrueQuality:
+    """How good the ranker is by the grades of the corpus.
+
+    risk: mean over all queries of the summed ranks of relevant documents (equation 2).
+    risk_of_log: the same with each query as often as the log shows it, which is what estimates from
+    the log aim at. mean_rank: over all relevant documents, each once. ndcg: at
+    ``NDCG_CUTOFF``, with its rule.
+    relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
+    0 in the risk.
+    """
+
+    risk: float
+    risk_of_log: float
+    mean_rank: float
+    ndcg: NdcgOverTies
+    relevant_grade: int
+    queries_without_relevant: int
+    queries: int
+
+    @property
+    def rule(self) -> str:
+        """How queries without relevance count, in one sentence."""
+        without = self.queries_without_relevant
+        return (
+            f"Relevant is grade {self.relevant_grade} or more; "
+            f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
+            f"{'counts' if without == 1 else 'count'} 0 in the risk."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as plain values."""
+        return {
+            "risk": self.risk,
+            "risk_of_log": self.risk_of_log,
+            "mean_rank": self.mean_rank,
+            f"ndcg@{NDCG_CUTOFF}": self.ndcg.value,
+            "ndcg_rule": self.ndcg.rule,
+            "relevant_grade": self.relevant_grade,
+            "queries_without_relevant": self.queries_without_relevant,
+            "queries": self.queries,
+            "rule": self.rule,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a log, and the grades where there are any, say about one ranker.
+
+    reports: one for each of ``ESTIMATORS``, by key. true: by the grades, None where there are none.
+    tied: documents that share their score with another of their query. unshown: what the log
+    leaves out of the candidate sets. notices: sentences.
+    """
+
+    name: str
+    reports: dict[str, RiskReport]
+    true: TrueQuality | None
+    clicks: int
+    query_draws: int
+    clip: float
+    tied: int
+    unshown: Unshown
+    notices: tuple[str, ...]
+
+    @property
+    def risks(self) -> tuple[RiskReport, ...]:
+        """The reports on the scale of a risk, so that they can stand beside the true one."""
+        return tuple(report for report in self.reports.values() if not report.normalised)
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers say, in words."""
+        found = self.reports[JUDGE.key]
+        if found.estimate is None:
+            return found.words
+        estimate = found.estimate
+        text = (
+            f"By {found.label}, {self.name} has an estimated risk of {estimate.value:.3f} "
+            f"(95% interval {estimate.low:.3f} to {estimate.high:.3f})."
+        )
+        if self.true is not None:
+            text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged."
+        if self.unshown.what:
+            return f"{text} {self.unshown.finding().words}"
+        if self.true is not None:
+            text += (
+                " Clicks on irrelevant documents move the estimate by a factor and a constant that "
+                "are the same for every ranker, so compare rankers, not levels."
+            )
+        return text
+
+    def as_dict(self) -> dict[str, Any]:
+        """The evaluation as plain values, as the command line prints it with ``--json``."""
+        return {
+            "ranker": self.name,
+            "clicks": self.clicks,
+            "query_draws": self.query_draws,
+            "clip": self.clip,
+            "tied_documents": self.tied,
+            "estimates": {key: report.as_dict() for key, report in self.reports.items()},
+            "true": None if self.true is None else self.true.as_dict(),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }
+
+
+MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
+
+JUDGE = ESTIMATORS["ips"]
+"""The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
+compare two rankers. Click noise does not change its order where every candidate was shown."""
+
+
+@one_blas_thread()
+def evaluate_ranker(
+    corpus: Corpus,
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    clip: float = 0.1,
+    relevant_grade: int = int(PARAMETERS["relevant_grade"].default),
+    name: str = "the ranker",
+) -> Evaluation:
+    """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
+
+    scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
+    so do equally infinite ones.
+    Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip`` where it clips
+    (section 7.2). Intervals treat query draws as independent, and documents of a draw as examined
+    independently. Click noise moves IPS by a factor and a constant (section 5.2) where every
+    candidate was shown; what the log leaves out is in ``unshown``.
+
+    Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
+    that the curve has no number for, or a log with clicks in fewer than two query draws. A log
+    without a click gives no estimate.
+    """
+    require_log(log)
+    require_curve(curve)
+    values = scores_for(corpus, scores)
+    require_clip(clip)
+    require_covered(log, curve)
+    ranks = expected_ranks(values, corpus.query_offsets)
+    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    return Evaluation(
+        name,
+        {
+            estimator.key: _report(estimator, log, ranks, Belief(curve, clip))
+            for estimator in ESTIMATORS.values()
+        },
+        true,
+        log.total_clicks,
+        log.query_draws,
+        clip,
+        tied_groups(values, corpus.query_offsets).tied,
+        unshown_candidates(log),
+        notices,
+    )
+
+
+def _report(
+    estimator: Estimator, log: ClickLog, ranks: NDArray[np.float64], belief: Belief
+) -> RiskReport:
+    label, normalised = estimator.label_at(belief.clip), estimator.normalised
+    scale = estimator.scale
+    # Without clicks every sum is 0 with an interval of 0, which is no finding.
+    if log.total_clicks == 0:
+        return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
+    try:
+        found = estimate_by(estimator, log, ranks, belief)
+    except InputError as error:
+        # Propensities too small for a finite estimate leave those that need none.
+        if not estimator.needs:
+            raise
+        return RiskReport(estimator.key, label, scale, None, str(error), normalised)
+    return RiskReport(estimator.key, label, scale, found, estimator.words, normalised)
+
+
+def no_click(log: ClickLog) -> str:
+    """Why a log without clicks gives no estimate, in one sentence."""
+    draws = counted(log.query_draws, "query draw")
+    return f"There is no click in {draws}, so nothing can be estimated."
+
+
+def _true_quality(
+    corpus: Corpus,
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    ranks: NDArray[np.float64],
+    wanted: int,
+) -> tuple[TrueQuality | None, tuple[str, ...]]:
+    if corpus.max_grade == 0:
+        return None, ("Every grade of the corpus is 0, so there is no true risk to compare with.",)
+    threshold, notice = propose_relevance_threshold((corpus,), wanted)
+    relevance = corpus.relevance(threshold)
+    of_query = query_sums(ranks * relevance, corpus.query_offsets)
+    draws = log.draws
+    quality = TrueQuality(
+        risk=float(of_query.mean()),
+        risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),
+        mean_rank=mean_rank_of_relevant(ranks, relevance),
+        ndcg=ndcg_over_ties(scores, corpus.grades, corpus.query_offsets, NDCG_CUTOFF),
+        relevant_grade=threshold,
+        queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
+        queries=corpus.n_queries,
+    )
+    return quality, () if notice is None else (notice,)

@@ -1,0 +1,304 @@
+"""Training a ranker on a click log from outside, C and threshold chosen on held-out queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import query_of_document
+from ultr_core.errors import InputError, quoted
+from ultr_core.inspection import require_covered
+from ultr_core.lab.logs import VALIDATION_SHARE
+from ultr_core.lab.methods import ClickData, Method, method_of
+from ultr_core.lab.training import select, usable_clips, weights_by
+from ultr_core.learners import SVM, LinearRanker, learner_named
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.limits import require_pairs
+from ultr_core.learners.problem import Callback
+from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, FINAL_TOLERANCE, converged
+from ultr_core.limits import Limit
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
+from ultr_core.propensity.weights import require_clip
+from ultr_core.users import ClickLog, ExaminationCurve
+from ultr_core.users.click_log import require_log
+from ultr_core.users.examination import require_curve
+from ultr_core.users.query_draws import checked_seed
+from ultr_core.words import counted, part_of
+
+FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimator.normalised)
+"""Ways to weight the clicks: keys of the estimators that train a ranker."""
+
+DEFAULT_METHOD = "ips"
+
+Tell = Callable[[str], None]
+_NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnFit:
+    """A ranker trained on a log, with all that it was trained with.
+
+    weights: of all clicks. method: key of the estimator that weighed them. cost: C; clip: the
+    threshold tau, 0 for none, 1 for naive. chosen_by: how C, and the threshold, came about, in
+    words. notices: sentences for the reader. clicked_documents: how many of the log were clicked.
+    learner: key of what was trained.
+    """
+
+    ranker: LinearRanker
+    weights: Weights
+    method: str
+    cost: float
+    clip: float
+    chosen_by: str
+    query_draws: int
+    notices: tuple[str, ...]
+    clicked_documents: int
+    learner: str = SVM.key
+
+    @property
+    def label(self) -> str:
+        """The method's name."""
+        return _method(self.method, self.learner).label
+
+    @property
+    def sentence(self) -> str:
+        """What was trained, in one sentence."""
+        clipped = ""
+        if "clip" in ESTIMATORS[self.method].needs:
+            clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
+        return (
+            f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
+            f"C = {self.cost:g} ({self.chosen_by}), {self.ranker.certificate.measure} "
+            f"{self.ranker.certificate.gap:.2g}."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fit as plain values, as the command line prints it with ``--json``."""
+        return {
+            "method": self.method,
+            "label": self.label,
+            "learner": self.learner,
+            "cost": self.cost,
+            "clip": self.clip,
+            "chosen_by": self.chosen_by,
+            "clicks": self.weights.clicks,
+            "query_draws": self.query_draws,
+            "clicked_documents": self.clicked_documents,
+            "features": int(self.ranker.feature_ids.size),
+            "certificate": asdict(self.ranker.certificate),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+        }
+
+
+@one_blas_thread()
+def fit_from_log(
+    corpus: Corpus,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    *,
+    method: str = DEFAULT_METHOD,
+    learner: str = SVM.key,
+    cost: float | None = None,
+    clip: float | None = None,
+    validation: tuple[Corpus, ClickLog] | None = None,
+    seed: int = 0,
+    progress: Tell | None = None,
+    callback: Callback | None = None,
+    pairs: Limit | None = None,
+) -> OwnFit:
+    """Train a ranker on a log of this corpus, as section 6 does.
+
+    method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C; None
+    chooses it, and the threshold of an estimator that clips where ``clip`` is None, on the clicks
+    of held-out queries by the estimator's own estimate, unclipped where the clicks allow it
+    (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
+    of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
+    trained on all queries with what was chosen. ``callback`` is told of every iteration of every
+    fit, of which there are at most `fits_of`; it may raise to end them. ``pairs`` is the most
+    pairs of a clicked and another document of its query that there may be.
+
+    Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
+    has none, a clicked position without propensity, clicks that give no preference pair or
+    more than ``pairs``, a seed that is none, or what is no log or no curve.
+    """
+    tell = progress if progress is not None else lambda text: None
+    way = _method(method, learner)
+    estimator = ESTIMATORS[method]
+    _check_clip(estimator, clip)
+    require_log(log)
+    require_curve(curve)
+    checked_seed(seed)
+    if "curve" in estimator.needs:
+        require_covered(log, curve)
+    notices = _require_pairs(log, corpus)
+    if pairs is not None:
+        clicked = np.zeros(corpus.n_documents, dtype=np.bool_)
+        clicked[log.document[log.clicks > 0]] = True
+        require_pairs(clicked, corpus.query_offsets, pairs)
+    belief = Belief(curve)
+    clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
+    chosen_by, by_clicks = "given", cost is None
+    initial = None
+    chosen = clips[0]
+    if cost is None or len(clips) > 1:
+        held = _held_out(corpus, log, validation, seed)
+        if held is None:
+            cost = COST_WITHOUT_VALIDATION if cost is None else cost
+            chosen_by = "fixed, there are too few clicked queries to hold any out"
+        else:
+            (train, train_log), (other, other_log) = held
+            tell("choosing C on held-out clicks")
+            data = ClickData(train, train_log, other, other_log, belief, seed)
+            selection = select(
+                way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
+            )
+            initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
+            if by_clicks:
+                notices += _at_the_end(cost, way.learner.costs)
+            held_out = int(np.count_nonzero(other_log.clicks_per_query))
+            chosen_by = (
+                f"chosen on {counted(other_log.total_clicks, 'click')} of "
+                f"{counted(held_out, 'held-out query', 'held-out queries')}"
+            )
+    tell("training on all clicks")
+    weights = weights_by(estimator, log, replace(belief, clip=chosen))
+    ranker = way.learner.fit(
+        corpus, weights, cost=cost, tolerance=FINAL_TOLERANCE, initial=initial, seed=seed,
+        callback=callback,
+    )  # fmt: skip
+    return OwnFit(
+        converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
+        log.query_draws, notices, _clicked(log), learner,
+    )  # fmt: skip
+
+
+def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
+    """A sentence where a ranker's record of its training counts what this log counts, else "".
+
+    trained: as in `OwnFit.as_dict`. Clicks, query draws and clicked documents are compared; that
+    all three agree by chance is unlikely, but they are no proof.
+    """
+    counts = {
+        "clicks": log.total_clicks,
+        "query_draws": log.query_draws,
+        "clicked_documents": _clicked(log),
+    }
+    if any(trained.get(key) != count for key, count in counts.items()):
+        return ""
+    return (
+        f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
+        "so probably on this log, and a ranker's own clicks flatter it."
+    )
+
+
+def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
+    """A sentence where validation chose the smallest or the largest C that it tried."""
+    if len(tried) == 1 or min(tried) < cost < max(tried):
+        return ()
+    end, further = ("largest", "larger") if cost == max(tried) else ("smallest", "smaller")
+    return (
+        f"Validation chose C = {cost:g}, the {end} of the {len(tried)} values that it compares; "
+        f"a {further} one may be better, so try that as well.",
+    )
+
+
+def _clicked(log: ClickLog) -> int:
+    """Documents of the log with a click."""
+    return int(np.count_nonzero(log.clicks_per_document))
+
+
+def fits_of(method: str, cost: float | None, clip: float | None, learner: str = SVM.key) -> int:
+    """How many fits `fit_from_log` makes at most."""
+    way = _method(method, learner)
+    clips = way.candidates if clip is None else 1
+    costs = len(way.learner.costs) if cost is None else 1
+    return 1 if clips * costs == 1 else clips * costs + 2
+
+
+def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> ClickLog:
+    """The rows of the given queries [chosen], as a log of ``corpus.subset(queries)``."""
+    place = np.full(corpus.n_queries, -1, dtype=np.int64)
+    place[queries] = np.arange(queries.size)
+    sizes = corpus.sizes[queries]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    query = query_of_document(corpus.query_offsets)[log.document]
+    kept = place[query] >= 0
+    new = place[query[kept]]
+    draws = log.draws[queries]
+    return ClickLog(
+        document=log.document[kept] - corpus.query_offsets[query[kept]] + offsets[new],
+        rank=log.rank[kept],
+        impressions=log.impressions[kept],
+        clicks=log.clicks[kept],
+        query_draws=max(1, int(draws.sum())),
+        query_offsets=offsets,
+        draws=draws,
+        context=log.context[kept],
+        whole_lists=log.whole_lists,
+    )
+
+
+def _method(method: str, learner: str) -> Method:
+    """The estimator and the learner of these keys; raises InputError for others."""
+    if method not in FIT_METHODS:
+        raise InputError(
+            f"{quoted(method)} is no way to weight clicks; choose from {', '.join(FIT_METHODS)}."
+        )
+    return method_of(ESTIMATORS[method], learner_named(learner))
+
+
+def _check_clip(estimator: Estimator, clip: float | None) -> None:
+    if clip is None:
+        return
+    if "clip" not in estimator.needs:
+        able = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
+        raise InputError(
+            f"A clipping threshold belongs to the method {' or '.join(able)}, not to "
+            f"{estimator.key}; leave one out."
+        )
+    require_clip(clip)
+
+
+def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
+    clicked = log.clicks_per_query > 0
+    if not clicked.any():
+        raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
+    alone = clicked & (corpus.sizes == 1)
+    if alone.sum() == clicked.sum():
+        raise InputError(
+            "No clicked query has a second candidate, so there is no preference pair to learn "
+            "from; the corpus needs the documents that were shown beside the clicked ones."
+        )
+    if alone.any():
+        return (
+            f"{part_of(int(alone.sum()), int(clicked.sum()), 'clicked query', 'clicked queries')} "
+            "one candidate only and gave no preference pair.",
+        )
+    return ()
+
+
+def _held_out(
+    corpus: Corpus, log: ClickLog, validation: tuple[Corpus, ClickLog] | None, seed: int
+) -> tuple[tuple[Corpus, ClickLog], tuple[Corpus, ClickLog]] | None:
+    """Training and validation queries with their clicks; None if there are not enough."""
+    if validation is not None and validation[1].total_clicks and validation[1].query_draws > 1:
+        return (corpus, log), validation
+    useful = np.flatnonzero((log.clicks_per_query > 0) & (corpus.sizes > 1))
+    if useful.size < 2:
+        return None
+    held = max(1, round(VALIDATION_SHARE * useful.size))
+    chosen = np.sort(np.random.default_rng(checked_seed(seed)).permutation(useful)[:held])
+    rest = np.setdiff1d(np.arange(corpus.n_queries), chosen)
+    other_log = part_of_log(corpus, log, chosen)
+    if other_log.query_draws < 2:
+        return None
+    return (
+        (corpus.subset(rest), part_of_log(corpus, log, rest)),
+        (corpus.subset(chosen), other_log),
+    )

@@ -1,0 +1,85 @@
+"""Grids of cells: the paper's figures and maps, resumable and on several processes."""
+
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.studies.cells import (
+        STUDY_METHODS,
+        Cell,
+        CellResult,
+        cell_of,
+        curve_name,
+        peak_memory_mib,
+    )
+    from ultr_core.studies.claims import FAILS, HOLDS, OPEN, RULES, Claim, judge
+    from ultr_core.studies.curves import FIXED_METHODS, StudyResult
+    from ultr_core.studies.grids import (
+        BASE_FIELDS,
+        FIGURES,
+        GRID_VERSION,
+        MAPS,
+        SCALES,
+        STUDIES,
+        Plan,
+        Point,
+        Scale,
+        Study,
+        settings_words,
+        sidebar_words,
+    )
+    from ultr_core.studies.journal import Journal, open_journal
+    from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
+    from ultr_core.studies.reading import read_study
+    from ultr_core.studies.runner import Runner, open_runner, run_in_process
+    from ultr_core.studies.shipped import load_shipped, shipped_result
+    from ultr_core.studies.source import SIZES, WorldDescription, WorldSource, describe, world_of
+else:
+    __getattr__, __dir__ = on_demand(__name__)
+
+__all__ = [
+    "BASE_FIELDS",
+    "DEFAULT_LOSS",
+    "FAILS",
+    "FIGURES",
+    "FIXED_METHODS",
+    "GRID_VERSION",
+    "HOLDS",
+    "LOSSES",
+    "MAPS",
+    "OPEN",
+    "RULES",
+    "SCALES",
+    "SIZES",
+    "STUDIES",
+    "STUDY_METHODS",
+    "Cell",
+    "CellResult",
+    "Claim",
+    "Journal",
+    "Loss",
+    "Plan",
+    "Point",
+    "Runner",
+    "Scale",
+    "Study",
+    "StudyResult",
+    "WorldDescription",
+    "WorldSource",
+    "cell_of",
+    "curve_name",
+    "describe",
+    "find_loss",
+    "judge",
+    "load_shipped",
+    "open_journal",
+    "open_runner",
+    "peak_memory_mib",
+    "read_study",
+    "run_in_process",
+    "settings_words",
+    "shipped_result",
+    "sidebar_words",
+    "world_of",
+]

@@ -1,0 +1,199 @@
+"""The smallest piece of a study: one method, trained on one click log and tested."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus.ranking import rank_documents
+from ultr_core.curve_values import Values, curve_text
+from ultr_core.lab.logs import Logs, simulate_logs
+from ultr_core.lab.methods import LOG_FIELDS, METHODS, WEIGHTED_FIELDS, Method, stage
+from ultr_core.lab.training import train_method
+from ultr_core.lab.world import World
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.studies.losses import test_losses
+from ultr_core.studies.skip_above import agreement_with, train_skip_above
+from ultr_core.words import number_text
+
+
+def peak_memory_mib() -> float:
+    """Largest resident memory of this process so far, in MiB; 0 where the system cannot tell."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0.0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak) / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+SKIP_ABOVE = "skip-above"
+
+STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        **METHODS,
+        SKIP_ABOVE: Method(
+            SKIP_ABOVE,
+            "Skip-above preferences",
+            "Ranking SVM on pairs of a click and a document skipped above it.",
+            LOG_FIELDS,
+            trainer=train_skip_above,
+        ),
+    }
+)
+"""The methods of the comparison, and the baseline of the paper's introduction."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one click log; the settings are reduced to those that the method uses.
+
+    The result is a function of the cell and the corpus alone: random streams are those of
+    ``settings.seed`` and ``draw``, shared by all methods, so that methods see the same clicks.
+    """
+
+    method: str
+    settings: Settings
+    draw: int
+
+    @property
+    def key(self) -> str:
+        """A stable name: method, every setting that matters, draw."""
+        return f"{key_of_log(self.method, self.settings)} draw={self.draw}"
+
+    @property
+    def weight(self) -> float:
+        """Rough cost of the cell in units of a fit, to tell the time that is left."""
+        return STUDY_METHODS[self.method].candidates or 0.1
+
+
+def key_of_log(method: str, settings: Settings) -> str:
+    """The part of a cell's key that all draws share."""
+    fields = STUDY_METHODS[method].fields
+    numbers = [
+        f"{name}={number_text(settings.numbers[name])}" for name in fields if name in PARAMETERS
+    ]
+    curves = [
+        f"{name}={curve_name(values)}" for name, values in settings.curves.items() if name in fields
+    ]
+    return " ".join([method, *numbers, *curves])
+
+
+def curve_name(values: Values) -> str:
+    """A short name that no other curve has, for the key of a cell."""
+    return hashlib.blake2b(curve_text(values).encode(), digest_size=8).hexdigest()
+
+
+def cell_of(method: str, settings: Settings, draw: int) -> Cell:
+    """The cell of a method; a method that learns from no click has the one draw 0."""
+    found = STUDY_METHODS[method]
+    return Cell(method, stage(settings, found.fields), draw if found.learns_from_clicks else 0)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came out of a cell, as plain numbers.
+
+    Attributes:
+        key: of the cell.
+        losses: test loss by key of ``LOSSES``.
+        agreement: mean Kendall's tau with the production ranking on the test queries.
+        cost, clip, gap: C and tau that validation chose, relative duality gap of the fit.
+        clicks, query_draws: size of the training log.
+        noise_share: share of its clicks on irrelevant documents.
+        seconds, peak_mib: what it took; the only values that differ from run to run.
+    """
+
+    key: str
+    losses: Mapping[str, float]
+    agreement: float
+    cost: float
+    clip: float
+    gap: float
+    clicks: int
+    query_draws: int
+    noise_share: float
+    seconds: float
+    peak_mib: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for a line of JSON."""
+        return asdict(self)
+
+
+def groups_of(cells: Iterable[Cell]) -> list[tuple[Cell, ...]]:
+    """Cells that share a click log and assumed propensities, in order, without repetition.
+
+    A group is what one worker runs at a time: the log is simulated once for all its methods.
+    """
+    groups: dict[tuple[Settings | None, int], dict[str, Cell]] = {}
+    for cell in cells:
+        fixed = not STUDY_METHODS[cell.method].learns_from_clicks
+        shared = None if fixed else stage(cell.settings, WEIGHTED_FIELDS)
+        groups.setdefault((shared, cell.draw), {})[cell.key] = cell
+    return [tuple(group.values()) for group in groups.values()]
+
+
+def run_group(world: World, cells: Sequence[Cell]) -> Iterator[CellResult]:
+    """Run cells of one group, one after the other, with one BLAS thread.
+
+    Raises:
+        InputError: the clicks of a cell give no pair to learn from.
+    """
+    logs: Logs | None = None
+    for cell in cells:
+        started = time.perf_counter()
+        with one_blas_thread():
+            if logs is None and STUDY_METHODS[cell.method].learns_from_clicks:
+                logs = simulate_logs(world, cell.settings, cell.draw)
+            result = _run(world, cell, logs, started)
+        yield result
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    scores: NDArray[np.float64]
+    cost: float
+    clip: float
+    gap: float
+
+
+def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellResult:
+    fit = _fit(world, cell, logs)
+    test = world.splits.test
+    ranks = rank_documents(fit.scores, test.query_offsets)
+    presented = rank_documents(world.production.ranker.score(test), test.query_offsets)
+    log = None if logs is None else logs.train
+    on_irrelevant = 0 if log is None else int(log.clicks[~world.train.relevance].sum())
+    return CellResult(
+        cell.key,
+        test_losses(ranks, world.test_relevance, test.query_offsets),
+        agreement_with(ranks, presented, test.query_offsets),
+        fit.cost,
+        fit.clip,
+        fit.gap,
+        0 if log is None else log.total_clicks,
+        0 if log is None else log.query_draws,
+        0.0 if log is None else on_irrelevant / max(log.total_clicks, 1),
+        time.perf_counter() - started,
+        peak_memory_mib(),
+    )
+
+
+def _fit(world: World, cell: Cell, logs: Logs | None) -> _Fit:
+    method, test = STUDY_METHODS[cell.method], world.splits.test
+    if method.ranker is not None:
+        ranker = method.ranker(world)
+        return _Fit(ranker.score(test), ranker.cost, 0.0, ranker.certificate.gap)
+    trained = train_method(world, cell.settings, cell.draw, method, logs)
+    scores = np.asarray(test.features @ trained.coefficients, dtype=np.float64)
+    return _Fit(scores, trained.cost, trained.clip, trained.gap)

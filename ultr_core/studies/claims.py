@@ -1,0 +1,511 @@
+"""The paper's claims on its figures, each with a stated test on the intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
+from ultr_core.studies.curves import StudyResult
+from ultr_core.studies.grids import Point
+
+Decision = tuple[bool | None, str]
+
+
+FLAT = 0.05
+"""A change below this share of the gap from production to skyline counts as none."""
+
+CLOSE = 0.10
+"""A ranker within this share of the gap has approached the skyline."""
+
+FEW_CLICKS = 10_000
+"""Up to so many clicks are few, in the claims on figure 1."""
+
+PAPER_NOISE_SHARE, NOISE_SHARE_MARGIN = 0.598, 0.02
+
+
+def _worse(result: StudyResult, one: tuple[str, Point], other: tuple[str, Point]) -> Estimate:
+    return interval_over_draws(list(result.excess(one, other).values()))
+
+
+def _mean_over(
+    result: StudyResult, pairs: Iterable[tuple[tuple[str, Point], tuple[str, Point]]]
+) -> Estimate:
+    """Interval of the mean difference over several pairs of places, paired by draw."""
+    by_pair = [list(result.excess(one, other).values()) for one, other in pairs]
+    return interval_over_draws(np.mean(by_pair, axis=0))
+
+
+def _text(estimate: Estimate) -> str:
+    return f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
+
+
+def _listed(parts: Sequence[tuple[str, Estimate]]) -> str:
+    return "; ".join(f"{name}: {_text(estimate)}" for name, estimate in parts) + "."
+
+
+def _tolerance(result: StudyResult, share: float) -> float:
+    return share * max(result.gap() or 0.0, 0.0)
+
+
+def _positive(estimate: Estimate) -> bool | None:
+    """Whether a difference is above 0; None if its interval holds 0."""
+    return True if estimate.low > 0 else False if estimate.high <= 0 else None
+
+
+def _below(estimate: Estimate, limit: float) -> bool | None:
+    """Whether a difference is below a limit; None if its interval holds the limit."""
+    return True if estimate.high < limit else False if estimate.low >= limit else None
+
+
+def _is_flat(result: StudyResult, change: Estimate) -> bool | None:
+    margin = _tolerance(result, FLAT)
+    return _all([_below(change, margin), _below(_negated(change), margin)])
+
+
+def _negated(estimate: Estimate) -> Estimate:
+    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+
+
+def _all(parts: Iterable[bool | None]) -> bool | None:
+    """True if all are, False if any is, else None."""
+    found = list(parts)
+    return False if False in found else None if None in found else True
+
+
+def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
+    within = f"{_tolerance(result, share):.3f} ({share:.0%} of the gap)"
+    return f" Up to {within} counts as {counts_as}."
+
+
+def _points(result: StudyResult, series: float | None = None) -> list[Point]:
+    return [point for point in result.plan.points if point.series == series]
+
+
+def _all_above_zero(parts: Sequence[tuple[str, Estimate]]) -> Decision:
+    if not parts:
+        return None, "The grid has no such point."
+    return _all(_positive(estimate) for _, estimate in parts), _listed(parts)
+
+
+# Figure 1.
+
+
+def approaches_skyline(result: StudyResult) -> Decision:
+    """Close to the skyline at the most clicks, and better than at the fewest."""
+    first, *_, last = _points(result)
+    skyline = ("skyline", last)
+    left = _worse(result, ("propensity", last), skyline)
+    gained = _worse(result, ("propensity", first), ("propensity", last))
+    holds = _all([_below(left, _tolerance(result, CLOSE)), _positive(gained)])
+    parts = [(f"left at n = {last.x:,.0f}", left), (f"gained since n = {first.x:,.0f}", gained)]
+    return holds, _listed(parts) + _margin_text(result, CLOSE, "close")
+
+
+def naive_is_flat(result: StudyResult) -> Decision:
+    """No change over the last tenfold of clicks."""
+    points = _points(result)
+    last = points[-1]
+    tenth = max((p for p in points if p.x <= last.x / 10), key=lambda p: p.x)
+    change = _worse(result, ("naive", tenth), ("naive", last))
+    name = f"change from n = {tenth.x:,.0f} to {last.x:,.0f}"
+    return _is_flat(result, change), _listed([(name, change)]) + _margin_text(
+        result, FLAT, "no change"
+    )
+
+
+def naive_is_worse(result: StudyResult) -> Decision:
+    """Naive worse than weighted at the most clicks."""
+    last = _points(result)[-1]
+    excess = _worse(result, ("naive", last), ("propensity", last))
+    return _all_above_zero([(f"n = {last.x:,.0f}", excess)])
+
+
+def naive_is_better_early(result: StudyResult) -> Decision:
+    """Naive better than weighted at the fewest clicks."""
+    first = _points(result)[0]
+    excess = _worse(result, ("propensity", first), ("naive", first))
+    return _all_above_zero([(f"n = {first.x:,.0f}", excess)])
+
+
+def clipping_helps(result: StudyResult) -> Decision:
+    """Clipped better than weighted, on average over few clicks."""
+    few = [p for p in _points(result) if p.x <= FEW_CLICKS]
+    gain = _mean_over(result, [(("propensity", p), ("clipped", p)) for p in few])
+    return _all_above_zero([(f"mean over n up to {FEW_CLICKS:,}", gain)])
+
+
+def tau_is_not_found(result: StudyResult) -> Decision:
+    """Clipped worse than naive at the fewest clicks, though naive is one of its candidates."""
+    first = _points(result)[0]
+    excess = _worse(result, ("clipped", first), ("naive", first))
+    return _all_above_zero([(f"n = {first.x:,.0f}", excess)])
+
+
+def skip_above_reverses(result: StudyResult) -> Decision:
+    """Order against production's, and a larger loss."""
+    last = _points(result)[-1]
+    found = [result.result("skip-above", last, d) for d in range(result.plan.base.draws)]
+    tau = interval_over_draws([r.agreement for r in found if r is not None])
+    worse = _worse(result, ("skip-above", last), ("production", last))
+    parts = [("Kendall's τ", tau), ("worse than production by", worse)]
+    return _all([_below(tau, 0.0), _positive(worse)]), _listed(parts)
+
+
+# Figures 2 and 3.
+
+
+def _series(result: StudyResult) -> list[float]:
+    return sorted({p.series for p in result.plan.points if p.series is not None})
+
+
+def _gain_by_data(result: StudyResult, method: str, least_x: float) -> Estimate:
+    few, many = _series(result)
+    return _mean_over(
+        result,
+        [
+            ((method, result.point(p.x, few)), (method, result.point(p.x, many)))
+            for p in _points(result, few)
+            if p.x >= least_x
+        ],
+    )
+
+
+def more_data_helps(least_x: float) -> Callable[[StudyResult], Decision]:
+    """Five times the clicks improve the weighted ranker, averaged over x >= ``least_x``."""
+
+    def decide(result: StudyResult) -> Decision:
+        return _all_above_zero([("gain", _gain_by_data(result, "propensity", least_x))])
+
+    return decide
+
+
+def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Decision]:
+    """Five times the clicks leave the naive ranker, averaged over x >= ``least_x``."""
+
+    def decide(result: StudyResult) -> Decision:
+        gain = _gain_by_data(result, "naive", least_x)
+        return _is_flat(result, gain), _listed([("gain", gain)]) + _margin_text(
+            result, FLAT, "no change"
+        )
+
+    return decide
+
+
+def weighting_helps(result: StudyResult) -> Decision:
+    """Weighted better than naive wherever the bias is 1 or more."""
+    return _all_above_zero(
+        [
+            (f"η = {p.x:g}, n = {p.series:,.0f}", _worse(result, ("naive", p), ("propensity", p)))
+            for p in result.plan.points
+            if p.x >= 1
+        ]
+    )
+
+
+def same_without_bias(result: StudyResult) -> Decision:
+    """Equal losses at eta = 0 in every draw."""
+    differences = [
+        value
+        for p in result.plan.points
+        if p.x == 0
+        for value in result.excess(("naive", p), ("propensity", p)).values()
+    ]
+    largest = max(abs(value) for value in differences)
+    return largest == 0, f"Largest difference over draws: {largest:g}."
+
+
+def gap_grows(result: StudyResult) -> Decision:
+    """Rising gap between naive and weighted over the noise, at each number of clicks."""
+    parts = []
+    for series in _series(result):
+        points = _points(result, series)
+        gaps = np.array(
+            [list(result.excess(("naive", p), ("propensity", p)).values()) for p in points]
+        )
+        slopes = np.polyfit([p.x for p in points], gaps, 1)[0]
+        parts.append((f"n = {series:,.0f}, slope of the gap", interval_over_draws(slopes)))
+    return _all_above_zero(parts)
+
+
+def noise_share_is_the_papers(result: StudyResult) -> Decision:
+    """The share of noisy clicks at the most noise."""
+    last = result.plan.points[-1]
+    share = result.noise_share(last) or 0.0
+    near = abs(share - PAPER_NOISE_SHARE) <= NOISE_SHARE_MARGIN
+    return near, f"At ε₋ = {last.x:g}: {share:.1%} of the training clicks."
+
+
+# Figure 4.
+
+
+def beats_naive(low: float, high: float) -> Callable[[StudyResult], Decision]:
+    """Weighted better than naive at assumed eta from ``low`` to ``high``."""
+
+    def decide(result: StudyResult) -> Decision:
+        return _all_above_zero(
+            [
+                (f"η′ = {p.x:g}", _worse(result, ("naive", p), ("propensity", p)))
+                for p in _points(result)
+                if low <= p.x <= high
+            ]
+        )
+
+    return decide
+
+
+def above_is_worse(result: StudyResult) -> Decision:
+    """Assuming 1.5 worse than assuming the truth, and worse than assuming 0.5."""
+    truth, above, below = (result.point(x) for x in (1.0, 1.5, 0.5))
+    return _all_above_zero(
+        [
+            ("η′ = 1.5 against the truth", _worse(
+                result, ("propensity", above), ("propensity", truth))),
+            ("η′ = 1.5 against 0.5", _worse(
+                result, ("propensity", above), ("propensity", below))),
+        ]
+    )  # fmt: skip
+
+
+def above_is_beyond_naive(result: StudyResult) -> Decision:
+    """Weighted worse than naive at the largest assumed eta."""
+    last = _points(result)[-1]
+    excess = _worse(result, ("propensity", last), ("naive", last))
+    return _all_above_zero([(f"η′ = {last.x:g} against naive", excess)])
+
+
+def zero_is_naive(result: StudyResult) -> Decision:
+    """Equal losses at an assumed eta of 0 in every draw."""
+    zero = result.point(0.0)
+    excess = result.excess(("propensity", zero), ("naive", zero)).values()
+    largest = max(abs(value) for value in excess)
+    return largest == 0, f"Largest difference over draws: {largest:g}."
+
+
+HOLDS, FAILS, OPEN = "holds here", "does not hold here", "cannot be told here"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper and what became of it.
+
+    ``statement`` in our words, ``section`` of the paper, ``test`` what decides, ``verdict`` one
+    of "holds here", "does not hold here" (the intervals contradict it) and "cannot be told here"
+    (they leave it open); ``numbers`` is what the test looked at.
+    """
+
+    key: str
+    statement: str
+    section: str
+    test: str
+    verdict: str
+    numbers: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A claim before it is judged: what it says, where, and what decides it."""
+
+    key: str
+    statement: str
+    section: str
+    test: str
+    decide: Callable[[StudyResult], Decision]
+
+
+def judge(result: StudyResult) -> tuple[Claim, ...]:
+    """Every claim on the study's figure; left open where cells or draws are missing.
+
+    Intervals are 95% Student t over draws, of differences between methods on the same users. A
+    claim on several intervals needs all of them and fails with any. It fails only when an
+    interval contradicts it; an interval that holds the limit leaves it open. On a given
+    examination curve nothing is judged: the claims are about power laws.
+    """
+    if result.plan.curves:
+        return ()
+    return tuple(_judged(rule, result) for rule in RULES.get(result.plan.study.name, ()))
+
+
+def _judged(rule: Rule, result: StudyResult) -> Claim:
+    decided: bool | None = None
+    numbers = "The study is not finished."
+    if result.plan.base.draws < 2:
+        numbers = NO_INTERVAL
+    elif result.complete:
+        decided, numbers = rule.decide(result)
+    verdict = OPEN if decided is None else HOLDS if decided else FAILS
+    return Claim(rule.key, rule.statement, rule.section, rule.test, verdict, numbers)
+
+
+_LOW = "The lower end of the interval of the difference is above 0"
+
+RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
+    {
+        "learning-curve": (
+            Rule(
+                "approaches-skyline",
+                "With more clicks, the propensity-weighted ranker approaches the skyline.",
+                "7.2",
+                f"At the most clicks it is within {CLOSE:.0%} of the gap between production "
+                "and "
+                "skyline, and better than at the fewest (upper and lower ends of the intervals).",
+                approaches_skyline,
+            ),
+            Rule(
+                "naive-flat",
+                "From some ten thousand clicks on, more clicks do not help the naive ranker.",
+                "7.2",
+                "Over the last tenfold of clicks its loss changes by less than "
+                f"{FLAT:.0%} of the gap (both ends of the interval).",
+                naive_is_flat,
+            ),
+            Rule(
+                "naive-worse",
+                "With many clicks the naive ranker is worse than the weighted one.",
+                "7.2",
+                f"{_LOW} at the most clicks.",
+                naive_is_worse,
+            ),
+            Rule(
+                "naive-better-early",
+                "With very few clicks the naive ranker is better than the weighted one.",
+                "7.2",
+                f"{_LOW} at the fewest clicks.",
+                naive_is_better_early,
+            ),
+            Rule(
+                "clipping-helps",
+                "With few clicks, clipping improves on plain weighting.",
+                "7.2",
+                f"{_LOW}, averaged over all points up to {FEW_CLICKS:,} clicks.",
+                clipping_helps,
+            ),
+            Rule(
+                "tau-not-found",
+                "With very few clicks, validation is too small to find that τ = 1 would be best.",
+                "7.2",
+                f"{_LOW} at the fewest clicks, clipped against naive.",
+                tau_is_not_found,
+            ),
+            Rule(
+                "skip-above-reverses",
+                "A ranker that learns from clicks over skipped documents tends to reverse the "
+                "order that was shown.",
+                "1",
+                "At the most clicks its order disagrees with production's (Kendall's τ below 0) "
+                "and its loss is larger (ends of the intervals).",
+                skip_above_reverses,
+            ),
+        ),
+        "bias": (
+            Rule(
+                "weighting-helps",
+                "Once the bias is substantial, weighting beats the naive ranker.",
+                "7.3",
+                f"{_LOW} at every η of 1 or more.",
+                weighting_helps,
+            ),
+            Rule(
+                "more-data-helps-propensity",
+                "Five times the clicks improve the weighted ranker.",
+                "7.3",
+                f"{_LOW}, averaged over η of 1 or more.",
+                more_data_helps(1.0),
+            ),
+            Rule(
+                "more-data-no-use-naive",
+                "Five times the clicks do not improve the naive ranker.",
+                "7.3",
+                "The interval of the change, averaged over η of 1 or more, is within "
+                f"{FLAT:.0%} "
+                "of the gap.",
+                more_data_is_no_use(1.0),
+            ),
+            Rule(
+                "same-without-bias",
+                "Without bias both are the same ranker (implied, not printed).",
+                "5.1",
+                "At η = 0 the losses are equal in every draw.",
+                same_without_bias,
+            ),
+        ),
+        "noise": (
+            Rule(
+                "gap-grows",
+                "The gap between naive and weighted grows with the noise.",
+                "7.4",
+                f"{_LOW} for the slope of the gap over ε₋, at both numbers of clicks.",
+                gap_grows,
+            ),
+            Rule(
+                "more-data-helps-propensity",
+                "Five times the clicks improve the weighted ranker.",
+                "7.4",
+                f"{_LOW}, averaged over all ε₋.",
+                more_data_helps(0.0),
+            ),
+            Rule(
+                "more-data-no-use-naive",
+                "Five times the clicks do not improve the naive ranker.",
+                "7.4",
+                f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
+                "the "
+                "gap.",
+                more_data_is_no_use(0.0),
+            ),
+            Rule(
+                "noise-share",
+                f"At ε₋ = 0.3, {PAPER_NOISE_SHARE:.1%} of the clicks are on irrelevant documents.",
+                "7.4",
+                f"The share is within {100 * NOISE_SHARE_MARGIN:g} percentage points of that.",
+                noise_share_is_the_papers,
+            ),
+        ),
+        "misspecification": (
+            Rule(
+                "below-is-tolerable",
+                "Assuming too little bias is tolerable: it still beats the naive ranker.",
+                "7.5",
+                f"{_LOW} at every assumed η from 0.25 to 0.9.",
+                beats_naive(0.25, 0.9),
+            ),
+            Rule(
+                "above-is-worse",
+                "Assuming too much bias hurts, and more than assuming too little.",
+                "7.5",
+                f"{_LOW} at 1.5, against the truth and against 0.5.",
+                above_is_worse,
+            ),
+            Rule(
+                "above-beyond-naive",
+                "Far too much assumed bias can be worse than no weighting.",
+                "7.5",
+                f"{_LOW} at the largest assumed η.",
+                above_is_beyond_naive,
+            ),
+            Rule(
+                "mediocre-beats-naive",
+                "Even a mediocre propensity model beats the naive ranker.",
+                "7.5",
+                f"{_LOW} at every assumed η from 0.75 to 1.25.",
+                beats_naive(0.75, 1.25),
+            ),
+            Rule(
+                "zero-is-naive",
+                "Assuming no bias is the naive ranker (implied, not printed).",
+                "7.5",
+                "At an assumed η of 0 the losses are equal in every draw.",
+                zero_is_naive,
+            ),
+        ),
+    }
+)
+"""The claims on each study, by its name, in the order in which they are shown."""

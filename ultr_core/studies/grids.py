@@ -1,0 +1,229 @@
+"""The paper's four figures, and two maps, as grids of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ultr_core.curve_values import CURVES
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.studies.cells import SKIP_ABOVE, Cell, cell_of
+from ultr_core.words import counted
+
+GRID_VERSION = 1
+"""To be raised whenever a grid, a stage or a random stream changes its meaning."""
+
+Scale = Literal["quick", "paper"]
+SCALES: tuple[Scale, ...] = ("quick", "paper")
+Values = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """One figure: which settings vary, over which values, and which methods are compared.
+
+    Attributes:
+        name: on the command line and in file names.
+        figure: number of the paper's figure, or None for a map of our own.
+        section: of the paper.
+        title: what the figure shows.
+        x_fields: settings that take the value on the x axis, the first of which names it.
+        series_field: setting that tells one curve of a method from the next, if any.
+        fixed: settings that the paper fixes.
+        x_values, series_values: by scale.
+        methods: keys of ``STUDY_METHODS``.
+    """
+
+    name: str
+    figure: int | None
+    section: str
+    title: str
+    x_fields: tuple[str, ...]
+    series_field: str | None
+    fixed: Mapping[str, float]
+    x_values: Mapping[Scale, Values]
+    series_values: Mapping[Scale, Values] = field(default_factory=dict)
+    methods: tuple[str, ...] = ("production", "naive", "propensity", "skyline")
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the values span a plane that is shown as a map."""
+        return self.figure is None
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """The curves that may take the place of an exponent, since the study varies it nowhere."""
+        varied = {*self.x_fields, self.series_field}
+        return tuple(name for name, field in CURVES.items() if field.power not in varied)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place of a grid: its value on the x axis, its series, and the world there."""
+
+    x: float
+    series: float | None
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study to be run: on which scale, with which users, on how many click logs a point.
+
+    ``base`` gives seed, corpus, threshold, eps+ and draws; what the study varies or fixes
+    replaces the rest. A given curve is used where the study does not vary its exponent.
+    """
+
+    study: Study
+    scale: Scale
+    base: Settings
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """The given curves that the study uses."""
+        return tuple(name for name in self.base.curves if name in self.study.curves)
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """All places of the grid, series by series, rising on the x axis."""
+        study = self.study
+        series: tuple[float | None, ...] = tuple(study.series_values.get(self.scale, ())) or (None,)
+        return tuple(
+            Point(x, s, self._settings(x, s)) for s in series for x in study.x_values[self.scale]
+        )
+
+    def _settings(self, x: float, series: float | None) -> Settings:
+        changes: dict[str, Any] = dict.fromkeys(set(CURVES) - set(self.study.curves), ())
+        changes |= self.study.fixed
+        changes |= dict.fromkeys(self.study.x_fields, x)
+        if self.study.series_field is not None and series is not None:
+            changes[self.study.series_field] = series
+        return self.base.with_values(**changes)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells in grid order: by draw, then place, then method; each once.
+
+        Going through all places before the next draw shows the whole curve early.
+        """
+        ordered = (
+            cell_of(method, point.settings, draw)
+            for draw in range(self.base.draws)
+            for point in self.points
+            for method in self.study.methods
+        )
+        return tuple({cell.key: cell for cell in ordered}.values())
+
+
+def _both(quick: Values, paper: Values) -> Mapping[Scale, Values]:
+    return MappingProxyType({"quick": quick, "paper": paper})
+
+
+_STEPS = tuple(0.25 * k for k in range(9))  # 0, 0.25, ..., 2
+
+STUDIES: Mapping[str, Study] = MappingProxyType(
+    {
+        study.name: study
+        for study in (
+            Study(
+                "learning-curve", 1, "7.2", "Learning curves over the number of clicks",
+                ("clicks",), None,
+                {"eta": 1.0, "assumed_eta": 1.0, "eps_minus": 0.1},
+                _both(
+                    (500, 2_000, 9_000, 45_000, 170_000),
+                    (
+                        250, 500, 1_000, 2_000, 5_000, 9_000, 20_000, 45_000, 100_000, 170_000,
+                        450_000, 850_000,
+                    ),
+                ),
+                methods=("production", "naive", "propensity", "clipped", SKIP_ABOVE, "skyline"),
+            ),
+            Study(
+                "bias", 2, "7.3", "Severity of the position bias",
+                ("eta", "assumed_eta"), "clicks", {"eps_minus": 0.0},
+                _both((0.0, 0.5, 1.0, 1.5, 2.0), _STEPS),
+                _both((45_000, 225_000), (45_000, 225_000)),
+            ),
+            Study(
+                "noise", 3, "7.4", "Click noise",
+                ("eps_minus",), "clicks", {"eta": 1.0, "assumed_eta": 1.0},
+                _both((0.0, 0.1, 0.2, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)),
+                _both((170_000, 850_000), (170_000, 850_000)),
+            ),
+            Study(
+                "misspecification", 4, "7.5", "Wrong propensities",
+                ("assumed_eta",), None, {"eta": 1.0, "eps_minus": 0.1, "clicks": 170_000},
+                _both(
+                    (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0),
+                    (0.0, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0),
+                ),
+                methods=("production", "naive", "propensity", "clipped", "skyline"),
+            ),
+            Study(
+                "map-noise", None, "7.3 and 7.4", "Naive against weighted over bias and noise",
+                ("eta", "assumed_eta"), "eps_minus", {"clicks": 45_000},
+                _both((0.0, 1.0, 2.0), _STEPS),
+                _both((0.0, 0.1, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)),
+            ),
+            Study(
+                "map-assumed", None, "7.5", "Naive against weighted over true and assumed bias",
+                ("eta",), "assumed_eta", {"eps_minus": 0.1, "clicks": 45_000},
+                _both((0.0, 1.0, 2.0), _STEPS), _both((0.0, 1.0, 2.0), _STEPS),
+            ),
+        )
+    }
+)  # fmt: skip
+
+BASE_FIELDS = (
+    "draws", "seed", "eps_plus", "corpus_seed", "relevant_grade", "curve", "assumed_curve",
+)  # fmt: skip
+"""Settings that the base of a quick plan takes over; a study varies or fixes the others."""
+
+FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not None)
+"""Names of the studies that are figures of the paper."""
+
+MAPS = tuple(name for name, study in STUDIES.items() if study.figure is None)
+"""Names of the sensitivity maps."""
+
+
+_NOISE = ("eps_minus", "eps_plus")
+
+
+def settings_words(plan: Plan) -> str:
+    """What the users, the learner and the logs of a plan have: one value, or the range it spans."""
+    users, learner = (_examination(plan, name) for name in CURVES)
+    believed = all(point.settings.belief_is_right for point in plan.points)
+    if believed and not plan.curves:
+        examination = [users.replace("η", "η = η′", 1)]
+    else:
+        examination = [users, learner]
+    noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
+    logs = f"{counted(plan.base.draws, 'click log')} a point"
+    return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
+
+
+def sidebar_words(plan: Plan) -> str:
+    """The controls of the sidebar that a plan of this study takes over, in words."""
+    numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
+    *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
+    return f"{', '.join(first)} and {last}"
+
+
+def _examination(plan: Plan, curve: str) -> str:
+    """The exponent of the users or of the learner, unless a curve takes its place."""
+    if curve in plan.curves:
+        return "users examine as given" if curve == "curve" else "the learner believes as given"
+    power = CURVES[curve].power
+    return f"{PARAMETERS[power].symbol} = {_span(plan, power)}"
+
+
+def _span(plan: Plan, name: str) -> str:
+    """The one value that a setting has over the grid, its two, or the ends of several."""
+    values = sorted({getattr(point.settings, name) for point in plan.points})
+    texts = [f"{value:,}" if name == "clicks" else f"{value:g}" for value in values]
+    if len(texts) == 1:
+        return texts[0]
+    return f"{texts[0]} {'or' if len(texts) == 2 else 'to'} {texts[-1]}"

@@ -1,0 +1,162 @@
+"""Finished cells in a file that survives a kill: a header, then one line of JSON a cell."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from ultr_core.errors import InputError, named
+from ultr_core.studies.cells import CellResult
+
+FORMAT = "unbiased LTR lab, finished cells, 1"
+
+
+class Journal:
+    """Results so far, in the order in which they came; ``done`` has them by key."""
+
+    def __init__(self, file: FileIO, path: Path, done: dict[str, CellResult]) -> None:
+        self._file, self._path = file, path
+        self.done = done
+
+    def append(self, result: CellResult) -> None:
+        """Write one result through to the disk; raises InputError if that cannot be done."""
+        _write_line(self._file, self._path, result.as_dict())
+        self.done[result.key] = result
+
+
+@contextmanager
+def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
+    """Open the journal at ``path``, or begin one; nobody else may use it meanwhile.
+
+    A last line that was torn by a kill is cut off; its cell has to be run again.
+
+    Args:
+        path: the file.
+        header: nested plain values that say what the results depend on besides their keys.
+
+    Raises:
+        InputError: the file belongs to other settings (it says which), is no journal, is damaged
+            before its last line, is in use, or cannot be read or written.
+    """
+    wanted = {"format": FORMAT, **header}
+    with _told(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    # Without a buffer: closing one on a full disk fails again and hides what was said before.
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        _lock(file, path)
+        found, done = _read(file, path)
+        if found is None:
+            _write_line(file, path, wanted)
+        else:
+            _require_same(found, wanted, path)
+        yield Journal(file, path, done)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system refuses to do with the file, as a sentence for the reader."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
+            "it has is kept: give the same command again when there is room, or choose another "
+            "directory.",
+            "out",
+        ) from None
+
+
+def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
+    """Header and finished cells of a journal, which stays as it is.
+
+    Raises:
+        InputError: the file cannot be read, has no header or is damaged.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    header, done = _parsed(content[: content.rfind(b"\n") + 1], path)
+    if header is None:
+        raise InputError(f"{path} is empty; it should hold the finished cells of a run.")
+    return header, done
+
+
+def _lock(file: FileIO, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise InputError(
+            f"Another run is writing to {path}; wait for it, or choose another directory.", "out"
+        ) from None
+
+
+def _read(file: FileIO, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
+    """Header and results; leaves the file cut and positioned after its last whole line."""
+    with _told(path):
+        content = file.readall()
+        whole = content.rfind(b"\n") + 1
+        file.seek(whole)
+        file.truncate()
+    return _parsed(content[:whole], path)
+
+
+def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
+    header: dict[str, Any] | None = None
+    done: dict[str, CellResult] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            values = json.loads(line)
+            if number == 1:
+                header = dict(values)
+            else:
+                result = CellResult(**values)
+                done[result.key] = result
+        except (ValueError, TypeError):
+            raise InputError(
+                f"Line {number} of {path} is no finished cell; delete the file to start anew."
+            ) from None
+    return header, done
+
+
+def _require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
+    before, now = _flat(found), _flat(json.loads(json.dumps(wanted)))
+    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if differing:
+        changes = ", ".join(
+            f"{name} {_shown(before.get(name))} (now {_shown(now.get(name))})" for name in differing
+        )
+        raise InputError(
+            f"{path} was made with {changes}; use the same settings, or another directory.", "out"
+        )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name} ")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _shown(value: Any) -> str:
+    return "without it" if value is None else str(value)
+
+
+def _write_line(file: FileIO, path: Path, values: Mapping[str, Any]) -> None:
+    rest = json.dumps(values, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    with _told(path):
+        while rest:  # a disk that fills takes a part, and refuses what is left
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())

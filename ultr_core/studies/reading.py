@@ -1,0 +1,196 @@
+"""Sentences that read a study's curve with its numbers."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
+from ultr_core.studies.curves import StudyResult
+from ultr_core.studies.grids import Point
+from ultr_core.words import counted, with_minus
+
+_MIDDLE = 1.0  # the true eta of figure 4
+_ONE_LOG = "on the one click log"
+_HOLDS_ZERO = "the interval of the difference holds 0"
+
+
+def read_study(result: StudyResult) -> str:
+    """What the curve shows, in words, from whatever points are finished: verdict, then numbers."""
+    return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
+
+
+def _without_interval(result: StudyResult) -> list[str]:
+    return [NO_INTERVAL] if result.plan.base.draws < 2 and result.done else []
+
+
+def _on_given_curves(result: StudyResult) -> list[str]:
+    """Which examination is not a power law, so that the paper's claims are not judged."""
+    who = {"curve": "Users follow", "assumed_curve": "the learner believes"}
+    used = [who[name] for name in result.plan.curves]
+    if not used:
+        return []
+    both = " and ".join(used)
+    return [
+        f"{both[0].upper()}{both[1:]} the given examination curve; the paper's claims are about "
+        "power laws and are not judged on it."
+    ]
+
+
+def _read(result: StudyResult) -> str:
+    study = result.plan.study
+    if study.is_map:
+        return _read_map(result)
+    points = [p for p in result.plan.points if _both(result, p)]
+    if not points or result.gap() is None:
+        return "No point of the curve is finished yet."
+    if study.name == "learning-curve":
+        return _read_learning_curve(result, points)
+    if study.name == "misspecification":
+        return _read_misspecification(result, points)
+    return _read_severity(result, points)
+
+
+def _both(result: StudyResult, point: Point) -> bool:
+    return all(result.losses(method, point) for method in ("naive", "propensity"))
+
+
+def _value(result: StudyResult, method: str, point: Point) -> str:
+    """Mean loss with half its interval."""
+    found = result.estimate(method, point)
+    return "unknown" if found is None else plus_minus(found.value, (found.high - found.low) / 2)
+
+
+def _measure(result: StudyResult) -> str:
+    return f"{result.loss.name}, {result.loss.direction}"
+
+
+def _gain(result: StudyResult, point: Point) -> Estimate:
+    """How much worse the naive ranker is than the weighted one, on the same users."""
+    excess = result.excess(("naive", point), ("propensity", point))
+    return interval_over_draws(list(excess.values()))
+
+
+def _sign(found: Estimate) -> int:
+    """Side of 0 on which the interval lies; 0 if it holds 0 or there is none."""
+    return 0 if found.n < 2 else int(found.low > 0) - int(found.high < 0)
+
+
+def _against_naive(result: StudyResult, point: Point) -> str:
+    """What the weighted ranker does to the naive one at a point."""
+    gain = _gain(result, point)
+    if gain.low == gain.high == 0:
+        return "is the same as the naive one"
+    if gain.n < 2:
+        return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
+    verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
+    return f"{verbs[_sign(gain)]} the naive one"
+
+
+def _share_of_gap(result: StudyResult, point: Point) -> str:
+    gap = result.gap() or 1.0
+    left = list(result.excess(("propensity", point), ("skyline", point)).values())
+    return with_minus(f"{1 - interval_over_draws(left).value / gap:.0%}")
+
+
+def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
+    last = points[-1]
+    return (
+        f"With {last.x:,.0f} clicks the weighted ranker {_against_naive(result, last)}: "
+        f"{_value(result, 'propensity', last)} against {_value(result, 'naive', last)} "
+        f"({_measure(result)}). That is {_share_of_gap(result, last)} of the way from "
+        f"production ({result.level('production'):.2f}) to full information "
+        f"({result.level('skyline'):.2f}).{_where_ahead(result, points)}"
+    )
+
+
+def _where_ahead(result: StudyResult, points: list[Point]) -> str:
+    """At which numbers of clicks which ranker is ahead, and at which that cannot be told."""
+    gains = ((point, _gain(result, point)) for point in points)
+    sides = [(_sign(gain), point.x) for point, gain in gains if gain.n > 1]
+    runs = [(side, [x for _, x in run]) for side, run in groupby(sides, key=lambda pair: pair[0])]
+    open_ = "the two cannot be told apart"
+    words = {1: "weighting is ahead", -1: "the naive ranker is ahead", 0: open_}
+    parts: list[str] = []
+    for side, numbers in runs:
+        ends = dict.fromkeys(f"{number:,.0f}" for number in (numbers[0], numbers[-1]))
+        span = f"with {' to '.join(ends)}{'' if parts else ' clicks'}"
+        where = span if len(runs) > 1 else "at every number of clicks here"
+        parts.append(f"{where} {words[side]}")
+    if not parts:
+        return ""
+    sentence = ", ".join(parts).replace(open_, f"{open_} ({_HOLDS_ZERO})", 1)
+    return f" {sentence[0].upper()}{sentence[1:]}."
+
+
+def _read_severity(result: StudyResult, points: list[Point]) -> str:
+    most = max(p.series or 0.0 for p in points)
+    curve = [p for p in points if (p.series or 0.0) == most]
+    first, last = curve[0], curve[-1]
+    of_bias = result.plan.study.name == "bias"
+    symbol, cause = ("η", "More bias") if of_bias else ("ε₋", "More click noise")
+    shares = ""
+    if not of_bias:
+        shares = f", where {result.noise_share(last) or 0:.0%} of the clicks are noise,"
+    return (
+        f"{_who_is_hurt(result, cause, first, last)} From {symbol} = {first.x:g} to "
+        f"{last.x:g}{shares} the naive ranker goes from "
+        f"{_value(result, 'naive', first)} to {_value(result, 'naive', last)}, the weighted one "
+        f"from {_value(result, 'propensity', first)} to {_value(result, 'propensity', last)} "
+        f"({_measure(result)}; {most:,.0f} clicks; production {result.level('production'):.2f}, "
+        f"full information {result.level('skyline'):.2f})."
+    )
+
+
+def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> str:
+    """Which ranker loses more from the first point to the last, by the intervals."""
+    harms = {key: result.excess((key, last), (key, first)) for key in ("naive", "propensity")}
+    naive, weighted = harms["naive"], harms["propensity"]
+    both = [naive[draw] - weighted[draw] for draw in naive if draw in weighted]
+    if not both:
+        return ""
+    more = _sign(interval_over_draws(both))
+    if more == 0:
+        return f"Whether {cause.lower()} hurts one ranker more than the other cannot be told."
+    worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
+    harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
+    if _sign(harm) > 0:
+        return f"{cause} hurts the {worse} ranker more than the {other} one."
+    return f"With {cause.lower()} the {other} ranker gains on the {worse} one."
+
+
+def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
+    truth = min(points, key=lambda p: abs(p.x - _MIDDLE))
+    below = min(points, key=lambda p: abs(p.x - 0.5))
+    above = min(points, key=lambda p: abs(p.x - 1.5))
+    little, much = f"η = {below.x:g}", f"η = {above.x:g}"
+    if not result.plan.curves:
+        little, much = f"too little bias ({below.x:g})", f"too much ({above.x:g})"
+    users = "" if result.plan.curves else f"; users have η = {_MIDDLE:g}"
+    return (
+        f"Assuming {little}, the weighted ranker {_against_naive(result, below)}; assuming {much}, "
+        f"it {_against_naive(result, above)}. It is at {_value(result, 'propensity', truth)} when "
+        f"it assumes {truth.x:g}, at {_value(result, 'propensity', below)} with {below.x:g} and at "
+        f"{_value(result, 'propensity', above)} with {above.x:g}, the naive one at "
+        f"{_value(result, 'naive', truth)} ({_measure(result)}{users})."
+    )
+
+
+def _read_map(result: StudyResult) -> str:
+    needed = min(2, result.plan.base.draws)
+    done = [_gain(result, point) for point in result.plan.points if _both(result, point)]
+    gains = [gain for gain in done if gain.n >= needed]
+    if not gains:
+        return f"No place of the map has {counted(needed, 'finished click log')} yet."
+    if needed < 2:
+        better, worse = (sum(side * gain.value > 0 for gain in gains) for side in (1, -1))
+        return (
+            f"{_ONE_LOG.capitalize()} weighting comes out better than the naive ranker in {better} "
+            f"of {len(gains)} places of the map and worse in {worse or 'none'}."
+        )
+    wins, loses = (sum(_sign(gain) == side for gain in gains) for side in (1, -1))
+    left = len(gains) - wins - loses
+    rest = f"; in the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
+    return (
+        f"Weighting beats the naive ranker in {wins} of {len(gains)} places of the map and loses "
+        f"in {loses or 'none'}{rest}."
+    )

@@ -1,0 +1,44 @@
+"""Who clicks and why: examination, click models, simulated users, and click logs as counts."""
+
+from typing import TYPE_CHECKING
+
+from ultr_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from ultr_core.users.click_log import ClickLog
+    from ultr_core.users.click_models import (
+        ClickModel,
+        PositionModel,
+        TrustBiasModel,
+        clicks_per_query_draw,
+    )
+    from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
+    from ultr_core.users.query_draws import count_queries, draw_queries
+    from ultr_core.users.simulation import (
+        Sessions,
+        binomial_quantile,
+        query_draws_for,
+        simulate_counts,
+        simulate_sessions,
+    )
+else:
+    __getattr__, __dir__ = on_demand(__name__)
+
+__all__ = [
+    "ClickLog",
+    "ClickModel",
+    "Cutoff",
+    "ExaminationCurve",
+    "PositionModel",
+    "PowerLaw",
+    "Sessions",
+    "TableCurve",
+    "TrustBiasModel",
+    "binomial_quantile",
+    "clicks_per_query_draw",
+    "count_queries",
+    "draw_queries",
+    "query_draws_for",
+    "simulate_counts",
+    "simulate_sessions",
+]
