@@ -158,7 +158,9 @@ class Reader:
         known = False
         for home in self.modules.values() if function is not None else ():
             for call, where in home.calls:
-                if _called(call) == function.name:
+                # Functions of one name in several modules are told apart where that can be seen.
+                called = self._function(call.func, home)[1]
+                if _called(call) == function.name and called in (None, function):
                     for part in _argument(call, function, name):
                         known = True
                         yield from reader._faults(part, home, where, shown=shown)

@@ -1,13 +1,12 @@
 """The Unbiased LTR Lab's numerical core; it never imports a screen.
 
-    from ultr_core.lab import Lab
-    from ultr_core.settings import Settings
+    from ultr_core import Lab, Settings
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
-own ``__init__``: corpus, feedback, propensity, risk, learners, inspection, proofs, experiments,
-lab, claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
+own ``__init__``: corpus, users, propensity, risk, learners, files, findings, proofs, lab, own_data,
+studies, claims, figures, links, export, lessons, commands. ``settings`` holds every parameter once.
 """
 
 from typing import TYPE_CHECKING

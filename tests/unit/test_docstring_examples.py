@@ -8,13 +8,13 @@ import importlib
 import pytest
 
 MODULES = {
-    "corpus.letor": 1,
-    "feedback.click_models": 1,
-    "feedback.examination": 2,
-    "feedback.simulation": 2,
+    "files.letor": 1,
+    "users.click_models": 1,
+    "users.examination": 2,
+    "users.simulation": 2,
     "learners.ranker": 1,
     "propensity.weights": 3,
-    "ranking": 1,
+    "corpus.ranking": 1,
     "risk.agreement": 1,
     "risk.estimate": 1,
     "risk.estimators": 1,

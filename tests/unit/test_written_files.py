@@ -58,7 +58,8 @@ def test_drafts_of_the_living_and_files_of_others_stay(tmp_path: Path) -> None:
         file.write("first")
         during = names(tmp_path)
         done = subprocess.run(
-            [sys.executable, "-c", "from ultr_core.files.disk import *\nwrite_whole('b', b'', 'It')"],
+            [sys.executable, "-c",
+             "from ultr_core.files.disk import write_whole\nwrite_whole('b', b'', 'It')"],
             check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
         assert done.returncode == 0

@@ -33,7 +33,7 @@ def constants(page: str) -> Iterator[str]:
     """Every text that the page and its own parts show."""
     files = [ROOT / "pages" / f"{page}.py"]
     files += [ROOT / "pages" / "shared" / f"{name}.py" for name in PAGES_SHARED.get(page, ())]
-    files.append(ROOT / "ultr_core" / "export" / "page_links.py")
+    files.append(ROOT / "ultr_core" / "links" / "page_links.py")
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
