@@ -23,7 +23,7 @@ def boot() -> None:
     Streamlit collects garbage after every run of a page; objects frozen here are left out of
     that.
     """
-    load("ultr_core.experiments")
+    load("ultr_core.lab")
     importlib.import_module("vl_convert")
     from pages.app.launch import own_corpus
     from pages.app.server_lab import POOL

@@ -104,7 +104,7 @@ def test_what_cannot_be_trained_is_said_as_everywhere(pool: TrainingPool) -> Non
 def test_the_processes_do_without_streamlit(pool: TrainingPool) -> None:
     pool.run(make_here, CELL, {})
     loaded = pool.run(training_cells.loaded_modules, "any")
-    assert "ultr_core.experiments" in loaded
+    assert "ultr_core.lab" in loaded
     assert not {"streamlit", "pytest"} & loaded
 
 
