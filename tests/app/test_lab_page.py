@@ -14,10 +14,10 @@ from pages.app import checks as check_list
 from pages.app import server_lab
 from pages.views.lab import words as lab_words
 from tests.app.pages import open_savers, opened
-from ultr_core import experiments
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory
 from ultr_core.lab import Lab, build_world, compare, proof_checks, ranker_family, risk_picture
+from ultr_core.lab import lab as stages
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 OpenApp = Callable[..., AppTest]
@@ -311,7 +311,7 @@ def test_whatever_fails_as_predicted_has_a_reason(
 def test_what_is_refused_is_said_beside_what_could_be_made(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:
-    train, check = experiments.train_method, experiments.proof_checks
+    train, check = stages.train_method, stages.proof_checks
 
     def unless_refused(made: str, make: Callable[..., Any], *given: Any, **options: Any) -> Any:
         if made == refused:
@@ -321,8 +321,8 @@ def test_what_is_refused_is_said_beside_what_could_be_made(
     def trained(world: Any, settings: Any, draw: int, method: str, logs: Any) -> Any:
         return unless_refused(method, train, world, settings, draw, method, logs)
 
-    monkeypatch.setattr(experiments, "train_method", trained)
-    monkeypatch.setattr(experiments, "proof_checks", partial(unless_refused, "checks", check))
+    monkeypatch.setattr(stages, "train_method", trained)
+    monkeypatch.setattr(stages, "proof_checks", partial(unless_refused, "checks", check))
     app = open_app(draws="2", clicks="500", eta="1.37")
     assert not app.exception
     (error,) = app.error

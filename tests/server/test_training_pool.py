@@ -29,9 +29,9 @@ from pages.app.training_pool import (
 )
 from scripts.serving import ROOT
 from tests.server import training_cells
-from ultr_core import experiments
 from ultr_core.errors import InputError
 from ultr_core.lab import Cell, Lab, TrainedMethod
+from ultr_core.lab import lab as stages
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.settings import Settings
 
@@ -245,7 +245,7 @@ def test_checks_are_made_with_the_ranker_that_is_there_already(
     lab = Lab(SETTINGS.with_values(seed=8))
     (need,) = lab.needs(lab.checks_cell())
     found, checks = lab.make(need), lab.checks()
-    monkeypatch.setattr(experiments, "train_method", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr(stages, "train_method", lambda *_: pytest.fail("trained again"))
     assert make_here(lab.checks_cell(), {need: found}) == checks
     assert lab.needs(need) == ()
 

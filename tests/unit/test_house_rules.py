@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
     "lazy", "errors", "limits", "words", "workers", "curve_values", "settings",
-    "corpus", "users", "propensity", "risk", "learners", "files", "findings", "proofs",
+    "corpus", "users", "propensity", "risk", "learners", "files", "inspection", "proofs",
     "lab", "own_data", "studies", "claims", "figures", "links", "export", "lessons", "commands",
     "cli", "__main__",
 )  # fmt: skip

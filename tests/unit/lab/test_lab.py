@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ultr_core import experiments
 from ultr_core.corpus import CorpusSplits, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory
@@ -53,7 +52,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts: Counter[str] = Counter()
 
     def counted(name: str) -> Any:
-        make = getattr(experiments, name)
+        make = getattr(stages, name)
 
         def watched(*args: Any, **options: Any) -> Any:
             counts[name] += 1
@@ -62,7 +61,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return watched
 
     for name in MADE:
-        monkeypatch.setattr(experiments, name, counted(name))
+        monkeypatch.setattr(stages, name, counted(name))
     return counts
 
 
