@@ -79,7 +79,7 @@ ROW_BYTES = Limit(
     1 << 22, "bytes", "a row is held in memory as a whole",
     "a quotation mark there may never be closed",
 )  # fmt: skip
-"""Of one row of a click log as text."""
+"""Of one row of a click log as text, and of a curve, scores or weights as a table."""
 
 CELL_BYTES = Limit(
     1 << 14, "bytes", "it names a query or document or holds a number",
@@ -191,10 +191,23 @@ All else that is made for a visitor is at most a few times as large as what it i
 VISITORS_PAIRS = Limit(
     5_000_000,
     "pairs of a document to learn from and another of its query",
-    "a page trains in the memory of the server, where a pair takes up to 60 bytes",
+    "a page trains in the memory of the server, where a pair takes up to 25 bytes",
     "use the command line, which has no such bound",
 )
 """What a ranker is trained on for a visitor; pairs grow with the square of a query."""
+
+VISITORS_TRAINING_SECONDS = Limit(
+    600, "seconds", "visitors train on data of their own in turn",
+    "give C and the threshold, which leaves one fit, or use the command fit, which has no such "
+    "bound",
+)  # fmt: skip
+"""For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
+
+SERVER_TRAINING_SECONDS = Limit(
+    1_800, "seconds", "rankers on this server's corpus are trained one by one",
+    "change a setting, or use the command line, which has no such bound",
+)  # fmt: skip
+"""For one ranker, or all of a world, that a server trains in its own process."""
 
 MB = 1 << 20
 """Bytes; uploads are counted in these."""

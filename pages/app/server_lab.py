@@ -11,7 +11,9 @@ from functools import partial
 from typing import Any
 
 from pages.app.training_pool import TrainingPool, end_at_exit
+from ultr_core.deadline import within
 from ultr_core.lab import Cell, Lab, Store
+from ultr_core.limits import SERVER_TRAINING_SECONDS
 from ultr_core.settings import Settings
 
 BOUNDS = {
@@ -45,7 +47,8 @@ def is_made_apart(cell: Cell) -> bool:
 
 def _run(cell: Cell, make: Callable[[], Any]) -> Any:
     if not is_made_apart(cell):
-        return make()
+        with within(SERVER_TRAINING_SECONDS):
+            return make()
     known = {need: found for need in HERE.needs(cell) if (found := HERE.peek(need)) is not None}
     return POOL.run(make_here, cell, known)
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 from pages.views.your_data.bench import Bench, Brought
-from pages.views.your_data.keeper import Keeper
+from pages.views.your_data.keeper import Keeper, give_back
+from scripts.serving import _resident
 
 
 def owned(keeper: Keeper, session: str) -> Bench:
@@ -42,3 +47,14 @@ def test_watching_does_not_keep_a_bench_alive() -> None:
     bench = owned(keeper, "one")
     del bench
     assert keeper.free(set(), now=0.0, patience=60.0) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "confstr") or "CS_GNU_LIBC_VERSION" not in os.confstr_names,
+                    reason="glibc")  # fmt: skip
+def test_free_memory_goes_back_to_the_system() -> None:
+    """What lies below the last piece in use stays with the process otherwise."""
+    pieces = [b"%d" % number * 1_000 for number in range(25_000)]
+    pieces = pieces[-1:]
+    before = _resident(os.getpid())
+    give_back()
+    assert before - _resident(os.getpid()) > 50  # MB, of 100

@@ -8,15 +8,19 @@ import json
 import shlex
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.views.studies import run as study_run
+from pages.views.your_data import training as data_training
 from pages.views.your_data.bench import Bench
 from ultr_core.cli import main
 from ultr_core.files.ranker_files import ranker_text
+from ultr_core.limits import VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.samples import sample_files
 
 OpenApp = Callable[..., AppTest]
@@ -243,6 +247,22 @@ def test_a_short_curve_stops_training_until_it_is_carried_on(page: AppTest) -> N
     assert not page.exception
     assert "Trained." in words(page)
     assert "--carry-on" in commands(page)[-1]
+
+
+def test_training_that_takes_too_long_is_ended_and_others_get_their_turn(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampled(page, "corpus", "log")
+    with monkeypatch.context() as patch:
+        limit = replace(VISITORS_TRAINING_SECONDS, most=0)
+        patch.setattr(data_training, "VISITORS_TRAINING_SECONDS", limit)
+        page.button(key="data-train").click().run()
+    assert not page.exception
+    assert page.error[0].value.startswith("Training took more than 0 seconds and was ended")
+    assert len(study_run.LINE) == 0
+    page.selectbox(key="data-method").set_value("naive").run()
+    page.button(key="data-train").click().run()
+    assert "Trained." in words(page)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 
 from scripts.serving import Running, running_server
@@ -229,6 +230,31 @@ def test_a_file_that_was_announced_and_never_came_is_a_sentence(running: Running
 
 LOG = b"query,document,position,click\nq,a,1,1\nq,b,2,0\nr,b,1,0\nr,a,2,1\n"
 HEADER = b"query,document,position,click,propensity\n"
+
+
+@pytest.mark.parametrize("key", ["eta", "seed", "preset-0", "data-upload-log-"])
+def test_values_that_no_browser_sends_are_an_error_in_that_session_only(
+    running: Running, key: str
+) -> None:
+    async def work() -> None:
+        errors: list[str] = []
+        async with attacked(running) as (attacker, _):
+            for state in (
+                WidgetState(int_value=10**9), WidgetState(string_value="x"),
+                WidgetState(bytes_value=b"\xff"), WidgetState(json_value="{"),
+            ):  # fmt: skip
+                session = Hostile(running.address, "your_data")
+                await session.open()
+                state.id = session.widget(key)
+                await session.act(state)
+                errors += session.errors
+                await session.close()
+            assert await attacker.ask() < MOST_WAITING
+        assert errors
+        # Streamlit's words, without what went wrong.
+        assert all("redacted" in error for error in errors)
+
+    finished(work())
 
 
 def packed_twice() -> bytes:

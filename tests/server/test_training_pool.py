@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -237,6 +238,20 @@ def test_a_corpus_of_the_readers_own_is_not_held_twice(
     lab_on(str(small_corpus), SETTINGS).trained(0, "naive")
     with pytest.raises(AssertionError):
         server_lab.LAB.make(CELL)
+
+
+def test_what_the_server_trains_itself_has_a_time_limit(
+    small_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its own process nothing can be killed, so that the solver looks at the time."""
+    lab = lab_on(str(small_corpus), SETTINGS.with_values(seed=9))
+    lab.world()
+    limit = replace(server_lab.SERVER_TRAINING_SECONDS, most=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(server_lab, "SERVER_TRAINING_SECONDS", limit)
+        with pytest.raises(InputError, match=r"more than 0 seconds .* on this server's corpus"):
+            lab.trained(0, "naive")
+    assert lab.trained(0, "naive").clicks > 0
 
 
 def test_checks_are_made_with_the_ranker_that_is_there_already(

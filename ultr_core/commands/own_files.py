@@ -67,7 +67,8 @@ def add_columns_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns",
         metavar="MAP",
-        help="names of the log's columns, such as query=search_id,document=url",
+        help="names of the log's columns, such as query=search_id,document=url; one with a comma "
+        "stands in quotation marks, as in a CSV file",
     )
 
 

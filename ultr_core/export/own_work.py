@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
+from ultr_core.files.log_columns import columns_text
 from ultr_core.learners import SVM
 from ultr_core.own_data.curves import LOG_ITSELF
 from ultr_core.own_data.fitting import DEFAULT_METHOD
@@ -101,7 +102,7 @@ def _shared(work: OwnWork) -> list[str]:
 def _columns(work: OwnWork) -> list[str]:
     if not work.columns:
         return []
-    return ["--columns", ",".join(f"{m}={column}" for m, column in work.columns.items())]
+    return ["--columns", columns_text(work.columns)]
 
 
 def _training(work: OwnWork) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ultr_core.errors import InputError, named, number_in_text, quoted
-from ultr_core.files.disk import lines_of, read_text, writing
-from ultr_core.files.tables import DELIMITERS, delimiter_of
+from ultr_core.files.disk import read_text, writing
+from ultr_core.files.tables import DELIMITERS, table_rows
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 from ultr_core.users.examination import TableCurve
@@ -64,7 +63,7 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
     InputError that names the line of the first fault, or the rank that has no propensity.
     """
-    found = _found(_lines(text, name), name)
+    found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)
     if not found:
         raise InputError(f"{name} has no line with a rank and a propensity.")
     for rank in range(1, len(found) + 1):
@@ -74,18 +73,6 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
                 "needs one."
             )
     return [found[rank] for rank in sorted(found)]
-
-
-def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of each line that is not blank."""
-    delimiter = delimiter_of(text, (*RANK_NAMES, *PROPENSITY_NAMES), name)
-    rows = csv.reader(lines_of(text, name), delimiter=delimiter)
-    try:
-        for cells in rows:
-            if any(cell.strip() for cell in cells):
-                yield rows.line_num, cells
-    except csv.Error as error:
-        raise InputError(f"Line {rows.line_num} of {name} is no CSV: {error}.") from None
 
 
 def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float]:

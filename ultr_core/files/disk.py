@@ -266,7 +266,7 @@ def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
     with _told(file, what):
         # Devices and pipes are written to; only files can be replaced.
         if file.exists() and not file.is_file():
-            with file.open("wb") as raw:
+            with open(file, "wb", opener=_without_waiting) as raw:
                 yield raw
             return
         file = Path(os.path.realpath(file))
@@ -282,6 +282,18 @@ def _replacing(path: str | Path, what: str) -> Iterator[IO[bytes]]:
         finally:
             if group is None or draft not in group:
                 draft.remove()
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a device or a pipe; a pipe that nobody reads would be waited for without end."""
+    try:
+        opened = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            error.strerror = "it is no regular file, and a pipe needs a reader before it is written"
+        raise
+    os.set_blocking(opened, True)
+    return opened
 
 
 @contextmanager

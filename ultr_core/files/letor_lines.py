@@ -69,13 +69,25 @@ class Source:
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
 
     def beginning(self) -> str:
-        """The first 64 KiB as text, unpacked; raises InputError if they cannot be read."""
+        """The first 64 KiB as text, unpacked, and the rest of the first line that is not blank.
+
+        Raises InputError if they cannot be read.
+        """
         try:
             with self.open() as raw:
-                start = raw.read(_BEGINNING_BYTES)
-                if start.startswith(GZIP):
-                    raw.seek(0)
-                    start = next(unpacked(raw, self.size, self.name, _BEGINNING_BYTES), b"")
+                packed = raw.read(len(GZIP)) == GZIP
+                raw.seek(0)
+                pieces = (
+                    unpacked(raw, self.size, self.name, _BEGINNING_BYTES)
+                    if packed
+                    else iter(lambda: raw.read(_BEGINNING_BYTES), b"")
+                )
+                start = b""
+                for piece in pieces:
+                    start += piece
+                    line = start.lstrip()
+                    if b"\n" in line or b"\r" in line or len(start) >= LINE_BYTES.most:
+                        break
         except OSError as error:
             raise InputError(f"{self.name} cannot be read ({error.strerror or error}).") from None
         return start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -32,10 +34,18 @@ REQUIRED = ("document", "position", "click")
 def parse_columns(text: str) -> dict[str, str]:
     """Meaning to column name, from text such as ``query=search_id,document=url``.
 
-    Raises InputError for a part without "=", an unknown meaning, or a meaning given twice.
+    A part with a comma stands between quotation marks, as in a CSV file. Raises InputError for a
+    part without "=", an unknown meaning, or a meaning given twice.
+
+    >>> parse_columns('query=search_id,"document=url, whole"')
+    {'query': 'search_id', 'document': 'url, whole'}
     """
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        parts = [text]
     found: dict[str, str] = {}
-    for part in text.split(","):
+    for part in parts or [text]:
         meaning, equals, column = part.partition("=")
         meaning, column = meaning.strip().lower(), column.strip()
         if not equals or not column:
@@ -52,6 +62,13 @@ def parse_columns(text: str) -> dict[str, str]:
             raise InputError(f"The column mapping gives {meaning} twice; give each meaning once.")
         found[meaning] = column
     return found
+
+
+def columns_text(columns: Mapping[str, str]) -> str:
+    """The text that `parse_columns` reads as these columns by their meanings."""
+    out = io.StringIO()
+    csv.writer(out).writerow([f"{meaning}={name}" for meaning, name in columns.items()])
+    return out.getvalue().removesuffix("\r\n")
 
 
 def found_columns(

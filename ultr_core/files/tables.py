@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.disk import lines_of
-from ultr_core.limits import COLUMNS
+from ultr_core.limits import COLUMNS, ROW_BYTES
 from ultr_core.words import counted
 
 DELIMITERS: Mapping[str, str] = MappingProxyType(
@@ -50,9 +50,35 @@ def split_line(line: str, known: Collection[str], name: str) -> tuple[str, list[
     return best, split(best)
 
 
-def delimiter_of(text: str, known: Collection[str], name: str) -> str:
-    """Delimiter of a table, by its first line that is not blank; see `split_line`."""
-    return split_line(text.lstrip().partition("\n")[0], known, name)[0]
+def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table that are not blank: number of the last line and cells of each.
+
+    Its first line that is not blank tells the delimiter, by the ``known`` names; see `split_line`.
+    Raises InputError for a row that is no CSV, or with more than ``ROW_BYTES`` characters, whose
+    cells would take many times the text.
+
+    >>> list(table_rows("rank;p\\n\\n1;.5\\n", ("rank", "p"), "the curve"))
+    [(1, ['rank', 'p']), (3, ['1', '.5'])]
+    """
+    delimiter, _ = split_line(text.lstrip().partition("\n")[0], known, name)
+    length = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal length
+        for number, line in enumerate(lines_of(text, name), 1):
+            length += len(line)
+            if length > ROW_BYTES.most:
+                raise ROW_BYTES.exceeded(f"The row of {name} that reaches line {number}")
+            yield line
+
+    rows = csv.reader(lines(), delimiter=delimiter)
+    try:
+        for cells in rows:
+            length = 0
+            if any(cell.strip() for cell in cells):
+                yield rows.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).") from None
 
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
@@ -82,18 +108,9 @@ def read_header(
     ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
     Raises InputError for CSV that cannot be taken apart.
     """
-    rows = csv.reader(lines_of(text, name), delimiter=delimiter_of(text, known, name))
-
-    def numbered() -> Iterator[list[str]]:
-        try:
-            for row in rows:
-                if any(cell.strip() for cell in row):
-                    yield [*row, str(rows.line_num)]
-        except csv.Error as error:
-            raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).") from None
-
-    found = numbered()
-    return [cell.strip().lower() for cell in next(found, [""])[:-1]], found
+    rows = table_rows(text, known, name)
+    header = [cell.strip().lower() for cell in next(rows, (0, [""]))[1]]
+    return header, ([*cells, str(number)] for number, cells in rows)
 
 
 def find_column(header: Sequence[str], names: Sequence[str]) -> int | None:

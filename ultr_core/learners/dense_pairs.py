@@ -20,6 +20,8 @@ from ultr_core.learners.pair_totals import PairSample, PairTotals
 
 # A block of cells should fit into the second-level cache.
 CELLS_PER_BLOCK = 96_000
+# A query with more cells than this is cut by rows, so that memory to work in does not grow with it.
+CELLS_PER_QUERY = 2_000_000
 # Padding as many cells as this costs as much as one more block (interpreter time of its calls):
 # the first limit is that of documents, for queries that are then cut by clicked documents.
 CELLS_PER_SIZE, CELLS_PER_CALL = 10_000, 5_000
@@ -29,7 +31,11 @@ KEPT_DOCUMENTS, KEPT_LAYOUTS = 100_000, 4
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Queries with matrices of one shape, ``queries`` x ``rows_each`` x ``size`` cells."""
+    """Queries with matrices of one shape, ``queries`` x ``rows_each`` x ``size`` cells.
+
+    Or some rows of one query with very many cells, whose places belong to all of its blocks;
+    ``begins`` says whether these are its first rows.
+    """
 
     places: slice
     rows: slice
@@ -38,6 +44,7 @@ class Block:
     rows_each: int
     size: int
     self_cells: IntArray  # [rows] cell of each clicked document against itself, within the block
+    begins: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +157,7 @@ class DenseLayout:
         in_block = _counted(n_rows) * np.repeat(shapes.size, n_rows)
         self.first_cell = in_block + np.repeat(cells, n_rows)
         self_cells = in_block + self.column
-        return tuple(
+        blocks = [
             Block(
                 slice(place, place + queries * size),
                 slice(row, row + queries * most),
@@ -163,6 +170,29 @@ class DenseLayout:
             for place, row, cell, queries, most, size in np.column_stack(
                 [places, rows, cells, shapes.queries, shapes.rows_each, shapes.size]
             ).tolist()
+        ]
+        return tuple(part for block in blocks for part in _cut_by_rows(block))
+
+
+def _cut_by_rows(block: Block) -> Iterator[Block]:
+    """A block as it is, or that of one query with more than ``CELLS_PER_QUERY`` in parts."""
+    size = block.size
+    if block.queries > 1 or block.rows_each * size <= CELLS_PER_QUERY:
+        yield block
+        return
+    step = max(1, CELLS_PER_BLOCK // size)
+    for first in range(0, block.rows_each, step):
+        last = min(first + step, block.rows_each)
+        row, cell = block.rows.start, block.cells.start
+        yield Block(
+            block.places,
+            slice(row + first, row + last),
+            slice(cell + first * size, cell + last * size),
+            1,
+            last - first,
+            size,
+            block.self_cells[first:last] - first * size,
+            first == 0,
         )
 
 
@@ -372,7 +402,10 @@ class DensePairs:
                 keep[block.cells] = cells
             np.matmul(part.by_row, part.row_of_ones, out=row_sums[block.rows])
             columns = space.column_sums[block.places].reshape(block.queries, 1, block.size)
-            np.matmul(part.weights, part.cells, out=columns)
+            if block.begins:
+                np.matmul(part.weights, part.cells, out=columns)
+            else:
+                columns += np.matmul(part.weights, part.cells)
         row_sums[:-1] *= space.weights
         pull = row_sums.take(self.layout.row)
         pull -= space.column_sums.take(self.layout.place)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.deadline import require_time
 from ultr_core.learners.array_types import FloatArray
 from ultr_core.learners.pair_sums import PairSums
 from ultr_core.learners.pair_totals import PairTotals
@@ -145,7 +146,11 @@ class Record:
     def note(
         self, iterate: Iterate, dual: float, passes: int, constraint: Constraint | None = None
     ) -> bool:
-        """Take in one iteration; True if the solver should stop."""
+        """Take in one iteration; True if the solver should stop.
+
+        Raises InputError once the time for it is over, see `deadline`.
+        """
+        require_time()
         self.iterations += 1
         primal = iterate.primal
         self.broken = not (np.isfinite(primal) and np.isfinite(dual))

@@ -121,7 +121,7 @@ def fit_from_log(
     of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
     trained on all queries with what was chosen. ``callback`` is told of every iteration of every
     fit, of which there are at most `fits_of`; it may raise to end them. ``pairs`` is the most
-    pairs of a clicked and another document of its query that there may be.
+    pairs of a document with a weight and another one of its query that there may be.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, a clicked position without propensity, clicks that give no preference pair or
@@ -137,12 +137,12 @@ def fit_from_log(
     if "curve" in estimator.needs:
         require_covered(log, curve)
     notices = _require_pairs(log, corpus)
-    if pairs is not None:
-        clicked = np.zeros(corpus.n_documents, dtype=np.bool_)
-        clicked[log.document[log.clicks > 0]] = True
-        require_pairs(clicked, corpus.query_offsets, pairs)
     belief = Belief(curve)
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
+    if pairs is not None:
+        for tried in clips:  # documents without a click may have a weight as well
+            weights = weights_by(estimator, log, replace(belief, clip=tried))
+            require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     chosen_by, by_clicks = "given", cost is None
     initial = None
     chosen = clips[0]

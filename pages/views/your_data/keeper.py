@@ -5,9 +5,12 @@ Streamlit forgets a dropped session only when the next one comes or goes, which 
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import Protocol
 
 import streamlit as st
@@ -71,13 +74,24 @@ class Keeper:
                 return
             server = runtime.get_instance()
             with self._lock:
-                owners = set(self._owned.values())
+                owners, watched = set(self._owned.values()), len(self._owned)
                 if not owners:
                     self._watching = False
                     return
             connected = {owner for owner in owners if server.is_active_session(owner)}
             patience = float(st.get_option("server.disconnectedSessionTTL") or 0)
-            self.free(connected, time.monotonic(), patience)
+            if self.free(connected, time.monotonic(), patience) < watched:
+                give_back()
+
+
+def give_back() -> None:
+    """Give the memory of who has left back to the system, which glibc else keeps for others.
+
+    What is left of a session are cycles; in between they would hold the pages of all the rest.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 KEEPER = Keeper()

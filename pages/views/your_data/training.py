@@ -13,10 +13,11 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.views.studies import run as study_run
 from pages.views.your_data.bench import Bench, bench
 from ultr_core.corpus import Corpus
+from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError
 from ultr_core.learners import SVM
 from ultr_core.learners.problem import Progress
-from ultr_core.limits import VISITORS_PAIRS
+from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.fitting import DEFAULT_METHOD, OwnFit, fit_from_log, fits_of
 from ultr_core.own_data.folds import FOLDS, fold_scores
 from ultr_core.users import ClickLog, ExaminationCurve
@@ -57,7 +58,7 @@ def train(
     place = st.empty()
     watch = _Watch(place, fits_of(plan.method, plan.cost, plan.clip, plan.learner) + FOLDS)
     found: OwnFit | InputError
-    with study_run.turn(place):
+    with study_run.turn(place), within(VISITORS_TRAINING_SECONDS):
         try:
             found = fit_from_log(
                 corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
@@ -67,7 +68,9 @@ def train(
             found = error
         folds = None
         if isinstance(found, OwnFit):
-            with suppress(InputError):  # too few clicked queries: it is judged as it is, and told
+            with suppress(
+                InputError
+            ):  # too few clicked queries, or no time left: judged as it is, and told
                 folds = fold_scores(corpus, log, found, seed=plan.seed, callback=watch)
     own.keep("fit", token, found)
     own.keep("fold-scores", token, folds)
@@ -84,6 +87,7 @@ class _Watch:
         self._began = self._told = time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
+        require_time()  # of learners that have a solver of their own as well
         if progress.iteration <= self._iteration or not self._fit:
             self._fit = min(self._fit + 1, self._fits)
         self._iteration = progress.iteration

@@ -14,6 +14,7 @@ from ultr_core.cli import _parsed
 from ultr_core.commands.reproduce import _arguments
 from ultr_core.commands.shared import settings_from
 from ultr_core.export.own_work import OwnWork, Propensities, command_lines, own_notebook
+from ultr_core.files import parse_columns
 
 NAMES = (
     "plain.csv", "-x.csv", "--corpus", "-", "--", "-1", "log", "a b'\"$(touch x).csv", "-é\n.csv",
@@ -52,6 +53,16 @@ def test_own_files_of_any_name(name: str, source: Propensities) -> None:
             assert command.propensities in {None, "log", "curve.csv"}
     assert is_file(lines["evaluate"].model, name)
     compile(own_notebook(work).source, "notebook", "exec")
+
+
+@pytest.mark.parametrize(
+    "column", ["a,b", 'a,"b"', '"', '"a",b', "a=b,c", "=,", ", ", "two\nlines", "a'b", "é;|"]
+)
+def test_columns_of_any_name(column: str) -> None:
+    columns = {"document": column.strip(), "query": "q"}
+    work = OwnWork(corpus="c", log="l", columns=columns, steps=("fit",))
+    for line in command_lines(work):
+        assert parse_columns(parsed(line).columns) == columns
 
 
 @pytest.mark.parametrize("name", NAMES)

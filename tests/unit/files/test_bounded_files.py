@@ -212,3 +212,15 @@ def test_group_sizes_beyond_the_rows_stop_the_reader(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("1 1:1\n0 1:2\n")
     (tmp_path / "rows.query").write_bytes(gzip.compress(b"999999999\n" * 5_000_000, 1))
     one_sentence(lambda: load_corpus(tmp_path / "rows"), "adds up to")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_header_longer_than_the_first_look_is_seen_whole(packed: bool) -> None:
+    """The 64 KiB that were looked at ended before the columns that tell what it is."""
+    names = [f"{'c' * 100}{number:04}" for number in range(996)]
+    cells = ",".join([*names, "query,document,position,click"])
+    data = f"\n{cells}\n{',' * 996}q,d,1,1\n".encode()
+    found = inspect_upload(gzip.compress(data, mtime=0) if packed else data, "log.csv")
+    assert found.kind == "log" and found.counts["rows"] == 1
+    more = data.replace(b"query", b"," * 19_000 + b"query", 1)
+    one_sentence(lambda: inspect_upload(more, "log.csv"), "log.csv has 20,000 columns")

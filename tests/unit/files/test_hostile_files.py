@@ -32,8 +32,9 @@ from ultr_core.files import (
     read_weights,
     write_letor,
 )
+from ultr_core.files.curve_files import read_curve_values
 from ultr_core.files.disk import read_text, text_of, writing
-from ultr_core.limits import LINE_BYTES
+from ultr_core.limits import LINE_BYTES, ROW_BYTES
 
 CORPUS = Corpus(np.eye(2), np.array([0, 1]), np.array([0, 2]))
 READERS: dict[str, Callable[[Path], object]] = {
@@ -138,6 +139,31 @@ def test_a_very_long_line_takes_no_more_than_it_must(
     assert "line 1 has 1.2" in refusal(load_corpus, tmp_path / "wide")
 
 
+@pytest.mark.parametrize("cells", ["{},", "1,", '"a\nb",'])
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("scores", "query,candidate,score\n"),
+        ("weights", "query,candidate,weight\n"),
+        ("curve", "rank,propensity\n"),
+    ],
+)
+def test_a_row_of_many_cells_is_refused_before_it_is_taken_apart(
+    tmp_path: Path, name: str, header: str, cells: str
+) -> None:
+    """A packed file of 260 kB took 1.8 GB."""
+    (tmp_path / "wide").write_text(header + cells * (9_000_000 // len(cells)))
+    message = refusal(READERS[name], tmp_path / "wide")
+    assert "has more than 4 MiB; no more is accepted, because a row is held in memory" in message
+
+
+def test_rows_may_add_up_to_more_than_one_may_have(tmp_path: Path) -> None:
+    rows = (f"{rank},{'0' * 600}.5\n" for rank in range(1, 8_001))
+    (tmp_path / "curve").write_text("rank,propensity\n" + "".join(rows))
+    assert (tmp_path / "curve").stat().st_size > ROW_BYTES.most
+    assert len(read_curve_values(tmp_path / "curve")) == 8_000
+
+
 def test_huge_feature_ids_make_no_wide_array(tmp_path: Path) -> None:
     rows = "".join(f"1 qid:1 {2**31 + number}:1 {10**17 + number}:2\n" for number in range(300))
     (tmp_path / "rows").write_text(rows)
@@ -195,6 +221,21 @@ def test_devices_are_written_to_and_never_replaced(tmp_path: Path) -> None:
             file.write("text")
     assert Path("/dev/null").is_char_device()
     assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "text"
+
+
+def test_a_pipe_is_written_to_where_somebody_reads_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        pytest.raises(InputError, match=r"cannot be written to .*/pipe \(it is no regular file"),
+        writing(tmp_path / "pipe", "The text"),
+    ):
+        pass
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with writing(tmp_path / "pipe", "The text") as file:
+        file.write("text")
+    assert os.read(reader, 10) == b"text"
+    os.close(reader)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_millions_of_blank_lines_are_passed_over_at_once() -> None:

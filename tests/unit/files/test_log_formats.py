@@ -88,6 +88,25 @@ def test_parquet_equals_csv_and_says_rows(tmp_path: Path) -> None:
         read_log(tmp_path / "odd.parquet", columns={"propensity": "p"})
 
 
+@pytest.mark.parametrize("page", range(4))
+def test_a_page_of_a_parquet_file_that_says_it_has_more_rows(page: int) -> None:
+    """A bit of one column's page header, so that the preview's columns differ in length."""
+    columns = {"query": list("abcde"), "document": list("fghij"), "rank": [1] * 5, "click": [0] * 5}
+    out = io.BytesIO()
+    pq.write_table(
+        pa.table(columns), out, use_dictionary=False, compression="none", write_statistics=False
+    )
+    data = bytearray(out.getvalue())
+    assert preview_log(bytes(data), "log").rows[0] == ("a", "f", "1", "0")
+    header = pq.ParquetFile(out).metadata.row_group(0).column(page).data_page_offset
+    # Within the first bytes of a page's header: its number of values, 5 as a zigzag varint.
+    place = data.index(b"\x15\x0a", header)
+    assert place < header + 16
+    data[place + 1] ^= 2
+    with pytest.raises(InputError, match="log is a damaged Parquet file"):
+        preview_log(bytes(data), "log")
+
+
 def test_mapped_columns_and_previews() -> None:
     text = "search;url;place;hit\ns1;u1;1;1\ns1;u2;2;0\n"
     before = preview_log(text.encode(), "log.csv")

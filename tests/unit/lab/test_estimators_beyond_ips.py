@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +18,7 @@ from ultr_core.inspection import JoinedLog, inspect_together, join_log
 from ultr_core.lab.methods import ClickData, Method
 from ultr_core.learners import COST_GRID, fit_ranker
 from ultr_core.learners.selection import Selection
+from ultr_core.limits import VISITORS_PAIRS
 from ultr_core.own_data import evaluation, fitting
 from ultr_core.own_data.comparison import compare_with_shown
 from ultr_core.own_data.evaluation import evaluate_ranker
@@ -78,6 +80,22 @@ def test_clicked_documents_are_those_with_a_click(corpus: Corpus, joined: Joined
     clicked = int(np.count_nonzero(log.clicks_per_document))
     assert fit.as_dict()["clicked_documents"] == clicked
     assert "flatter" in flattery("it", log, fit.as_dict())
+
+
+def test_pairs_of_documents_without_a_click_count_where_they_are_learned_from() -> None:
+    """One click among ten documents, shown 10 to 19 times: the one shown most weighs 0."""
+    corpus = Corpus(np.eye(10), np.zeros(10, int), np.array([0, 10]))
+    log = ClickLog(
+        np.arange(10), np.arange(1, 11), np.arange(10, 20), np.eye(10, dtype=int)[0], 20, [0, 10],
+        whole_lists=False,
+    )  # fmt: skip
+    for method, pairs in (("ips", 9), ("affine", 81)):
+        limit = replace(VISITORS_PAIRS, most=pairs)
+        fit_from_log(corpus, log, CURVE, method=method, cost=0.1, pairs=limit)
+        with pytest.raises(InputError, match=f"has {pairs} pairs"):
+            fit_from_log(
+                corpus, log, CURVE, method=method, cost=0.1, pairs=replace(limit, most=pairs - 1)
+            )
 
 
 def test_rounding_is_no_weight() -> None:

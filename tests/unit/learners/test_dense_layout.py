@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -46,6 +47,7 @@ def test_every_pair_has_one_cell(seed, sizes, wasted):
         patch.setattr(dense_layout, "CELLS_PER_SIZE", wasted)
         patch.setattr(dense_layout, "CELLS_PER_CALL", wasted)
         patch.setattr(dense_layout, "CELLS_PER_BLOCK", 200 if wasted < 100 else 96_000)
+        patch.setattr(dense_layout, "CELLS_PER_QUERY", 300 if wasted < 100 else 2_000_000)
         layout = DenseLayout(weights > 0, offsets)
     query = np.repeat(np.arange(len(sizes)), sizes)
     expected = {
@@ -92,6 +94,53 @@ def test_sums_equal_the_definition_for_scores_of_all_kinds(seed, sizes, kind, wi
     np.testing.assert_allclose(found.pull, pull, atol=100 * digits)
     alone = DensePairs(weights, offsets).hinge(scores)
     assert alone == pytest.approx(hinge, rel=digits, abs=digits)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_query_that_is_cut_by_rows_has_the_same_sums(monkeypatch, seed):
+    weights, offsets = some_pairs(seed, [3, 40, 1, 60, 8])
+    weights[10] = 1.0
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=len(weights))
+    # Layouts with the limits of the moment, not kept ones; each query is a block of its own.
+    monkeypatch.setattr(dense_pairs, "layout_of", DenseLayout)
+    monkeypatch.setattr(dense_layout, "CELLS_PER_SIZE", 0)
+    whole = DensePairs(weights, offsets)
+    monkeypatch.setattr(dense_layout, "CELLS_PER_QUERY", 30)
+    monkeypatch.setattr(dense_layout, "CELLS_PER_BLOCK", 170)
+    cut = DensePairs(weights, offsets)
+    assert len(cut.layout.blocks) > len(whole.layout.blocks)
+    assert max(b.rows_each * b.size for b in cut.layout.blocks) <= 170
+    # What is kept of one can be used with the other: every cell has the same place.
+    multipliers = 0.5 * rng.random(whole.n_cells)
+    kept, kept_by_parts = np.empty((2, whole.n_cells))
+    one = whole.evaluate(scores, 0.6, multipliers, kept)
+    other = cut.evaluate(scores, 0.6, multipliers, kept_by_parts)
+    np.testing.assert_allclose(kept_by_parts, kept, atol=1e-15)
+    for found, expected in ((other.hinge, one.hinge), (other.linear, one.linear)):
+        assert found == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(other.pull, one.pull, atol=1e-12 * np.abs(one.pull).max())
+    assert cut.hinge(scores) == pytest.approx(whole.hinge(scores), rel=1e-12)
+    samples = [
+        pairs.sample_window(scores, 0.6, multipliers, rng, 1.0, 10**6) for pairs in (whole, cut)
+    ]
+    inside = [set(zip(s.preferred.tolist(), s.other.tolist(), strict=True)) for s in samples]
+    assert inside[0] == inside[1]
+    assert len(inside[0]) > 0
+
+
+def test_memory_to_work_in_does_not_grow_with_a_query():
+    """A query of 15,000 documents, half of them clicked, took 6 GB and now takes 1.5 GB."""
+    documents, clicked = 20_000, 1_000
+    weights = np.where(np.arange(documents) < clicked, 1.0, 0.0)
+    pairs = DensePairs(weights, np.array([0, documents]))
+    scores = np.random.default_rng(0).normal(size=documents)
+    tracemalloc.start()
+    pairs.evaluate(scores, 1.0)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert pairs.n_cells == 20_000_000  # 160 MB for one array of them
+    assert most < 20e6
 
 
 def test_padding_adds_nothing_even_to_the_largest_scores():
