@@ -12,7 +12,8 @@ from pathlib import Path
 from benchmarks.parts import HEAD, PARTS, yahoo_here
 
 RESULTS = Path(__file__).with_name("results.md")
-PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "cvxpy", "clarabel")
+PEERS = ("scikit-learn", "lightgbm", "cvxpy", "clarabel")
+PACKAGES = ("numpy", "scipy", *PEERS)
 
 
 def main() -> None:
@@ -28,9 +29,12 @@ def main() -> None:
     lines = [*_machine(), "", HEAD, "|---|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     for name in given.parts or PARTS:
-        for line in (yahoo_here if name == "yahoo-here" else PARTS[name])(given.rounds):
-            print(line, flush=True)
-            lines.append(line)
+        try:
+            for line in (yahoo_here if name == "yahoo-here" else PARTS[name])(given.rounds):
+                print(line, flush=True)
+                lines.append(line)
+        except ModuleNotFoundError as error:
+            parser.error(f"{name} needs {error.name}; pip install {' '.join(PEERS)}")
     if given.write:
         RESULTS.write_text("# Results of `python -m benchmarks`\n\n" + "\n".join(lines) + "\n")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from types import MappingProxyType
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.files.log_columns import columns_text
@@ -14,8 +14,6 @@ from ultr_core.own_data.curves import LOG_ITSELF
 from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import log_method
 from ultr_core.words import as_argument, number_text
-
-Propensities = Literal["power", "file", "estimated", "log"]
 
 ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
@@ -28,8 +26,8 @@ class OwnWork:
     """What was done: names of the files, and every choice.
 
     corpus, log: names of files, None where there is none. columns: meaning to column of the log,
-    where names had to be mapped. propensities: a power law with ``eta``, the file ``curve``,
-    estimated from the log by ``estimator``, or the log's own column. method, learner, cost, clip:
+    where names had to be mapped. propensities: key in ``CURVE_SOURCES``, with ``eta``, ``curve``,
+    ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
     of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
     the trained one; scores: whether that file holds scores. folds: whether the trained one was
     judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
@@ -39,7 +37,7 @@ class OwnWork:
     corpus: str | None = None
     log: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    propensities: Propensities = "power"
+    propensities: str = "power"
     eta: float = 1.0
     curve: str = ESTIMATED_CURVE
     estimator: str = "all-pairs"
@@ -62,12 +60,9 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     work, lines = _by_path(work), []
     if files := [name for name in (work.corpus, work.log) if name is not None]:
         lines.append(["check", *files, *_columns(work)])
-    if "propensities" in work.steps and work.propensities == "estimated" and work.log:
-        method = log_method(work.estimator).name
-        lines.append(
-            ["propensities", work.log, *_columns(work), "--method", method, "--out",
-             ESTIMATED_CURVE]
-        )  # fmt: skip
+    estimates = CURVE_SOURCES[work.propensities].command
+    if "propensities" in work.steps and estimates is not None and work.log:
+        lines.append(estimates(work))
     if "fit" in work.steps:
         out = ["--out", TRAINED_RANKER, *["--fold-scores-out", FOLD_SCORES] * work.folds]
         lines.append(["fit", *_shared(work), *_training(work), *out])
@@ -89,14 +84,7 @@ def _by_path(work: OwnWork) -> OwnWork:
 
 def _shared(work: OwnWork) -> list[str]:
     given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
-    if work.propensities == "power":
-        given += ["--eta", number_text(work.eta)]
-    else:
-        name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": LOG_ITSELF}[
-            work.propensities
-        ]
-        given += ["--propensities", name, *["--carry-on"] * work.carry_on]
-    return given
+    return given + CURVE_SOURCES[work.propensities].options(work)
 
 
 def _columns(work: OwnWork) -> list[str]:
@@ -166,7 +154,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         )
         if "propensities" in work.steps:
             yield words("## Propensities")
-            yield code(_CURVES[work.propensities].format(work=work))
+            yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
     if "fit" in work.steps or "evaluate" in work.steps:
         yield code(
             """
@@ -241,23 +229,67 @@ def _ranker_code(work: OwnWork) -> str:
     )
 
 
-_CURVES: Mapping[Propensities, str] = {
-    "power": "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
-    "file": (
-        "from ultr_core.own_data.curves import curve_for_log\n"
-        "from ultr_core.files import read_curve_values\n\n"
-        "values = read_curve_values({work.curve!r})\n"
-        "curve = curve_for_log(values, log, carry_on={work.carry_on})"
-    ),
-    "estimated": (
-        "from ultr_core.own_data.curves import curve_for_log\n"
-        "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
-        "estimate = estimate_from_log(log, method={work.estimator!r})\n"
-        "print(*estimate.notices, sep='\\n')\n"
-        "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})"
-    ),
-    "log": (
-        "from ultr_core.own_data.curves import curve_in_log\n\n"
-        "curve = curve_in_log(log, carry_on={work.carry_on})"
-    ),
-}
+@dataclass(frozen=True)
+class CurveSource:
+    """Where propensities may come from: its name for readers, and how commands and notebooks ask.
+
+    options: of the commands. code: of a notebook, which makes ``curve``; ``work`` is filled in.
+    command: a command line that writes the curve first. needs_log: whether it is taken from the
+    log. assumed: whether no list of numbers stands behind it, which might end too early.
+    """
+
+    label: str
+    options: Callable[[OwnWork], list[str]]
+    code: str
+    command: Callable[[OwnWork], list[str]] | None = None
+    needs_log: bool = False
+    assumed: bool = False
+
+
+def _of_file(name: str, work: OwnWork) -> list[str]:
+    return ["--propensities", name, *["--carry-on"] * work.carry_on]
+
+
+def _estimate(work: OwnWork) -> list[str]:
+    method = log_method(work.estimator).name
+    log = [str(work.log), *_columns(work)]
+    return ["propensities", *log, "--method", method, "--out", ESTIMATED_CURVE]
+
+
+CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
+    {
+        "power": CurveSource(
+            r"A power law $(1/r)^\eta$",
+            lambda work: ["--eta", number_text(work.eta)],
+            "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
+            assumed=True,
+        ),
+        "file": CurveSource(
+            "A curve of mine (CSV)",
+            lambda work: _of_file(work.curve, work),
+            "from ultr_core.own_data.curves import curve_for_log\n"
+            "from ultr_core.files import read_curve_values\n\n"
+            "values = read_curve_values({work.curve!r})\n"
+            "curve = curve_for_log(values, log, carry_on={work.carry_on})",
+        ),
+        "estimated": CurveSource(
+            "Estimated from the log",
+            lambda work: _of_file(ESTIMATED_CURVE, work),
+            "from ultr_core.own_data.curves import curve_for_log\n"
+            "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
+            "estimate = estimate_from_log(log, method={work.estimator!r})\n"
+            "print(*estimate.notices, sep='\\n')\n"
+            "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})",
+            command=_estimate,
+            needs_log=True,
+        ),
+        "log": CurveSource(
+            "The log's own column",
+            lambda work: _of_file(LOG_ITSELF, work),
+            "from ultr_core.own_data.curves import curve_in_log\n\n"
+            "curve = curve_in_log(log, carry_on={work.carry_on})",
+            needs_log=True,
+        ),
+    }
+)
+"""Where propensities of a reader's own log come from; page, commands and notebook read this."""

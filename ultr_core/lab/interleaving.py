@@ -7,11 +7,12 @@ Joachims, 2008), in the reading of Chapelle, Joachims, Radlinski and Yue (TOIS 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -103,7 +104,7 @@ def interleave(
     query_seed, click_seed = np.random.SeedSequence(_entropy(seed)).spawn(2)
     drawn = np.random.default_rng(query_seed).integers(sizes.size, size=queries)
     rng = np.random.default_rng(click_seed)
-    judge = _balanced if scheme == "balanced" else _team_draft
+    judge = _SCHEMES[scheme].judge
     verdicts, any_click = [], []
     step = max(1, _PRESENTED_AT_ONCE // int(sizes.max()))
     for start in range(0, queries, step):
@@ -213,14 +214,11 @@ def exact_verdicts(
         raise InputError("Two lists to interleave must order the same documents, each once.")
     if scheme not in SCHEMES:
         raise InputError(f"{scheme!r} is no way to interleave; choose from {', '.join(SCHEMES)}.")
-    presentations = _balanced_lists if scheme == "balanced" else _drafted_lists
+    way = _SCHEMES[scheme]
     totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
-    for shown, team, chance in presentations(list_a, list_b):
+    for shown, team, chance in way.presentations(list_a, list_b):
         for clicked, probability in clicks(shown):
-            if scheme == "balanced":
-                score = _balanced_score(list_a, list_b, shown, clicked)
-            else:
-                score = sum(team[document] for document in clicked)
+            score = way.score(list_a, list_b, shown, team, clicked)
             totals[int(score > 0) - int(score < 0)] += chance * probability
     return ExactVerdicts(totals[1], totals[-1], totals[0])
 
@@ -249,6 +247,7 @@ def _balanced_score(
     a: Sequence[Hashable],
     b: Sequence[Hashable],
     shown: tuple[Hashable, ...],
+    team: Mapping[Hashable, int],
     clicked: frozenset[Hashable],
 ) -> int:
     if not clicked:
@@ -256,6 +255,32 @@ def _balanced_score(
     lowest = max(clicked, key=shown.index)
     k = min(a.index(lowest), b.index(lowest)) + 1
     return len(clicked & set(a[:k])) - len(clicked & set(b[:k]))
+
+
+def _drafted_score(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    shown: tuple[Hashable, ...],
+    team: Mapping[Hashable, int],
+    clicked: frozenset[Hashable],
+) -> int:
+    return sum(team[document] for document in clicked)
+
+
+class _Way(NamedTuple):
+    """One scheme: its verdicts on many sessions, and its lists and score, one at a time."""
+
+    judge: Callable[..., Judged]
+    presentations: Callable[[Sequence[Hashable], Sequence[Hashable]], Iterator[Presentation]]
+    score: Callable[..., int]
+
+
+_SCHEMES: Mapping[Scheme, _Way] = MappingProxyType(
+    {
+        "balanced": _Way(_balanced, _balanced_lists, _balanced_score),
+        "team-draft": _Way(_team_draft, _drafted_lists, _drafted_score),
+    }
+)
 
 
 def one_random_click(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -25,16 +26,10 @@ from ultr_core.propensity import (
     Belief,
     CurveOptions,
     PropensityEstimate,
+    PropensityMethod,
     assemble_curve,
     displays_of_logs,
-    estimate_neighbour_swaps,
-    estimate_shuffling,
-    estimate_swaps,
-    neighbour_swap_cost,
     sessions_needed,
-    shuffling_cost,
-    simulate_neighbour_swaps,
-    simulate_shuffling,
     simulate_swaps,
     swap_cost,
     swap_limit,
@@ -49,6 +44,8 @@ FloatArray = NDArray[np.float64]
 
 _STREAM = 53
 _SECOND_RANKER = 1_000
+# Streams of traffic; those between belong to the `Randomised` of the methods.
+_SWAPS, _LOGS = 0, 3
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,9 @@ class SwapDesign:
     def __post_init__(self) -> None:
         """Check the design."""
         if not 2 <= (whole_or_none(self.last_rank) or 0) <= MOST_PAIRED:
-            raise InputError(f"The last rank is {self.last_rank}; it must lie between 2 and 1,000.")
+            raise InputError(
+                f"The last rank is {self.last_rank}; it must lie between 2 and {MOST_PAIRED}."
+            )
         if not 1 <= (whole_or_none(self.landmark) or 0) <= self.last_rank:
             raise InputError(
                 f"The landmark is rank {self.landmark}; it must lie between 1 and the last rank, "
@@ -141,70 +140,89 @@ def estimate_by(
     """
     if key not in PROPENSITY_METHODS:
         raise InputError(f"{key!r} is no method; choose from {', '.join(PROPENSITY_METHODS)}.")
-    runs = {
-        "swaps": _by_swaps,
-        "shuffling": _by_randomising,
-        "neighbour swaps": _by_randomising,
-        "one ranker": _by_logs,
-        "two rankers": _by_logs,
-    }
-    return runs[PROPENSITY_METHODS[key].needs](key, world, users, design, second, seed)
+    method = PROPENSITY_METHODS[key]
+    swapped, randomised = method.from_swaps is not None, method.randomised is not None
+    show = _swapped if swapped else _randomised if randomised else _logged
+    shown = show(method, world, users, design, second, seed)
+    try:
+        estimate = shown.estimate()
+        curve = assemble_curve(estimate, shown.options, click_rates=shown.rates)
+    except InputError as error:
+        return MethodResult(key, None, None, shown.exact, shown.simulated, str(error))
+    return MethodResult(key, estimate, curve, shown.exact, shown.simulated)
 
 
-def _by_swaps(
-    key: str, world: World, users: ClickModel, design: SwapDesign, second: SecondRanker, seed: int
-) -> MethodResult:
-    shown = world.train.shown
+class _Shown(NamedTuple):
+    """Traffic of one method: what to estimate from it, and its cost as in `MethodResult`.
+
+    options, rates: how ratios become a curve, and the click rates to smooth with.
+    """
+
+    estimate: Callable[[], PropensityEstimate]
+    exact: float
+    simulated: float
+    options: CurveOptions
+    rates: FloatArray | None = None
+
+
+def _swapped(
+    method: PropensityMethod,
+    world: World,
+    users: ClickModel,
+    design: SwapDesign,
+    second: SecondRanker,
+    seed: int,
+) -> _Shown:
     places = {"landmark": design.landmark, "last_rank": design.last_rank}
     counts = simulate_swaps(
-        users, *shown, **places, sessions=design.sessions, seed=_seed(seed, "swap")
+        users, *world.train.shown, **places, sessions=design.sessions, seed=_seed(seed, _SWAPS)
     )
-    exact = swap_cost(*shown, **places)
-    try:
-        estimate = estimate_swaps(
-            counts,
-            ratio="pooled" if key == "swap-pooled" else "landmark",
-            bootstrap_seed=seed if design.bootstrap else None,
-        )
-        curve = assemble_curve(estimate, design.options, click_rates=counts.own_place.rates)
-    except InputError as error:
-        return MethodResult(key, None, None, exact, counts.extra_rank_sum, str(error))
-    return MethodResult(key, estimate, curve, exact, counts.extra_rank_sum)
+    assert method.from_swaps is not None
+    return _Shown(
+        partial(method.from_swaps, counts, bootstrap_seed=seed if design.bootstrap else None),
+        swap_cost(*world.train.shown, **places),
+        counts.extra_rank_sum,
+        design.options,
+        counts.own_place.rates,
+    )
 
 
-def _by_randomising(
-    key: str, world: World, users: ClickModel, design: SwapDesign, second: SecondRanker, seed: int
-) -> MethodResult:
-    shown = world.train.shown
-    uniform = key == "uniform"
-    simulate = simulate_shuffling if uniform else simulate_neighbour_swaps
-    counts = simulate(
+def _randomised(
+    method: PropensityMethod,
+    world: World,
+    users: ClickModel,
+    design: SwapDesign,
+    second: SecondRanker,
+    seed: int,
+) -> _Shown:
+    traffic = method.randomised
+    assert traffic is not None
+    counts = traffic.simulate(
         users,
-        *shown,
+        *world.train.shown,
         last_rank=design.last_rank,
         sessions=design.sessions,
-        seed=_seed(seed, key),
+        seed=_seed(seed, traffic.stream),
     )
-    if uniform:
-        exact = shuffling_cost(*shown)
-    else:
-        exact = neighbour_swap_cost(*shown, last_rank=design.last_rank)
-    try:
-        estimate = estimate_shuffling(counts) if uniform else estimate_neighbour_swaps(counts)
-        curve = assemble_curve(estimate, _without_smoothing(design.options))
-    except InputError as error:
-        return MethodResult(key, None, None, exact, counts.extra_rank_sum, str(error))
-    return MethodResult(key, estimate, curve, exact, counts.extra_rank_sum)
+    return _Shown(
+        partial(traffic.estimate, counts),
+        traffic.cost(*world.train.shown, last_rank=design.last_rank),
+        counts.extra_rank_sum,
+        _without_smoothing(design.options),
+    )
 
 
-def _by_logs(
-    key: str, world: World, users: ClickModel, design: SwapDesign, second: SecondRanker, seed: int
-) -> MethodResult:
+def _logged(
+    method: PropensityMethod,
+    world: World,
+    users: ClickModel,
+    design: SwapDesign,
+    second: SecondRanker,
+    seed: int,
+) -> _Shown:
     queries = world.train
     offsets = queries.corpus.query_offsets
-    rankings = [queries.presented_ranks]
-    if PROPENSITY_METHODS[key].needs == "two rankers":
-        rankings.append(second.ranks)
+    rankings = [queries.presented_ranks, second.ranks][: method.rankers]
     each = max(1, design.sessions // len(rankings))
     logs = [
         simulate_counts(
@@ -212,25 +230,26 @@ def _by_logs(
             ranks,
             offsets,
             each,
-            _seed(seed, "logs", number),
+            _seed(seed, _LOGS, number),
         )
         for number, ranks in enumerate(rankings)
     ]
-    displays = displays_of_logs(logs)
-    exact = second.extra_risk / 2 if len(rankings) == 2 else 0.0
-    shown = sum(
+    extra = sum(
         float(log.impressions @ (queries.relevance * (log.rank - queries.presented_ranks)))
         for log in logs
     )
-    simulated = shown / (each * len(rankings))
-    estimator = PROPENSITY_METHODS[key].from_displays
-    assert estimator is not None
-    try:
-        estimate = estimator(displays, last_rank=design.last_rank, reference=design.landmark)
-        curve = assemble_curve(estimate, _without_smoothing(design.options))
-    except InputError as error:
-        return MethodResult(key, None, None, exact, simulated, str(error))
-    return MethodResult(key, estimate, curve, exact, simulated)
+    assert method.from_displays is not None
+    return _Shown(
+        partial(
+            method.from_displays,
+            displays_of_logs(logs),
+            last_rank=design.last_rank,
+            reference=design.landmark,
+        ),
+        second.extra_risk / 2 if len(rankings) == 2 else 0.0,
+        extra / (each * len(rankings)),
+        _without_smoothing(design.options),
+    )
 
 
 @dataclass(frozen=True)
@@ -332,9 +351,8 @@ def _without_smoothing(options: CurveOptions) -> CurveOptions:
     return CurveOptions(ranks=options.ranks, fit=options.fit)
 
 
-def _seed(seed: int, stage: str, number: int = 0) -> SeedSequence:
-    stages = ("swap", "uniform", "adjacent", "logs")
-    return SeedSequence(seed, spawn_key=(_STREAM, stages.index(stage), number))
+def _seed(seed: int, traffic: int, number: int = 0) -> SeedSequence:
+    return SeedSequence(seed, spawn_key=(_STREAM, traffic, number))
 
 
 Row = dict[str, Any]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity.points import PropensityEstimate
-from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks
+from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks, looked_up
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -184,8 +184,7 @@ class RelativeCurve:
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination of each rank relative to the most examined one, float64."""
-        table = np.asarray(self.values)
-        return np.asarray(table[np.minimum(checked_ranks(ranks), table.size) - 1])
+        return looked_up(np.asarray(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
         """Name the curve with its length and its most examined rank."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ from ultr_core.users.click_log import ClickLog, require_countable
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
+Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +88,11 @@ def display_counts(
         whole_numbers(values, f"Displays in the column {name}", np.int64)
         for name, values in given.items()
     ]
-    queries, documents, ranks, shown, clicked = columns
+    _, _, ranks, shown, clicked = columns
     if ranks.ndim != 1 or any(column.shape != ranks.shape for column in columns):
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
         raise InputError(f"Columns of displays must be equally long lists, not of shapes {sizes}.")
-    if not ranks.size:
-        raise InputError("There is no row with a document, a rank and an impression.")
-    if ranks.min() < 1:
+    if ranks.size and ranks.min() < 1:
         raise InputError(f"Ranks are counted from 1, but there is a rank {ranks.min()}.")
     if np.any(clicked > shown) or np.any(clicked < 0):
         row = int(np.argmax((clicked > shown) | (clicked < 0)))
@@ -101,17 +101,26 @@ def display_counts(
             f"{counted(shown[row], 'impression')}; there can be at most one click for each "
             "impression."
         )
+    return summed_displays(*columns)
+
+
+def summed_displays(
+    queries: Numbers, documents: Numbers, ranks: Numbers, shown: Numbers, clicked: Numbers
+) -> DisplayCounts:
+    """`display_counts` of columns that are known to be right, whole numbers [rows]."""
+    if not ranks.size:
+        raise InputError("There is no row with a document, a rank and an impression.")
     require_countable(shown)
     order = np.lexsort((ranks, documents))
     changes = (np.diff(documents[order]) != 0) | (np.diff(ranks[order]) != 0)
     first = np.append(0, np.flatnonzero(changes) + 1)
     head = order[first]
     return DisplayCounts(
-        queries[head],
-        documents[head],
-        ranks[head],
-        np.add.reduceat(shown[order], first),
-        np.add.reduceat(clicked[order], first),
+        queries[head].astype(np.int64),
+        documents[head].astype(np.int64),
+        ranks[head].astype(np.int64),
+        np.add.reduceat(shown[order], first, dtype=np.int64),
+        np.add.reduceat(clicked[order], first, dtype=np.int64),
     )
 
 
@@ -125,7 +134,7 @@ def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
         raise InputError("The click logs belong to different corpora; give logs of one corpus.")
     document = np.concatenate([log.document for log in logs])
-    return display_counts(
+    return summed_displays(
         query_of_document(logs[0].query_offsets)[document],
         document,
         np.concatenate([log.rank for log in logs]),
@@ -143,9 +152,8 @@ def estimate_click_rates(
     random order. Raises InputError for a K or a reference out of range, or if the reference rank
     has no click.
     """
-    last_rank = checked_last_rank(last_rank)
-    reference = checked_reference(reference, last_rank)
     counts = displays.by_rank(last_rank)
+    reference = checked_reference(reference, counts.clicks.size)
     if counts.clicks[reference - 1] == 0:
         raise InputError(
             f"Rank {reference} was never clicked, so rates cannot be divided by its rate; choose "
@@ -159,4 +167,4 @@ def estimate_click_rates(
         else RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, *pair)
         for rank, pair in enumerate(pairs, start=1)
     )
-    return PropensityEstimate("ctr", reference, points, last_rank - 1, doubts(points))
+    return PropensityEstimate("ctr", reference, points, len(points) - 1, doubts(points))

@@ -6,8 +6,9 @@ a query at ranks k and k', its clicks there differ only by examination.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from ultr_core.propensity.points import (
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 Harvest = Literal["pivot", "chain", "all-pairs"]
 
 _MOST_ITERATIONS = 200
@@ -121,40 +123,41 @@ def harvest(
         raise InputError(
             "No document that was shown at two ranks was clicked, so ranks cannot be compared."
         )
-    curves: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "pivot": lambda clicks: _pivot(clicks, reference - 1),
-        "chain": lambda clicks: _chain(clicks, reference - 1),
-        "all-pairs": lambda clicks: all_pairs_curve(clicks, reference),
-    }
-    if method not in curves:
-        raise InputError(f"{method!r} is no way to harvest; choose from {', '.join(curves)}.")
-    points = jackknife_points(curves[method], sets.clicks, sets.counts, reference)
-    compared = _compared(sets, method, reference)
+    if method not in _WAYS:
+        raise InputError(f"{method!r} is no way to harvest; choose from {', '.join(_WAYS)}.")
+    curve, compares = _WAYS[method]
+    points = jackknife_points(
+        lambda clicks: curve(clicks, reference), sets.clicks, sets.counts, reference
+    )
+    compared = int(np.count_nonzero(compares(sets.pairs, reference)))
     return PropensityEstimate(method, reference, points, compared, doubts(points))
 
 
-def _compared(sets: InterventionalSets, method: str, reference: int) -> int:
-    pairs = sets.pairs
-    if method == "pivot":
-        return int(np.count_nonzero((pairs == reference).any(axis=1)))
-    if method == "chain":
-        return int(np.count_nonzero(pairs[:, 1] - pairs[:, 0] == 1))
-    return len(pairs)
-
-
-def _pivot(clicks: FloatArray, reference: int) -> FloatArray:
-    ratios = _divided(clicks[:, reference], clicks[reference])
-    ratios[reference] = 1.0
+def _pivot_curve(clicks: FloatArray, reference: int) -> FloatArray:
+    place = reference - 1
+    ratios = _divided(clicks[:, place], clicks[place])
+    ratios[place] = 1.0
     return ratios
 
 
-def _chain(clicks: FloatArray, reference: int) -> FloatArray:
+def _with_pivot(pairs: IntArray, reference: int) -> BoolArray:
+    found: BoolArray = (pairs == reference).any(axis=1)
+    return found
+
+
+def _chain_curve(clicks: FloatArray, reference: int) -> FloatArray:
+    place = reference - 1
     steps = _divided(np.diag(clicks, -1), np.diag(clicks, 1))
     steps[steps <= 0] = np.nan
     curve = np.ones(len(clicks))
-    curve[reference + 1 :] = np.cumprod(steps[reference:])
-    curve[:reference] = np.cumprod(1.0 / steps[:reference][::-1])[::-1]
+    curve[place + 1 :] = np.cumprod(steps[place:])
+    curve[:place] = np.cumprod(1.0 / steps[:place][::-1])[::-1]
     return curve
+
+
+def _neighbours(pairs: IntArray, reference: int) -> BoolArray:
+    found: BoolArray = pairs[:, 1] - pairs[:, 0] == 1
+    return found
 
 
 def all_pairs_curve(clicks: FloatArray, reference: int) -> FloatArray:
@@ -182,6 +185,23 @@ def all_pairs_curve(clicks: FloatArray, reference: int) -> FloatArray:
     curve[usable] = np.exp(_bradley_terry(inner))
     divided: FloatArray = curve / curve[reference - 1]
     return divided
+
+
+def _any_pair(pairs: IntArray, reference: int) -> BoolArray:
+    return np.ones(len(pairs), dtype=bool)
+
+
+_Curve = Callable[[FloatArray, int], FloatArray]
+_Compares = Callable[[IntArray, int], BoolArray]
+
+_WAYS: Mapping[str, tuple[_Curve, _Compares]] = MappingProxyType(
+    {
+        "pivot": (_pivot_curve, _with_pivot),
+        "chain": (_chain_curve, _neighbours),
+        "all-pairs": (all_pairs_curve, _any_pair),
+    }
+)
+"""Curve from clicks [K, K] and a reference, and which of the pairs of ranks [pairs, 2] it uses."""
 
 
 def _bradley_terry(clicks: FloatArray) -> FloatArray:

@@ -25,7 +25,6 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.presentations import PresentationLog
-from ultr_core.propensity.swaps import estimate_swaps
 from ultr_core.words import counted, part_of
 
 
@@ -146,12 +145,11 @@ def estimate_from_log(
     displays = log.displays()
     wanted = ranks if last_rank is None else last_rank
     rates = displays.by_rank(ranks)
-    if chosen.from_displays is None:
+    if chosen.from_swaps is not None:
         counts = log.swap_counts(landmark, ranks)
-        pooled = chosen.key == "swap-pooled"
-        estimate = estimate_swaps(counts, ratio="pooled" if pooled else "landmark")
-        smoother = counts.own_place.rates
+        estimate, smoother = chosen.from_swaps(counts), counts.own_place.rates
     else:
+        assert chosen.from_displays is not None
         estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
         smoother = rates.rates
     estimate = _lengthened(estimate, wanted)

@@ -6,35 +6,66 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Literal
+
+from numpy.typing import ArrayLike
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity.displays import DisplayCounts, estimate_click_rates
 from ultr_core.propensity.harvesting import Harvest, harvest, interventional_sets
 from ultr_core.propensity.points import PropensityEstimate
 from ultr_core.propensity.position_em import estimate_by_em
+from ultr_core.propensity.randomising import (
+    RandomisedCounts,
+    estimate_neighbour_swaps,
+    estimate_shuffling,
+    neighbour_swap_cost,
+    shuffling_cost,
+    simulate_neighbour_swaps,
+    simulate_shuffling,
+)
+from ultr_core.propensity.swaps import estimate_swaps
 
-Need = Literal["swaps", "shuffling", "neighbour swaps", "one ranker", "two rankers"]
+
+@dataclass(frozen=True)
+class Randomised:
+    """Traffic that is randomised for one method alone.
+
+    simulate: called with users, relevance, ranks, offsets, last_rank, sessions and seed.
+    estimate: the ratios from what it counted. cost: exact mean increase of the sum of ranks of a
+    presentation, called with relevance, ranks, offsets and last_rank. stream: number of its random
+    stream, which no other traffic has.
+    """
+
+    simulate: Callable[..., RandomisedCounts]
+    estimate: Callable[[RandomisedCounts], PropensityEstimate]
+    cost: Callable[..., float]
+    stream: int
 
 
 @dataclass(frozen=True)
 class PropensityMethod:
-    """One estimator: its key and name, the traffic it needs, its assumptions and its source.
+    """One estimator: its key and name, its assumptions, its source, and the function it is.
+
+    It has exactly one of three functions. from_displays: from what was shown where and clicked,
+    called with displays, last_rank and reference; such a method works on every log. from_swaps:
+    from a landmark swap experiment, called with its counts and bootstrap_seed; it works on logs
+    that record swaps. randomised: from traffic of its own.
 
     relevance_free: whether it is right whatever the relevance at each rank, in a position model.
-    from_displays: the function for one that needs only what was shown where and clicked, called
-    with displays, last_rank and reference; such a method works on every log. pairwise: whether its
-    work grows with the square of the ranks. command: its name on the command line, where that is
-    not the key.
+    rankers: how many must share the traffic of a log for documents to move as it needs.
+    pairwise: whether its work grows with the square of the ranks. command: its name on the command
+    line, where that is not the key.
     """
 
     key: str
     label: str
-    needs: Need
     assumes: str
     source: str
-    relevance_free: bool = True
     from_displays: Callable[..., PropensityEstimate] | None = None
+    from_swaps: Callable[..., PropensityEstimate] | None = None
+    randomised: Randomised | None = None
+    relevance_free: bool = True
+    rankers: int = 1
     pairwise: bool = False
     command: str = ""
 
@@ -46,13 +77,19 @@ class PropensityMethod:
     @property
     def for_logs(self) -> bool:
         """Whether it works on a log, which may record swaps; the others need other traffic."""
-        return self.from_displays is not None or self.needs == "swaps"
+        return self.randomised is None
 
 
 def _harvested(
     displays: DisplayCounts, *, method: Harvest, last_rank: int, reference: int
 ) -> PropensityEstimate:
     return harvest(interventional_sets(displays, last_rank), method=method, reference=reference)
+
+
+def _shuffling_cost(
+    relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, *, last_rank: int
+) -> float:
+    return shuffling_cost(relevance, ranks, query_offsets)
 
 
 _POSITION_MODEL = (
@@ -69,75 +106,81 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "swap",
                 "Landmark swaps",
-                "swaps",
                 f"{_POSITION_MODEL}; the rank swapped with is drawn independently of the query",
                 "Joachims, Swaminathan and Schnabel (2017), section 5.3",
+                from_swaps=estimate_swaps,
             ),
             PropensityMethod(
                 "swap-pooled",
                 "Landmark swaps, both documents",
-                "swaps",
                 f"as for landmark swaps: {_POSITION_MODEL}; the document that moved up counts, too",
                 "the same data; the second ratio is not in the paper",
+                from_swaps=partial(estimate_swaps, ratio="pooled"),
             ),
             PropensityMethod(
                 "uniform",
                 "Shuffled lists",
-                "shuffling",
                 f"{_POSITION_MODEL}; every order of a list is equally likely",
                 "Wang, Bendersky, Metzler and Najork (SIGIR 2016)",
+                randomised=Randomised(
+                    simulate_shuffling, estimate_shuffling, _shuffling_cost, stream=1
+                ),
             ),
             PropensityMethod(
                 "adjacent",
                 "Neighbour swaps",
-                "neighbour swaps",
                 f"{_POSITION_MODEL}; errors multiply along the chain of ranks",
                 "after Radlinski and Joachims (AAAI 2006)",
+                randomised=Randomised(
+                    simulate_neighbour_swaps,
+                    estimate_neighbour_swaps,
+                    neighbour_swap_cost,
+                    stream=2,
+                ),
             ),
             PropensityMethod(
                 "pivot",
                 "Harvesting, pivot",
-                "two rankers",
                 f"{_POSITION_MODEL}; {_SERVED}; "
                 "documents moved between each rank and the reference rank",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="pivot"),
                 pairwise=True,
                 command="harvest-pivot",
+                rankers=2,
             ),
             PropensityMethod(
                 "chain",
                 "Harvesting, adjacent chain",
-                "two rankers",
                 f"{_POSITION_MODEL}; {_SERVED}; documents moved between all neighbouring ranks",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="chain"),
                 pairwise=True,
                 command="harvest-chain",
+                rankers=2,
             ),
             PropensityMethod(
                 "all-pairs",
                 "Harvesting, all pairs",
-                "two rankers",
                 f"{_POSITION_MODEL}; {_SERVED}; ranks are linked by documents that moved",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="all-pairs"),
                 pairwise=True,
                 command="harvest",
+                rankers=2,
             ),
             PropensityMethod(
                 "em",
                 "EM on the position model",
-                "two rankers",
                 f"{_POSITION_MODEL}; each document has one attractiveness, was shown often, and "
                 "enough of them moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
                 from_displays=estimate_by_em,
+                rankers=2,
             ),
             PropensityMethod(
                 "ctr",
                 "Click rates as they are",
-                "one ranker",
                 "what is shown is equally relevant at every rank, which a ranker tries to prevent; "
                 "relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.corpus.ranking import whole_in_range, whole_numbers
@@ -231,17 +231,13 @@ def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
 
 
-def group_of_query(query: ArrayLike, document: ArrayLike) -> IntArray:
+def group_of_query(query: IntArray, document: IntArray) -> IntArray:
     """Jackknife group of each row: queries are dealt out in turn, documents where they are few.
 
-    query, document: whole numbers [rows]; returns int64 [rows] in 0..JACKKNIFE_GROUPS - 1.
+    query, document: int64 [rows]; returns int64 [rows] in 0..JACKKNIFE_GROUPS - 1.
     """
-    queries, documents = (
-        whole_numbers(values, f"Numbers of the column {name}", np.int64)
-        for values, name in ((query, "query"), (document, "document"))
-    )
-    enough = np.unique(queries).size >= JACKKNIFE_GROUPS
-    _, number = np.unique(queries if enough else documents, return_inverse=True)
+    enough = np.unique(query).size >= JACKKNIFE_GROUPS
+    _, number = np.unique(query if enough else document, return_inverse=True)
     return number.astype(np.int64) % JACKKNIFE_GROUPS
 
 

@@ -15,7 +15,6 @@ from ultr_core.propensity.points import (
     Counts,
     PropensityEstimate,
     RankEstimate,
-    checked_last_rank,
     checked_reference,
     doubts,
     group_of_query,
@@ -68,7 +67,8 @@ def estimate_by_em(
     200 queries, five ranks). Raises InputError if nothing was clicked, no clicked document was
     shown at two ranks, or for a K or a reference out of range.
     """
-    last_rank = checked_last_rank(last_rank)
+    counts = displays.by_rank(last_rank)
+    last_rank = counts.clicks.size
     reference = checked_reference(reference, last_rank)
     kept = (displays.rank <= last_rank) & (displays.impressions > 0)
     document = displays.document[kept]
@@ -91,7 +91,6 @@ def estimate_by_em(
     )  # fmt: skip
     group = group_of_query(displays.query[kept][use], document[use])
     start = _fit(rows, np.full(last_rank, 0.5), np.full(int(number.max()) + 1, 0.5))
-    counts = displays.by_rank(last_rank)
     if np.median(np.bincount(number, weights=clicks[use])) < number.max() + 1:
         value = _ratios(rows, start[0], reference)
         points = tuple(_without_interval(rank, value, counts) for rank in range(1, last_rank + 1))

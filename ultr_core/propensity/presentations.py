@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
-from ultr_core.propensity.displays import DisplayCounts, display_counts
+from ultr_core.propensity.displays import DisplayCounts, summed_displays
 from ultr_core.propensity.points import Counts, checked_last_rank, checked_reference
 from ultr_core.propensity.swaps import SwapCounts
 from ultr_core.words import counted
@@ -133,7 +133,7 @@ class PresentationLog:
 
     def displays(self) -> DisplayCounts:
         """Displays counted by document and position, over all rankers and swaps."""
-        return display_counts(
+        return summed_displays(
             self.query, self.document, self.position, self.impressions, self.clicks
         )
 

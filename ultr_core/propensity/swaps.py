@@ -16,13 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from ultr_core.corpus.ranking import (
-    in_brief,
-    number_or_nan,
-    order_from_ranks,
-    whole_in_range,
-    whole_numbers,
-)
+from ultr_core.corpus.ranking import in_brief, number_or_nan, order_from_ranks, whole_in_range
 from ultr_core.errors import InputError
 from ultr_core.propensity.points import (
     BOOTSTRAP_DRAWS,
@@ -92,13 +86,10 @@ class SwapCounts:
 def documents_at_places(ranks: ArrayLike, query_offsets: ArrayLike, last_rank: int) -> IntArray:
     """Document at each of the ranks 1..K of each query, -1 beyond its list, [queries, K].
 
-    Raises InputError for a K that is no whole number from 1 to ``MOST_PAIRED``, and as
-    `order_from_ranks` does.
+    Raises InputError as `order_from_ranks` does.
     """
-    last_rank = checked_last_rank(last_rank, MOST_PAIRED)
-    offsets = whole_numbers(query_offsets, "query_offsets", np.int64)
-    order = order_from_ranks(ranks, offsets)
-    place = np.arange(last_rank)
+    order = order_from_ranks(ranks, query_offsets)
+    offsets, place = np.asarray(query_offsets, dtype=np.int64), np.arange(last_rank)
     inside = place < np.diff(offsets)[:, None]
     rows = np.where(inside, offsets[:-1, None] + place, 0)
     return np.where(inside, order[rows], -1)

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.corpus.ranking import (
-    checked_offsets,
-    in_brief,
-    number_or_nan,
-    query_of_document,
-    real_numbers,
-)
+from ultr_core.corpus.ranking import checked_offsets, in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.propensity.row_numbers import (
     LEAST_PROPENSITY,
@@ -90,9 +84,9 @@ class Weights:
         """
         signed = real_numbers(values, "Weights").astype(np.float64)
         offsets = checked_offsets(query_offsets, signed.size)
-        query = query_of_document(offsets)
-        above = signed - np.minimum.reduceat(signed, offsets[:-1])[query]
-        size = np.maximum.reduceat(np.abs(signed), offsets[:-1])[query]
+        starts, sizes = offsets[:-1], np.diff(offsets)
+        above = signed - np.repeat(np.minimum.reduceat(signed, starts), sizes)
+        size = np.repeat(np.maximum.reduceat(np.abs(signed), starts), sizes)
         return cls(np.where(above <= _ROUNDING * size, 0.0, above), clicks)
 
 

@@ -8,6 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
 
+FloatArray = NDArray[np.float64]
+
+SHORT = 300
+"""Items up to which every pair is looked at: ten times as fast as sorting for sixty rankers."""
+
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     """Kendall's tau-b of two lists of numbers, from -1 (reversed) to 1 (same order).
@@ -22,14 +27,34 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise InputError("Kendall's tau is not defined if all numbers of one list are equal.")
+    return _tau(first, second)
+
+
+def _tau(first: FloatArray, second: FloatArray) -> float:
+    count = _balance_of_all_pairs if first.size <= SHORT else _balance_by_sorting
+    balance, untied_in_one, untied_in_other = count(first, second)
+    tau = balance / np.sqrt(untied_in_one) / np.sqrt(untied_in_other)
+    return float(np.clip(tau, -1.0, 1.0))
+
+
+def _balance_of_all_pairs(first: FloatArray, second: FloatArray) -> tuple[int, int, int]:
+    """Concordant less discordant pairs; pairs that are not tied in one list, and in the other."""
+    above, over = (np.greater.outer(values, values) for values in (first, second))
+    concordant, discordant, untied_in_one, untied_in_other = (
+        int(np.count_nonzero(pairs)) for pairs in (above & over, above & over.T, above, over)
+    )
+    return concordant - discordant, untied_in_one, untied_in_other
+
+
+def _balance_by_sorting(first: FloatArray, second: FloatArray) -> tuple[int, int, int]:
+    """The same in O(n log^2 n)."""
     one, other = (np.unique(values, return_inverse=True)[1] for values in (first, second))
     pairs = one.size * (one.size - 1) // 2
-    ties_in_one, ties_in_other = _tied_pairs(one), _tied_pairs(other)
+    untied_in_one, untied_in_other = pairs - _tied_pairs(one), pairs - _tied_pairs(other)
     ties_in_both = _tied_pairs(one * other.size + other)
     discordant = _inversions(other[np.lexsort((other, one))])
-    balance = pairs - ties_in_one - ties_in_other + ties_in_both - 2 * discordant
-    tau = balance / np.sqrt(pairs - ties_in_one) / np.sqrt(pairs - ties_in_other)
-    return float(np.clip(tau, -1.0, 1.0))
+    balance = untied_in_one + untied_in_other - pairs + ties_in_both - 2 * discordant
+    return balance, untied_in_one, untied_in_other
 
 
 def _tied_pairs(values: NDArray[np.int64]) -> int:
@@ -63,10 +88,10 @@ def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
-    return kendall_tau(first, second)
+    return _tau(first, second)
 
 
-def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Both lists as float64, equally long and finite."""
     first, second = (
         real_numbers(values, "Lists to be compared").astype(np.float64) for values in (a, b)

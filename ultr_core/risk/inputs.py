@@ -66,21 +66,23 @@ def checked_places(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDA
 
 def checked_probabilities(click_probability: ArrayLike) -> FloatArray:
     """Probabilities of a click [documents] as float64; raises InputError outside [0, 1]."""
-    pi = _list_of_documents(click_probability, "Click probabilities")
+    pi = real_numbers(click_probability, "Click probabilities").astype(np.float64, copy=False)
+    if pi.ndim != 1:
+        raise InputError(
+            f"Click probabilities must have one axis [documents], not shape {pi.shape}."
+        )
     _require((pi >= 0) & (pi <= 1), pi, "click probability", "lie in [0, 1]")
     return pi
 
 
-def checked_propensities(propensities: ArrayLike, documents: int) -> FloatArray:
-    """Propensities q [documents] as float64; raises InputError for NaN, inf or negative ones."""
-    q = _list_of_documents(propensities, "Propensities")
+def require_propensities(q: FloatArray, documents: int) -> None:
+    """Raise InputError for propensities [documents] that are NaN, infinite, negative or too few."""
     if q.size != documents:
         raise InputError(
             f"{counted(q.size, 'propensity was', 'propensities were')} given for "
             f"{counted(documents, 'document')}; give one for each."
         )
     _require((q >= 0) & (q < np.inf), q, "propensity", "be a finite number of 0 or more")
-    return q
 
 
 def checked_relevance(relevance: ArrayLike) -> NDArray[Any]:
@@ -100,10 +102,3 @@ def _require(holds: NDArray[np.bool_], values: NDArray[Any], what: str, wanted: 
             f"The {what} of document {document} (counted from 0) is {values.flat[document]}; "
             f"it must {wanted}."
         )
-
-
-def _list_of_documents(values: ArrayLike, what: str) -> FloatArray:
-    array = real_numbers(values, what).astype(np.float64, copy=False)
-    if array.ndim != 1:
-        raise InputError(f"{what} must have one axis [documents], not shape {array.shape}.")
-    return array

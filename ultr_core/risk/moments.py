@@ -31,8 +31,8 @@ from ultr_core.risk.estimators import RiskEstimates, WeighedSums, places_of_rank
 from ultr_core.risk.inputs import (
     checked_places,
     checked_probabilities,
-    checked_propensities,
     rank_blocks,
+    require_propensities,
 )
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.click_models import ClickModel, PositionModel, check_noise
@@ -50,7 +50,8 @@ def _times_u(possible: FloatArray, numbers: Numbers) -> FloatArray:
     given = row_numbers(numbers)
     happens = possible > 0
     if given.divisor is not None:
-        q = checked_propensities(given.divisor, possible.size)
+        q = given.divisor
+        require_propensities(q, possible.size)
         _require(
             happens, q > LEAST_PROPENSITY, q, "propensity", "be clipped at a threshold above 0"
         )
@@ -108,7 +109,7 @@ def variance_of_delta(
     Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), whatever v; noise-free with the
     true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
-    spread = _spread(click_probability, numbers)
+    spread = _spread(checked_probabilities(click_probability), numbers)
     squares = np.square(checked_places(ranks, spread.size), dtype=np.float64)
     sums: FloatArray = query_sums(squares * spread, query_offsets)
     return sums
@@ -165,16 +166,15 @@ def variance_of_risk(
             f"The number of query draws must be 1 or more, not {in_brief(query_draws)}."
         )
     mean = expected_delta(click_probability, numbers, ranks, query_offsets)
-    spread = _spread(click_probability, numbers)
+    spread = _spread(np.asarray(click_probability, dtype=np.float64), numbers)
     # Summed over all documents at once, the sums by query not being needed one by one.
     within = np.square(ranks, dtype=np.float64) @ spread / mean.shape[-1]
     total: FloatArray = (within + mean.var(axis=-1)) / query_draws
     return total
 
 
-def _spread(click_probability: ArrayLike, numbers: Numbers) -> FloatArray:
+def _spread(pi: FloatArray, numbers: Numbers) -> FloatArray:
     """u^2 pi (1 - pi) of each document, 0 where pi is 0."""
-    pi = checked_probabilities(click_probability)
     u = _times_u((pi > 0).astype(np.float64), numbers)
     return pi * (1.0 - pi) * u**2
 

@@ -17,7 +17,7 @@ from ultr_core.corpus.ranking import (
     whole_in_range,
 )
 from ultr_core.errors import InputError
-from ultr_core.users.examination import ExaminationCurve, TableCurve, checked_ranks, require_curve
+from ultr_core.users.examination import ExaminationCurve, TableCurve, looked_up, require_curve
 
 FloatArray = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ class PositionModel:
         total = float(probability.sum())
         if total <= 0:
             raise InputError("No document can be clicked, so there is no share of noise clicks.")
-        irrelevant = 1.0 - checked_relevance(relevance)
+        irrelevant = 1.0 - np.asarray(relevance, dtype=np.float64)
         noise = float(np.sum(self.curve.at(ranks) * irrelevant)) * float(self.eps_minus)
         return noise / total
 
@@ -153,16 +153,18 @@ class TrustBiasModel:
     def __post_init__(self) -> None:
         """Check the curve and the noise levels of every rank."""
         require_curve(self.curve)
-        if not (np.size(self.eps_plus) and np.size(self.eps_minus)):
-            raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
-        for rank in range(1, max(len(self.eps_plus), len(self.eps_minus)) + 1):
-            plus = float(_carried(self.eps_plus, rank))
-            minus = float(_carried(self.eps_minus, rank))
-            if not 1 >= plus > minus >= 0:
-                raise InputError(
-                    f"Trust bias needs 1 >= eps_plus > eps_minus >= 0, but at rank {rank} "
-                    f"eps_plus is {plus:g} and eps_minus is {minus:g}."
-                )
+        for noise in (self.eps_plus, self.eps_minus):
+            if not real_numbers(noise, "The noise levels of a trust bias").size:
+                raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
+        every = np.arange(1, max(len(self.eps_plus), len(self.eps_minus)) + 1)
+        plus, minus = self._noise(every)
+        wrong = ~((plus <= 1) & (plus > minus) & (minus >= 0))
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise InputError(
+                f"Trust bias needs 1 >= eps_plus > eps_minus >= 0, but at rank {first + 1} "
+                f"eps_plus is {plus[first]:g} and eps_minus is {minus[first]:g}."
+            )
 
     @classmethod
     def published(cls, ranks: int = 100) -> TrustBiasModel:
@@ -180,23 +182,24 @@ class TrustBiasModel:
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha_k = theta_k (eps_plus_k - eps_minus_k), beta_k = theta_k eps_minus_k, float64."""
-        theta, minus = self.curve.at(ranks), _carried(self.eps_minus, ranks)
-        return theta * (_carried(self.eps_plus, ranks) - minus), theta * minus
+        theta, (plus, minus) = self.curve.at(ranks), self._noise(np.asarray(ranks, dtype=np.int64))
+        return theta * (plus - minus), theta * minus
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
         """Probability of a click on each document in one presentation.
 
         relevance [documents], bool or in [0, 1]; ranks [documents]; returns float64 [documents].
         """
-        r = checked_relevance(relevance)
-        plus, minus = _carried(self.eps_plus, ranks), _carried(self.eps_minus, ranks)
-        _require_fit(plus, r)
-        probability: FloatArray = self.curve.at(ranks) * (plus * r + minus * (1.0 - r))
+        theta, r = self.curve.at(ranks), checked_relevance(relevance)
+        _require_fit(theta, r)
+        plus, minus = self._noise(np.asarray(ranks, dtype=np.int64))
+        probability: FloatArray = theta * (plus * r + minus * (1.0 - r))
         return probability
 
-
-def _carried(values: tuple[float, ...], ranks: ArrayLike) -> FloatArray:
-    """Value at each rank, the last one carried on."""
-    table = real_numbers(values, "The noise levels of a trust bias").astype(np.float64)
-    found: FloatArray = table[np.minimum(checked_ranks(ranks), table.size) - 1]
-    return found
+    def _noise(self, ranks: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+        """eps_plus and eps_minus at each rank, the last ones carried on."""
+        plus, minus = (
+            looked_up(np.asarray(noise, np.float64), ranks)
+            for noise in (self.eps_plus, self.eps_minus)
+        )
+        return plus, minus

@@ -53,10 +53,9 @@ def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     return array
 
 
-def _look_up(values: FloatArray, ranks: ArrayLike) -> FloatArray:
+def looked_up(values: FloatArray, ranks: NDArray[np.int64]) -> FloatArray:
     """Value at each rank; the last one is carried on beyond the end."""
-    places = np.minimum(checked_ranks(ranks), values.size) - 1
-    found: FloatArray = values[places]
+    found: FloatArray = values[np.minimum(ranks, values.size) - 1]
     return found
 
 
@@ -87,7 +86,7 @@ class PowerLaw:
         if longest > max(array.size, 1000):
             return np.power(array.astype(np.float64), -float(self.eta))
         powers = np.power(np.arange(1.0, longest + 1.0), -float(self.eta))
-        return _look_up(powers, array)
+        return looked_up(powers, array)
 
     def describe(self) -> str:
         """Name the curve with its exponent."""
@@ -133,7 +132,7 @@ class TableCurve:
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination probability of each rank, float64, shape of ``ranks``."""
-        return _look_up(np.array(self.values), ranks)
+        return looked_up(np.array(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
         """Name the curve with its length and its last value."""
@@ -163,8 +162,8 @@ class Cutoff:
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination probability of each rank, float64, shape of ``ranks``."""
-        array = checked_ranks(ranks)
-        return np.where(array <= self.k, self.curve.at(array), 0.0)
+        examined = self.curve.at(ranks)
+        return np.where(np.asarray(ranks) <= self.k, examined, 0.0)
 
     def describe(self) -> str:
         """Name the curve and its last rank."""

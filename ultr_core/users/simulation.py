@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
-from ultr_core.corpus.ranking import (
-    checked_offsets,
-    in_brief,
-    number_or_nan,
-    real_numbers,
-    whole_numbers,
-)
+from ultr_core.corpus.ranking import checked_offsets, in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.query_draws import (
@@ -248,15 +242,15 @@ def simulate_counts(
     True
     """
     probability, offsets = _checked(click_probability, ranks, query_offsets)
-    queries, draws = offsets.size - 1, checked_draws(query_draws)
-    impressions = np.repeat(count_queries(queries, draws, seed), np.diff(offsets))
+    drawn = count_queries(offsets.size - 1, query_draws, seed)
+    impressions = np.repeat(drawn, np.diff(offsets))
     uniform = np.random.default_rng(child(seed, 1)).random(probability.size)
     return ClickLog(
         document=np.arange(probability.size),
-        rank=whole_numbers(ranks, "Ranks", np.int32),
+        rank=ranks,
         impressions=impressions,
         clicks=binomial_quantile(uniform, impressions, probability),
-        query_draws=draws,
+        query_draws=query_draws,
         query_offsets=offsets,
     )
 
@@ -309,7 +303,7 @@ def simulate_sessions(
     sessions = Sessions(query, np.concatenate(click_draw), np.concatenate(click_document))
     log = ClickLog(
         document=np.arange(probability.size),
-        rank=whole_numbers(ranks, "Ranks", np.int32),
+        rank=ranks,
         impressions=np.repeat(np.bincount(query, minlength=sizes.size), sizes),
         clicks=np.bincount(sessions.click_document, minlength=probability.size),
         query_draws=draws,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,8 +16,9 @@ from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.corpus import require_kind
 from pages.views.your_data.findings import show_inspection, show_rows
 from pages.views.your_data.input import bring, download
-from pages.views.your_data.words import HELP, LOOKS_LIKE, SOURCES
+from pages.views.your_data.words import HELP, LOOKS_LIKE
 from ultr_core.errors import InputError
+from ultr_core.export.own_work import CURVE_SOURCES
 from ultr_core.figures.own_evidence import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values
 from ultr_core.files.disk import read_text, text_of
@@ -55,20 +56,15 @@ def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
     """Choose and check propensities; None where they cannot be used."""
     st.subheader("3 · Propensities: who looks how far down")
     st.segmented_control(
-        "Where they come from", list(SOURCES), key=SOURCE, default="power", required=True,
-        format_func=SOURCES.__getitem__, persist_state="session",
+        "Where they come from", list(CURVE_SOURCES), key=SOURCE, default="power",
+        required=True, format_func=lambda key: CURVE_SOURCES[key].label, persist_state="session",
     )  # fmt: skip
     source = source_chosen()
-    own = bench()
+    if CURVE_SOURCES[source].needs_log and log is None:
+        st.markdown(":material/info: This needs a click log in step 2.")
+        return None
     try:
-        if source == "power":
-            return _power()
-        if source == "file":
-            return _from_file(page, own, log)
-        if log is None:
-            st.markdown(":material/info: This needs a click log in step 2.")
-            return None
-        return _estimated(own, log) if source == "estimated" else _in_log(own, log)
+        return _PANELS[source](page, bench(), log)
     except InputError as error:
         st.error(told(error), icon=":material/error:")
         return None
@@ -81,10 +77,12 @@ def source_chosen() -> str:
 
 def carries_on() -> bool:
     """Whether the last value is used below the end of a curve."""
-    return bool(st.session_state.get(CARRY_ON, False)) and source_chosen() != "power"
+    return (
+        bool(st.session_state.get(CARRY_ON, False)) and not CURVE_SOURCES[source_chosen()].assumed
+    )
 
 
-def _power() -> Propensities:
+def _power(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities:
     parameter = PARAMETERS["eta"]
     eta = st.slider(
         "Assumed exponent η", float(parameter.low), float(parameter.high), 1.0,
@@ -140,7 +138,8 @@ def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
     )  # fmt: skip
 
 
-def _estimated(own: Bench, log: PresentationLog) -> Propensities:
+def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities:
+    assert log is not None
     method = st.selectbox(
         "Method", LOG_METHODS, index=LOG_METHODS.index(default_method(log)), key=ESTIMATOR,
         format_func=lambda key: PROPENSITY_METHODS[key].label, persist_state="session",
@@ -204,13 +203,20 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
     }
 
 
-def _in_log(own: Bench, log: PresentationLog) -> Propensities:
+def _in_log(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities:
+    assert log is not None
     column = log.columns.get("propensity", "")
     curve = own.make("log-curve", id_of_log(own), lambda: curve_in_log(log))
     st.markdown(
         f"The column {plain(column)} of the log: at its first positions {_at(curve, 1, 2, 3)}."
     )
     return Propensities(curve, ("log", id_of_log(own)), f"column {column} of the log")
+
+
+_PANELS: Mapping[
+    str, Callable[[PageContext, Bench, PresentationLog | None], Propensities | None]
+] = {"power": _power, "file": _from_file, "estimated": _estimated, "log": _in_log}
+"""What the page shows for each of ``CURVE_SOURCES``."""
 
 
 def _table(values: list[float], key: str) -> None:

@@ -117,7 +117,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         corpus=names.get("corpus"),
         log=names.get("log"),
         columns=mapped_columns(),
-        propensities=source_chosen(),  # type: ignore[arg-type]
+        propensities=source_chosen(),
         eta=float(st.session_state.get(ETA, 1.0)),
         curve=names.get("curve", "curve.csv"),
         estimator=str(st.session_state.get("data-estimator") or "all-pairs"),

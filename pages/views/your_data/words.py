@@ -28,13 +28,6 @@ HELP = {
     "scores": "To judge any ranker, whatever it is made of, by its scores for your corpus.",
 }
 
-SOURCES = {
-    "power": r"A power law $(1/r)^\eta$",
-    "file": "A curve of mine (CSV)",
-    "estimated": "Estimated from the log",
-    "log": "The log's own column",
-}
-
 KINDS = {
     "corpus": "a corpus",
     "log": "a click log",

@@ -6,14 +6,13 @@ import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from ultr_core.cli import _parsed
 from ultr_core.commands.reproduce import _arguments
 from ultr_core.commands.shared import settings_from
-from ultr_core.export.own_work import OwnWork, Propensities, command_lines, own_notebook
+from ultr_core.export.own_work import CURVE_SOURCES, OwnWork, command_lines, own_notebook
 from ultr_core.files import parse_columns
 
 NAMES = (
@@ -33,9 +32,9 @@ def is_file(given: str | None, name: str) -> bool:
     return given is not None and os.path.normpath(given) == os.path.normpath(name)
 
 
-@pytest.mark.parametrize("source", get_args(Propensities))
+@pytest.mark.parametrize("source", CURVE_SOURCES)
 @pytest.mark.parametrize("name", NAMES)
-def test_own_files_of_any_name(name: str, source: Propensities) -> None:
+def test_own_files_of_any_name(name: str, source: str) -> None:
     work = OwnWork(
         corpus=name, log=name, columns={"query": "-q"}, propensities=source, curve=name,
         judged=name, folds=False, steps=("propensities", "fit", "evaluate"),

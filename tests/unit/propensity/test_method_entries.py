@@ -18,6 +18,7 @@ from ultr_core.propensity import (
     log_method,
     methods,
 )
+from ultr_core.propensity.points import MOST_PAIRED
 from ultr_core.settings import Settings
 
 LOG = "query,document,position,click,impressions\n" + "".join(
@@ -30,9 +31,10 @@ LOG = "query,document,position,click,impressions\n" + "".join(
 def test_every_method_says_how_it_is_run() -> None:
     assert LOG_METHODS == ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")
     for key, method in PROPENSITY_METHODS.items():
-        assert (method.from_displays is None) == (
-            method.needs in ("swaps", "shuffling", "neighbour swaps")
-        ), key
+        given = (method.from_displays, method.from_swaps, method.randomised)
+        assert sum(function is not None for function in given) == 1, key
+    streams = [m.randomised.stream for m in PROPENSITY_METHODS.values() if m.randomised]
+    assert len({*streams, propensity_study._SWAPS, propensity_study._LOGS}) == len(streams) + 2
     names = [method.name for method in PROPENSITY_METHODS.values()]
     assert len({*names, *PROPENSITY_METHODS}) == len(names) + sum(
         bool(method.command) for method in PROPENSITY_METHODS.values()
@@ -70,3 +72,30 @@ def test_an_entry_alone_adds_a_method_for_logs_and_for_the_study(
     assert one.curve is not None
     assert other.curve is not None
     assert one.curve.values == other.curve.values
+
+
+def test_an_entry_alone_adds_a_method_with_traffic_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shuffling = PROPENSITY_METHODS["uniform"]
+    assert shuffling.randomised is not None
+    drawn_anew = replace(shuffling.randomised, stream=4)
+    own = replace(shuffling, key="mine", randomised=drawn_anew)
+    more = MappingProxyType({**PROPENSITY_METHODS, "mine": own})
+    monkeypatch.setattr(propensity_study, "PROPENSITY_METHODS", more)
+    settings, design = Settings(), SwapDesign(last_rank=4, sessions=2_000)
+    world = build_world(settings)
+    second = second_ranker(world, settings)
+    mine, theirs = (
+        estimate_by(key, world, user_model(settings), design, second, 0)
+        for key in ("mine", "uniform")
+    )
+    assert mine.curve is not None
+    assert mine.cost_exact == theirs.cost_exact
+    assert mine.cost_simulated != theirs.cost_simulated
+
+
+def test_a_design_names_the_ranks_that_it_may_have() -> None:
+    assert SwapDesign(last_rank=MOST_PAIRED).last_rank == MOST_PAIRED
+    with pytest.raises(InputError, match=f"between 2 and {MOST_PAIRED}"):
+        SwapDesign(last_rank=MOST_PAIRED + 1)

@@ -1,0 +1,26 @@
+"""The command line of the benchmarks, without running one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks import __main__ as command
+
+
+def test_a_package_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def part(rounds: int) -> Iterator[str]:
+        yield "| a line |"
+        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+
+    monkeypatch.setattr(command, "PARTS", {"peers": part})
+    monkeypatch.setattr("sys.argv", ["benchmarks", "peers"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert "| a line |" in said.out
+    assert "peers needs sklearn; pip install scikit-learn" in said.err
