@@ -6,8 +6,9 @@
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
-own ``__init__``: corpus, feedback, propensity, risk, learners, inspection, proofs, experiments,
-lab, claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
+own ``__init__``: corpus, feedback, propensity, findings, risk, learners, inspection, proofs,
+experiments, lab, claims, figures, export, lessons, commands. ``settings`` holds every parameter
+once.
 """
 
 from typing import TYPE_CHECKING

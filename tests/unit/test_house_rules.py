@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
     "lazy", "errors", "limits", "words", "locks", "files", "workers", "curve_values", "settings",
-    "sorting",
-    "ranking", "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs",
+    "sorting", "ranking", "corpus", "feedback", "propensity", "findings", "risk", "learners",
+    "inspection", "proofs",
     "experiments", "lab", "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
