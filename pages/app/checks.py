@@ -9,21 +9,14 @@ from typing import Any
 import streamlit as st
 
 from pages.app.plain_words import prose
-
-SYMBOLS = {
-    "holds": ":green[:material/check_circle:]",
-    "holds, though not guaranteed": ":blue[:material/check:]",
-    "fails, as predicted": ":orange[:material/change_history:]",
-    "FAILS": ":red[:material/cancel:]",
-}
-
+from pages.shared.marks import mark
 
 _READINGS = {
-    "fails, as predicted": (
+    "does not hold, as predicted": (
         "as the paper predicts for these settings, this does not hold",
         "as the paper predicts for these settings, these do not hold",
     ),
-    "FAILS": ("this should hold and does not", "these should hold and do not"),
+    "does not hold": ("this should hold and does not", "these should hold and do not"),
 }
 NAMED = 2  # claims that the summary names for each way of failing
 
@@ -34,11 +27,11 @@ def summary(checks: Sequence[Mapping[str, Any]], broken: Mapping[str, str]) -> s
     ``broken`` says of the assumptions that these settings break how they do it.
     """
     good = [check for check in checks if check["holds"]]
-    parts = [f"{SYMBOLS['holds']} {len(good)} of {len(checks)} proof checks hold"]
+    parts = [f"{mark('holds')} {len(good)} of {len(checks)} proof checks hold"]
     for status, (one, several) in _READINGS.items():
         for reason, titles in _by_reason(checks, status, broken).items():
             parts.append(
-                f"{SYMBOLS[status]} {several if len(titles) > 1 else one}{reason}: {_named(titles)}"
+                f"{mark(status)} {several if len(titles) > 1 else one}{reason}: {_named(titles)}"
             )
     return "; ".join(parts) + "."
 
@@ -98,7 +91,7 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
 
 def entry(check: Mapping[str, Any]) -> str:
     """A check as text that opens; its markup is the only one, whatever words and numbers say."""
-    label = f"{SYMBOLS[check['status']]} **{check['status']}**: {prose(check['title'])}"
+    label = f"{mark(check['status'])} **{check['status']}**: {prose(check['title'])}"
     return (
         f"<details><summary>\n\n{label}\n\n</summary>\n\n"
         f"{prose(_words(check))}\n\n$$\n{check['formula']}\n$$\n\n"

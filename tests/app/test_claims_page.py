@@ -44,6 +44,9 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     app.selectbox(key="claim_verdict").set_value("not-checkable").run()
     shown = app.table[0].value
     assert set(shown["Verdict"].str.partition("]\N{NO-BREAK SPACE}")[2]) == {"not checkable"}
+    app.selectbox(key="claim_section").set_value("all").run()
+    app.selectbox(key="claim_verdict").set_value("open").run()
+    assert claims_shown(app) == 1
     app.toggle(key="claim_checks").set_value(True).run()
     assert "Checked by" in app.table[0].value.columns
     app.selectbox(key="claim_section").set_value("Abstract").run()

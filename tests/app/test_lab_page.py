@@ -78,7 +78,7 @@ def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpu
     assert f"τ = **{picture.naive.kendall:.2f}**" in words(app)
     assert f"τ = **{picture.weighted.kendall:.2f}**" in words(app)
     checks = proof_checks(world, family, SETTINGS)
-    good = sum(check.holds for check in checks)
+    good = sum(check.finding.holds for check in checks)
     assert f"{good} of {len(checks)} proof checks hold" in words(app)
     for check in checks:
         assert check.as_dict()["sentence"] in words(app)
@@ -266,7 +266,12 @@ def test_words_of_a_check_bring_no_markup(small_corpus: Path) -> None:
 )
 def test_the_summary_counts_in_words(failing: int, told: str) -> None:
     failed = [
-        {"holds": False, "status": "fails, as predicted", "title": f"c{number}", "assumes": ()}
+        {
+            "holds": False,
+            "status": "does not hold, as predicted",
+            "title": f"c{number}",
+            "assumes": (),
+        }
         for number in range(failing)
     ]
     assert check_list.summary(failed, {}).endswith(told)
@@ -302,7 +307,7 @@ def test_whatever_fails_as_predicted_has_a_reason(
     checks = [check.as_dict() for check in proof_checks(world, ranker_family(world), settings)]
     told = check_list.summary(checks, lab_words.broken_assumptions(settings))
     assert set(re.findall("because .*?(?=:)", told)) == reasons
-    failing = sum(check["status"] == "fails, as predicted" for check in checks)
+    failing = sum(check["status"] == "does not hold, as predicted" for check in checks)
     assert (told.count("does not hold") + told.count("do not hold") == 0) is (failing == 0)
     assert "hold:" not in told  # without a reason
 

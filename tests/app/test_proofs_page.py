@@ -67,7 +67,7 @@ def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> N
     for name in DERIVATIONS:
         app.selectbox(key="proof").set_value(label_of(name)).run()
         assert not app.exception, name
-        assert "FAILS" not in words(app), name
+        assert "fails by" not in words(app), name
         assert DERIVATIONS[name].fails_when in words(app)
         walk = _walk(name, default_world())
         assert f"**{ANSWERS[name](walk, default_world())}.**" in app.markdown[0].value
@@ -77,7 +77,7 @@ def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> N
             app.selectbox(key="proof").set_value(label_of(name)).run()
             assert not app.exception, (name, broken)
             expected = failing(name, default_world().breaking(broken))
-            assert words(app).count("FAILS by") == len(expected), (name, broken)
+            assert words(app).count("fails by") == len(expected), (name, broken)
             assert words(app).count("exactly the predicted") == len(expected), (name, broken)
             for line in expected:
                 assert f"Line {line}** :red-background" in words(app)
@@ -92,7 +92,7 @@ def test_an_edited_query_is_recomputed(open_proofs: OpenProofs) -> None:
     app.text_input(key="new").set_value("C A B D E F").run()
     assert "every pattern = formula **3**" in words(app)
     app.text_input(key="curve").set_value("1, 1/2, 0").run()
-    assert "FAILS by +1" in words(app)  # C is shown third, where nobody looks
+    assert "fails by +1" in words(app)  # C is shown third, where nobody looks
     assert not app.exception
 
 
@@ -208,7 +208,7 @@ def test_things_to_try_break_the_claim_they_are_about(open_proofs: OpenProofs, n
     assert f"The button shows “{DERIVATIONS[STEPS[number].proof].title}”" in named
     assert app.selectbox(key="proof").value == STEPS[number].proof
     assert not app.exception
-    assert "FAILS by" in words(app)
+    assert "fails by" in words(app)
 
 
 @pytest.mark.parametrize("text", ["", "abc", "inf", "-1", "é" * 300, "1e999"])

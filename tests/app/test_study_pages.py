@@ -15,9 +15,10 @@ from pages.app import server_lab
 from pages.views.studies import run as study_run
 from pages.views.studies.chart import point_of
 from tests.app.pages import open_savers
+from ultr_core.findings import OUTCOMES
 from ultr_core.lab import Lab
 from ultr_core.settings import Settings
-from ultr_core.studies import LOSSES, STUDIES, Plan, judge, read_study, shipped_result
+from ultr_core.studies import LOSSES, RULES, STUDIES, Plan, judge, read_study, shipped_result
 
 OpenApp = Callable[..., AppTest]
 LABELS = {
@@ -71,7 +72,9 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
     assert f"Click a {what}, then press the button that appears here" in words(app)
     labels = [expander.label for expander in app.expander]
     for claim in judge(result):
-        assert any(claim.verdict in label and claim.statement in label for label in labels)
+        assert any(
+            f"**{claim.finding.outcome}**: {claim.rule.statement}" in label for label in labels
+        )
     assert "python -m ultr_core reproduce" in words(app)
     assert len(open_savers(app).get("download_button")) == 4
 
@@ -179,7 +182,9 @@ def test_a_stopped_run_is_shown_as_far_as_it_came_and_goes_on(
     app.run()
     assert "not yet finished" in words(app)
     assert app.button(key="run-bias").label == "Go on: 12 rankers left"
-    assert all("cannot be told here" in e.label for e in app.expander if "here" in e.label)
+    claims = [e.label for e in app.expander if any(f"**{word}**" in e.label for word in OUTCOMES)]
+    assert len(claims) == len(RULES["bias"])
+    assert all("**open**" in label for label in claims)
     app.button(key="run-bias").click().run(timeout=120)
     assert not app.exception
     assert "not yet finished" not in words(app)

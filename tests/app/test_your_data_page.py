@@ -105,7 +105,7 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
     samples_in(tmp_path)
     monkeypatch.chdir(tmp_path)
     check, fit, evaluate = commands(page)
-    assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["look", "good"]
+    assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["warning", "good"]
     fitted, judged = printed(capsys, fit), printed(capsys, evaluate)
     made = bench(page)._made
     assert made["fit"][1].as_dict() == {k: fitted[k] for k in made["fit"][1].as_dict()}

@@ -77,7 +77,7 @@ def test_slider_moves_picture_numbers_and_checks(open_page: OpenPage, address: s
     )
     for was, now in zip(before, after, strict=True):
         assert was != now
-    assert "fails, as predicted" in after[2]
+    assert "does not hold, as predicted" in after[2]
 
 
 def test_quick_first_moves_from_a_preset_are_kept(open_page: OpenPage, address: str) -> None:

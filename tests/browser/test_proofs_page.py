@@ -30,7 +30,7 @@ def test_edit_break_see_and_restore_from_the_link(open_page: OpenPage, address: 
     page.get_by_text(BREAK).click()
     expect(page.locator(".st-key-headline")).to_contain_text("Line 4 fails by +1")
     broken_line = page.locator(".st-key-line-4")
-    expect(broken_line).to_contain_text("FAILS by +1")
+    expect(broken_line).to_contain_text("fails by +1")
     expect(broken_line).to_contain_text("exactly the predicted +1")
     expect(page.locator(".st-key-line-1")).to_contain_text("formula 5")
     expect(page).to_have_url(re.compile("relevant=B.*relevant=E"))
@@ -82,7 +82,7 @@ def test_nothing_is_wider_than_the_screen(
     open_page: OpenPage, address: str, width: int, height: int
 ) -> None:
     page = opened(open_page, f"{address}/proofs?break_cut=true", width=width, height=height)
-    expect(page.locator(".st-key-line-4")).to_contain_text("FAILS by +3")
+    expect(page.locator(".st-key-line-4")).to_contain_text("fails by +3")
     main = page.locator("[data-testid='stMain']")
     for _ in in_both_themes(page):
         assert main.evaluate("element => element.scrollWidth <= element.clientWidth + 1")

@@ -31,7 +31,7 @@ def test_some_of_a_number_of_things_have_the_verb_that_they_need() -> None:
 
 def test_a_corpus_of_one_query_and_one_feature_is_told_in_the_singular() -> None:
     corpus = parse_corpus(b"1 qid:1 1:0\n0 qid:2 1:0\n0 qid:2 1:0\n", "c.txt")
-    told = " ".join(finding.words for finding in inspect_corpus(corpus).findings)
+    told = " ".join(finding.sentence for finding in inspect_corpus(corpus).findings)
     assert "1 of 2 queries has one candidate only; there is nothing to rank in it." in told
     assert "1 of 1 feature has the same value in every document" in told
     assert "1 of 2 queries (50%) has no document of grade 1 or more." in told
@@ -45,7 +45,7 @@ def test_a_log_of_one_click_is_told_in_the_singular() -> None:
     joined = join_log(log, corpus)
     fit = fit_from_log(corpus, joined.clicks, PowerLaw(1.0), cost=0.1)
     assert "ranker from 1 click, C = 0.1" in fit.sentence
-    told = " ".join(finding.words for finding in inspect_together(joined, corpus).findings)
+    told = " ".join(finding.sentence for finding in inspect_together(joined, corpus).findings)
     assert "1 of 1 query of the log (100%) is among the 1 of the corpus." in told
     assert "1 of 1 click (100%)" in told
     log = parse_log("query,document,position,click\n1,a,1,1\n2,b,2,0\n")

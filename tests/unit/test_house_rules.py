@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
     "lazy", "errors", "limits", "deadline", "words", "workers", "curve_values", "settings",
-    "corpus", "users", "propensity", "risk", "learners", "files", "inspection", "proofs", "lab",
-    "own_data", "studies", "claims", "figures", "links", "export", "lessons", "commands", "cli",
-    "__main__",
+    "corpus", "users", "propensity", "findings", "risk", "learners", "files", "inspection",
+    "proofs", "lab", "own_data", "studies", "claims", "figures", "links", "export", "lessons",
+    "commands", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
 

@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.claims.entry import VERDICTS, Entry, LedgerLine, Measured, Verdict
+    from ultr_core.claims.entry import Entry, LedgerLine
     from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
-    from ultr_core.claims.ledger import (
-        CLAIMS,
-        SECTIONS,
-        count_verdicts,
-        headline,
-        measure,
-        measure_entry,
-    )
+    from ultr_core.claims.ledger import CLAIMS, SECTIONS, headline, measure, measure_entry
     from ultr_core.claims.readings import COMPARISONS, Compared, compare, small_corpus
 else:
     __getattr__, __dir__ = on_demand(__name__)
@@ -32,16 +25,12 @@ __all__ = [
     "CONVENTIONS",
     "READINGS",
     "SECTIONS",
-    "VERDICTS",
     "Compared",
     "Convention",
     "Entry",
     "LedgerLine",
-    "Measured",
     "Reading",
-    "Verdict",
     "compare",
-    "count_verdicts",
     "headline",
     "measure",
     "measure_entry",

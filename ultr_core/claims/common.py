@@ -59,7 +59,7 @@ def swap_counts(lab: Lab) -> SwapCounts:
 def study_claims(study: str) -> Mapping[str, Claim]:
     """The verdicts of a figure's study at paper scale, as shipped with the code, by key."""
     result = shipped_result(study, LOSSES[DEFAULT_LOSS])
-    return MappingProxyType({claim.key: claim for claim in judge(result)})
+    return MappingProxyType({claim.rule.key: claim for claim in judge(result)})
 
 
 def study_settings(study: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ultr_core.claims import entry as links
 from ultr_core.claims.common import SWAP_SESSIONS, examined, skyline_ranks, swap_counts
-from ultr_core.claims.entry import Entry, Measured, from_proof
+from ultr_core.claims.entry import Entry, from_proof
 from ultr_core.claims.foundations import (
     LANDMARK,
     LAST_RANK,
@@ -21,6 +21,7 @@ from ultr_core.claims.foundations import (
 )
 from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.propensity_study import SwapDesign, sessions_for_precision, true_ratios
 from ultr_core.learners import fit_ranker
@@ -45,7 +46,7 @@ EXPERIMENTS, FEW_SESSIONS = 40, 20_000
 PRECISION, PRECISE_RANK = 0.1, 10
 
 
-def _limit_is_the_ratio(lab: Lab) -> Measured:
+def _limit_is_the_ratio(lab: Lab) -> Finding:
     """Limit of the swap estimate against p_r / p_1, over settings of the noise."""
     truth = true_ratios(lab.users.curve, SwapDesign())
     worst, noises = 0.0, ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2))
@@ -53,7 +54,7 @@ def _limit_is_the_ratio(lab: Lab) -> Measured:
         limit = swap_limit(PositionModel(lab.users.curve, plus, minus), *lab.world().train.shown)
         known = ~np.isnan(limit)
         worst = max(worst, float(np.max(np.abs(limit - truth)[known])))
-    return Measured(
+    return Finding(
         f"At ε₊ and ε₋ of {_pairs(noises)} the limit is p_r / p_1, to {worst:.1e}.",
         worst,
         tolerance=1e-12,
@@ -64,7 +65,7 @@ def _pairs(noises: Sequence[tuple[float, float]]) -> str:
     return "; ".join(f"{plus:g} and {minus:g}" for plus, minus in noises)
 
 
-def _intervals_cover(lab: Lab) -> Measured:
+def _intervals_cover(lab: Lab) -> Finding:
     """Share of delta-method intervals that hold the truth, over independent experiments."""
     truth = true_ratios(lab.users.curve, SwapDesign())
     shares = []
@@ -78,7 +79,7 @@ def _intervals_cover(lab: Lab) -> Measured:
         if held:
             shares.append(float(np.mean(held)))
     found = interval_over_draws(shares)
-    return Measured(
+    return Finding(
         f"{found.value:.1%} of the intervals hold the true ratio, over {found.n} "
         "experiments of "
         f"{FEW_SESSIONS:,} presentations; 95% interval of this share {found.low:.1%} to "
@@ -87,12 +88,11 @@ def _intervals_cover(lab: Lab) -> Measured:
         "=",
         0.95,
         0.02,
-        found.low,
-        found.high,
+        interval=(found.low, found.high),
     )
 
 
-def _swaps_estimate(lab: Lab) -> Measured:
+def _swaps_estimate(lab: Lab) -> Finding:
     """Farthest swap ratio from the truth, in standard errors of its logarithm."""
     truth = true_ratios(lab.users.curve, SwapDesign())
     points = estimate_swaps(swap_counts(lab)).points
@@ -101,7 +101,7 @@ def _swaps_estimate(lab: Lab) -> Measured:
         raise InputError("No swapped rank was clicked, so that there is no ratio.")
     distances = [abs(np.log(p.value / truth[p.rank - 1])) / p.standard_error for p in known]
     last = max(known, key=lambda p: p.rank)
-    return Measured(
+    return Finding(
         f"{SWAP_SESSIONS:,} presentations: p_{last.rank} / p_1 is {last.value:.3f}, truly "
         f"{truth[last.rank - 1]:.3f}; the farthest of {len(known)} ratios is "
         f"{max(distances):.1f} standard errors off.",
@@ -111,17 +111,17 @@ def _swaps_estimate(lab: Lab) -> Measured:
     )
 
 
-def _swaps_cost_less(lab: Lab) -> Measured:
+def _swaps_cost_less(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
-    return Measured(
+    return Finding(
         f"A swap costs {swap:.3f} of the summed ranks a presentation, shuffling {shuffle:.2f}.",
         shuffle - swap,
         ">",
     )
 
 
-def _cost_formula(lab: Lab) -> Measured:
+def _cost_formula(lab: Lab) -> Finding:
     """Exact cost of swaps against what the simulated presentations lost."""
     relevance, presented, offsets = lab.world().train.shown
     exact = swap_cost(relevance, presented, offsets, landmark=LANDMARK, last_rank=LAST_RANK)
@@ -133,26 +133,25 @@ def _cost_formula(lab: Lab) -> Measured:
         for number in range(10)
     ]  # fmt: skip
     found = interval_over_draws(drawn)
-    return Measured(
+    return Finding(
         f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; as it happened in ten "
         f"experiments: {found.value:.3f}.",
         found.value,
         "=",
         exact,
         REACH * found.standard_error,
-        found.low,
-        found.high,
+        interval=(found.low, found.high),
     )
 
 
-def _landmark_matters(lab: Lab) -> Measured:
+def _landmark_matters(lab: Lab) -> Finding:
     relevance, presented, offsets = lab.world().train.shown
     costs = {
         k: swap_cost(relevance, presented, offsets, landmark=k, last_rank=LAST_RANK)
         for k in range(1, 11)
     }
     best = min(costs, key=lambda k: costs[k])
-    return Measured(
+    return Finding(
         f"A presentation loses {costs[LANDMARK]:.3f} with landmark 1 and {costs[best]:.3f} with "
         f"landmark {best}, the cheapest of 1 to 10.",
         costs[LANDMARK] - costs[best],
@@ -160,13 +159,13 @@ def _landmark_matters(lab: Lab) -> Measured:
     )
 
 
-def _interpolation(lab: Lab) -> Measured:
+def _interpolation(lab: Lab) -> Finding:
     """Error of a curve measured at 1, 2, 4, 8, 16 and interpolated, against all ranks measured."""
     estimate = estimate_swaps(swap_counts(lab))
     truth = true_ratios(lab.users.curve, SwapDesign())
     few = assemble_curve(estimate, CurveOptions(ranks=(1, 2, 4, 8, 16)))
     worst = float(np.max(np.abs(np.asarray(few.values) - truth)))
-    return Measured(
+    return Finding(
         f"Measured at ranks 1, 2, 4, 8 and 16 only, the curve is at most {worst:.3f} away from the "
         "truth at any of 21 ranks.",
         worst,
@@ -176,17 +175,17 @@ def _interpolation(lab: Lab) -> Measured:
     )
 
 
-def _traffic(lab: Lab) -> Measured:
+def _traffic(lab: Lab) -> Finding:
     needed = sessions_for_precision(lab.world(), lab.users, SwapDesign(), PRECISE_RANK, PRECISION)
-    return Measured(
+    return Finding(
         f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
-        relation="none",
+        decided="not checkable",
         reason="Whether that is a small share depends on an engine's traffic, which the paper does "
         "not give.",
     )
 
 
-def _second_ratio(lab: Lab) -> Measured:
+def _second_ratio(lab: Lab) -> Finding:
     """Standard errors of the pooled ratio over those of the paper's, on average over ranks."""
     single, pooled = (
         {p.rank: p.standard_error for p in estimate_swaps(swap_counts(lab), ratio=ratio).points}
@@ -200,7 +199,7 @@ def _second_ratio(lab: Lab) -> Measured:
     if not pairs:
         raise InputError("No rank has two ratios to compare.")
     ratio = float(np.mean([one / other for one, other in pairs if one is not None]))
-    return Measured(
+    return Finding(
         f"With the document that moved up as well, standard errors are {ratio:.2f} times as large.",
         ratio,
         "<",
@@ -208,7 +207,7 @@ def _second_ratio(lab: Lab) -> Measured:
     )
 
 
-def _scaled_svm(lab: Lab) -> Measured:
+def _scaled_svm(lab: Lab) -> Finding:
     """Difference of coefficients when p and C are both multiplied by 1/2, and when p alone is."""
     corpus, log = lab.world().train.corpus, lab.logs().train
     plain = ips_weights(log, lab.users.curve)
@@ -220,7 +219,7 @@ def _scaled_svm(lab: Lab) -> Measured:
     size = float(np.linalg.norm(base))
     worst = float(np.linalg.norm(with_cost - base)) / size
     moved = float(np.linalg.norm(alone - base)) / size
-    return Measured(
+    return Finding(
         f"Halved propensities and half of C: the ranker moves by {worst:.1g}, relative; with C "
         f"kept it moves by {moved:.1g}.",
         worst,
@@ -229,11 +228,11 @@ def _scaled_svm(lab: Lab) -> Measured:
     )
 
 
-def _trust_is_corrected(lab: Lab) -> Measured:
+def _trust_is_corrected(lab: Lab) -> Finding:
     world = default_world().breaking("trust")
     corrected = largest_error(walk(world, "affine-correction"))
     plain = largest_error(walk(world, "affine-law"))
-    return Measured(
+    return Finding(
         f"Under trust bias the affine correction is off by {corrected}, plain weighting by "
         f"{float(plain):.3f}.",
         float(corrected),
@@ -242,11 +241,11 @@ def _trust_is_corrected(lab: Lab) -> Measured:
     )
 
 
-def _swaps_under_trust(lab: Lab) -> Measured:
+def _swaps_under_trust(lab: Lab) -> Finding:
     users = TrustBiasModel.published()
     limit = swap_limit(users, *lab.world().train.shown)[1]
     truth = float(users.curve.at(2) / users.curve.at(1))
-    return Measured(
+    return Finding(
         f"With the published trust bias the swap ratio of rank 2 tends to {limit:.2f}; examination "
         f"is {truth:.2f}.",
         abs(float(limit) - truth),
@@ -254,7 +253,7 @@ def _swaps_under_trust(lab: Lab) -> Measured:
     )
 
 
-def _cascade(lab: Lab) -> Measured:
+def _cascade(lab: Lab) -> Finding:
     """Weights from the cascade's own marginal examination, enumerated."""
     world = default_world().clean.breaking("cascade")
     missing = BREAKS["cascade"].missing(default_world().clean)
@@ -267,7 +266,7 @@ def _cascade(lab: Lab) -> Measured:
         [Fraction(r) / q for r, q in zip(world.query.new, world.propensity, strict=True)]
     )
     loss = world.query.loss(world.query.new)
-    return Measured(
+    return Finding(
         "Users who stop after a click, ε₋ = 0: divided by the chance that they got there, the "
         "average is "
         f"{found}; by the position alone {float(plain):.3g}; the true loss is {loss}.",
@@ -275,27 +274,27 @@ def _cascade(lab: Lab) -> Measured:
     )
 
 
-def _graded(lab: Lab) -> Measured:
+def _graded(lab: Lab) -> Finding:
     """Star ratings revealed with the propensity: expectation against the graded loss."""
     corpus, seen, ranks = lab.world().train.corpus, examined(lab), skyline_ranks(lab)
     offsets, grades = corpus.query_offsets, corpus.grades / 4
     expected = query_sums(ranks * (seen * grades / seen), offsets).mean()
     truth = true_risk(ranks, grades, offsets)
-    return Measured(
+    return Finding(
         f"Grades in place of clicks: expectation {expected:.4f}, graded loss {truth:.4f}.",
         float(expected / truth - 1),
         tolerance=1e-9,
     )
 
 
-def _swaps_any_relevance(lab: Lab) -> Measured:
+def _swaps_any_relevance(lab: Lab) -> Finding:
     """Exact line of the derivation for two shares of relevant documents at rank 1."""
     worst, levels = Fraction(0), (Fraction(0), Fraction(1, 10), Fraction(1, 2))
     for minus in levels:
         worst = max(
             worst, largest_error(walk(replace(default_world(), eps_minus=minus), "swap-ratio"))
         )
-    return Measured(
+    return Finding(
         f"At ε₋ = {', '.join(str(level) for level in levels)} the ratio is exact; largest error "
         f"{worst}.",
         float(worst),

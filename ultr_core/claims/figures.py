@@ -12,12 +12,12 @@ from ultr_core.claims import entry as links
 from ultr_core.claims.common import study_claims, study_settings, study_source
 from ultr_core.claims.entry import (
     Entry,
-    Measured,
     from_proof,
     from_study_claim,
     not_checkable,
 )
 from ultr_core.corpus import Corpus
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab, simulate_logs
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import Weights, ips_weights
@@ -38,7 +38,7 @@ _PLACES = {
 _ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
 
 
-def _judged(study: str, key: str, _: Lab) -> Measured:
+def _judged(study: str, key: str, _: Lab) -> Finding:
     return from_study_claim(study_claims(study)[key], study_source(), study_settings(study))
 
 
@@ -49,7 +49,7 @@ def _on_figures() -> tuple[Entry, ...]:
         figure = STUDIES[study].figure
         for rule in RULES[study]:
             if rule.key not in _ELSEWHERE:
-                measure: Callable[[Lab], Measured] = partial(_judged, study, rule.key)
+                measure: Callable[[Lab], Finding] = partial(_judged, study, rule.key)
                 ours = "not printed" in rule.statement
                 entries.append(
                     Entry(
@@ -61,14 +61,14 @@ def _on_figures() -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _production_is_flat(_: Lab) -> Measured:
+def _production_is_flat(_: Lab) -> Finding:
     result = shipped_result("learning-curve", LOSSES[DEFAULT_LOSS])
     levels = {
         value
         for point in result.plan.points
         for value in result.losses("production", point).values()
     }
-    return Measured(
+    return Finding(
         f"Production's loss at {len(result.plan.points)} numbers of clicks: "
         f"{', '.join(f'{level:.3f}' for level in sorted(levels))}. "
         f"{study_settings('learning-curve')}",
@@ -77,14 +77,14 @@ def _production_is_flat(_: Lab) -> Measured:
     )
 
 
-def _tau_one_is_not_always_found(_: Lab) -> Measured:
+def _tau_one_is_not_always_found(_: Lab) -> Finding:
     """How often validation chose tau = 1 at the fewest clicks."""
     result = shipped_result("learning-curve", LOSSES[DEFAULT_LOSS])
     first = result.plan.points[0]
     found = [result.result("clipped", first, d) for d in range(result.plan.base.draws)]
     chosen = [cell.clip for cell in found if cell is not None]
     hits = sum(clip == 1.0 for clip in chosen)
-    return Measured(
+    return Finding(
         f"At n = {first.x:,.0f} validation chose τ = 1 in {hits} of {len(chosen)} click logs. "
         f"{study_settings('learning-curve')}",
         hits / len(chosen),
@@ -94,14 +94,14 @@ def _tau_one_is_not_always_found(_: Lab) -> Measured:
     )
 
 
-def _naive_rewards_production(lab: Lab) -> Measured:
+def _naive_rewards_production(lab: Lab) -> Finding:
     """Expected naive risks of production and skyline beside their true ones."""
     relevance, presented, offsets = lab.world().train.shown
     pi = lab.users.click_probability(relevance, presented)
     production, skyline = lab.family().true_risk[:2]
     ranks = lab.family().ranks[:2]
     naive = expected_risk(pi, np.ones_like(pi), ranks, offsets)
-    return Measured(
+    return Finding(
         f"Expected naive risk: production {naive[0]:.2f}, skyline {naive[1]:.2f}; true risks "
         f"{production:.2f} and {skyline:.2f}.",
         float(naive[1] - naive[0]),
@@ -109,7 +109,7 @@ def _naive_rewards_production(lab: Lab) -> Measured:
     )
 
 
-def _right_exponent_orders_best(lab: Lab) -> Measured:
+def _right_exponent_orders_best(lab: Lab) -> Finding:
     """Kendall's tau of the expected weighted risk with the true one over assumed exponents."""
     relevance, presented, offsets = lab.world().train.shown
     taus = {
@@ -123,14 +123,14 @@ def _right_exponent_orders_best(lab: Lab) -> Measured:
     }
     listed = ", ".join(f"{tau:.2f} at η′ = {eta:g}" for eta, tau in taus.items())
     others = max(tau for eta, tau in taus.items() if eta != 1.0)
-    return Measured(
+    return Finding(
         f"Kendall's τ of the expected weighted risk with the true one: {listed}.",
         taus[1.0] - others,
         ">",
     )
 
 
-def _time_does_not_grow(lab: Lab) -> Measured:
+def _time_does_not_grow(lab: Lab) -> Finding:
     """Seconds to train at a hundred times the clicks over those at the fewer."""
     corpus = lab.world().train.corpus
     seconds = {}
@@ -139,7 +139,7 @@ def _time_does_not_grow(lab: Lab) -> Measured:
         weights = ips_weights(log, lab.users.curve)
         # The better of two: the first of a process also sets up what all later ones use.
         seconds[clicks] = min(_seconds_to_fit(corpus, weights) for _ in range(2))
-    return Measured(
+    return Finding(
         f"{seconds[FEW]:.2f} s with {FEW:,} clicks and {seconds[MANY]:.2f} s with {MANY:,}.",
         seconds[MANY] / seconds[FEW],
         "<",

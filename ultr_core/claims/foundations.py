@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -17,9 +18,10 @@ from ultr_core.claims.common import (
     study_settings,
     study_source,
 )
-from ultr_core.claims.entry import Entry, Measured, from_check, from_proof, from_study_claim
+from ultr_core.claims.entry import Entry, from_proof, from_study_claim
 from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.propensity_study import SwapDesign, agreement_with, true_ratios
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Walk, Ways, default_world
@@ -62,17 +64,16 @@ def largest_error(found: Walk) -> Fraction:
     return max((abs(line.error) for line in found.lines if not line.holds), default=Fraction(0))
 
 
-def _naive_is_biased(lab: Lab) -> Measured:
-    found = from_check(check_of(lab, "naive-order"))
-    return Measured(found.text, found.value, ">", 0.0)
+def _naive_is_biased(lab: Lab) -> Finding:
+    return replace(check_of(lab, "naive-order").finding, relation=">")
 
 
-def _on_learning_curve(key: str, _: Lab) -> Measured:
+def _on_learning_curve(key: str, _: Lab) -> Finding:
     claim = study_claims("learning-curve")[key]
     return from_study_claim(claim, study_source(), study_settings("learning-curve"))
 
 
-def _em_needs_repeats(lab: Lab) -> Measured:
+def _em_needs_repeats(lab: Lab) -> Finding:
     """Curve error of EM, two rankers sharing r presentations a query, for rising r."""
     relevance, presented, offsets = lab.world().train.shown
     design = SwapDesign()
@@ -95,7 +96,7 @@ def _em_needs_repeats(lab: Lab) -> Measured:
             errors[repeats] = error
     listed = ", ".join(f"{error:.2f} with {n}" for n, error in errors.items())
     few, many = (errors.get(n) for n in (2, 200))
-    return Measured(
+    return Finding(
         f"Error of the logarithm of the estimated curve by presentations of each query: {listed}.",
         None if few is None or many is None else few / many,
         ">",
@@ -104,10 +105,10 @@ def _em_needs_repeats(lab: Lab) -> Measured:
     )
 
 
-def _randomising_costs(lab: Lab) -> Measured:
+def _randomising_costs(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     listed = ", ".join(f"{name} {cost:+.2f}" for name, cost in costs.items())
-    return Measured(
+    return Finding(
         f"Summed ranks of relevant documents, a presentation: {listed}.",
         min(costs.values()),
         ">",
@@ -129,7 +130,7 @@ def experiment_costs(lab: Lab) -> dict[str, float]:
     }
 
 
-def _each_query_once(lab: Lab) -> Measured:
+def _each_query_once(lab: Lab) -> Finding:
     """Risk of the skyline from one presentation of every query, against the truth."""
     relevance, presented, offsets = lab.world().train.shown
     chance = PositionModel(lab.users.curve).click_probability(relevance, presented)
@@ -141,19 +142,18 @@ def _each_query_once(lab: Lab) -> Measured:
     )  # fmt: skip
     found = estimate_risk(log, skyline_ranks(lab), examined(lab))
     truth = true_risk(skyline_ranks(lab), relevance, offsets)
-    return Measured(
+    return Finding(
         f"Each of {queries:,} queries shown once, ε₋ = 0: {found.value:.2f}; the true risk "
         f"is {truth:.2f}.",
         found.value,
         "=",
         truth,
         REACH * found.standard_error,
-        found.low,
-        found.high,
+        interval=(found.low, found.high),
     )
 
 
-def _sample_mean(lab: Lab) -> Measured:
+def _sample_mean(lab: Lab) -> Finding:
     """Error of the mean loss of many random tenths of the queries, against what chance makes.
 
     Chance alone: sqrt((1 - n/N) / n) standard deviations, for n of N queries without replacement.
@@ -174,7 +174,7 @@ def _sample_mean(lab: Lab) -> Measured:
     chance *= shrink
     reach = NORMAL_QUANTILE * drawn.std(axis=1, ddof=1) * shrink
     held = float(np.mean(np.abs(missed) <= reach))
-    return Measured(
+    return Finding(
         f"{SAMPLES:,} random samples of {size:,} queries miss the risk of production on all "
         f"{queries:,}, {true_risk(presented, relevance, offsets):.2f}, by {error:.2f} (root mean "
         f"square); chance without any bias makes {chance:.2f}. Within {NEAR:.0%} of it counts "
@@ -188,7 +188,7 @@ def _sample_mean(lab: Lab) -> Measured:
     )
 
 
-def _pooling_is_biased(lab: Lab) -> Measured:
+def _pooling_is_biased(lab: Lab) -> Finding:
     """Pairs of rankers that change their order when only the top of production is judged."""
     relevance, presented, offsets = lab.world().train.shown
     judged = relevance & (presented <= POOL)
@@ -196,7 +196,7 @@ def _pooling_is_biased(lab: Lab) -> Measured:
     first, second = np.triu_indices(len(pooled), k=1)
     truth = lab.family().true_risk
     swapped = (truth[first] - truth[second]) * (pooled[first] - pooled[second]) < 0
-    return Measured(
+    return Finding(
         f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} "
         "of "
         f"the relevant documents count as irrelevant and {int(swapped.sum())} of {len(swapped):,} "
@@ -206,9 +206,9 @@ def _pooling_is_biased(lab: Lab) -> Measured:
     )
 
 
-def _labels_train(lab: Lab) -> Measured:
+def _labels_train(lab: Lab) -> Finding:
     risks = {name: found.risk for name, found in lab.world().baselines.items()}
-    return Measured(
+    return Finding(
         f"Test risk of the ranking SVM with all labels {risks['skyline']:.2f}, of production "
         f"{risks['production']:.2f}.",
         risks["production"] - risks["skyline"],
@@ -216,53 +216,53 @@ def _labels_train(lab: Lab) -> Measured:
     )
 
 
-def _sum_not_mean(lab: Lab) -> Measured:
+def _sum_not_mean(lab: Lab) -> Finding:
     """Equation (2) on the small query, by definition and by the first line of the proof."""
     query = default_world().query
     line = walk(default_world(), "ips-unbiased").lines[-1].value.closed
     loss = query.loss(query.new)
-    return Measured(
+    return Finding(
         f"The small query's S₁ has its {sum(query.relevance)} relevant documents at ranks that "
         f"add up to {loss}.",
         float(loss - line),
     )
 
 
-def _irrelevant_may_be_unseen(lab: Lab) -> Measured:
+def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
     worst = largest_error(walk(default_world().clean.breaking("zero-irrelevant"), "ips-unbiased"))
-    return Measured(
+    return Finding(
         f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
         float(worst),
     )
 
 
-def _relevant_must_be_seen(lab: Lab) -> Measured:
+def _relevant_must_be_seen(lab: Lab) -> Finding:
     worst = largest_error(walk(default_world().clean.breaking("zero-relevant"), "ips-unbiased"))
-    return Measured(
+    return Finding(
         f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
         ">",
     )
 
 
-def _only_clicks_count(lab: Lab) -> Measured:
+def _only_clicks_count(lab: Lab) -> Finding:
     """Change of the estimate when the propensities of unclicked documents are halved."""
     log, q = lab.logs().train, examined(lab)
     changed = np.where(log.clicks > 0, q, q / 2)
     before = estimate_risk(log, skyline_ranks(lab), q).value
     after = estimate_risk(log, skyline_ranks(lab), changed).value
     unclicked = int(np.count_nonzero(log.clicks == 0))
-    return Measured(
+    return Finding(
         f"Halving the propensities of {unclicked:,} unclicked documents changes the estimate "
         f"{before:.3f} by {after - before:g}.",
         after - before,
     )
 
 
-def _unconfoundedness(lab: Lab) -> Measured:
+def _unconfoundedness(lab: Lab) -> Finding:
     worst = largest_error(walk(default_world().clean.breaking("attraction"), "ips-unbiased"))
-    return Measured(
+    return Finding(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
         "of users; ε₋ = 0.",
         float(worst),
@@ -270,11 +270,11 @@ def _unconfoundedness(lab: Lab) -> Measured:
     )
 
 
-def _one_number_a_document(lab: Lab) -> Measured:
+def _one_number_a_document(lab: Lab) -> Finding:
     log = lab.logs().train
     weights = naive_weights(log)
     repeats = int(np.count_nonzero(log.clicks > 1))
-    return Measured(
+    return Finding(
         f"{log.total_clicks:,} clicks, {repeats:,} documents clicked more than once, n = "
         f"{weights.clicks:,.0f}.",
         weights.clicks - log.total_clicks,

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ultr_core.claims import estimation, figures, foundations, live, noise, setup, svm
-from ultr_core.claims.entry import NOT_MEASURED, VERDICTS, Entry, LedgerLine, Measured, Verdict
+from ultr_core.claims.entry import NOT_MEASURED, Entry, LedgerLine
 from ultr_core.claims.errata import READINGS
 from ultr_core.errors import InputError
+from ultr_core.findings import Finding, Outcome, count_outcomes
 from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.words import counted
@@ -53,20 +54,22 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 """All claims by key, in the order of the paper's sections."""
 
 
-def measure_entry(lab: Lab, entry: Entry) -> Measured:
+def measure_entry(lab: Lab, entry: Entry) -> Finding:
     """Measure one claim, once; not checkable where the corpus in use does not allow it."""
     cell = Cell("claim", lab.settings, (entry,), lab.corpus)
     return lab.remember(cell, partial(_measured, entry))
 
 
 @one_blas_thread()
-def _measured(entry: Entry, lab: Lab) -> Measured:
+def _measured(entry: Entry, lab: Lab) -> Finding:
     with lab.store.turn("claim"):  # since claims share costly parts
         try:
             return entry.measure(lab)
         except InputError as error:
-            return Measured(
-                NOT_MEASURED, relation="none", reason=f"This corpus does not allow it: {error}"
+            return Finding(
+                NOT_MEASURED,
+                decided="not checkable",
+                reason=f"This corpus does not allow it: {error}",
             )
 
 
@@ -87,21 +90,15 @@ def measure(
     return tuple(lines)
 
 
-def count_verdicts(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
-    """How many claims hold, do not hold and cannot be checked."""
-    found = list(verdicts)
-    return {verdict: found.count(verdict) for verdict in VERDICTS}
-
-
-def headline(verdicts: Iterable[Verdict]) -> str:
-    """The counts in a sentence."""
-    counts = count_verdicts(verdicts)
-    total = sum(counts.values())
+def headline(outcomes: Iterable[Outcome]) -> str:
+    """The counts in a sentence; claims left open are told apart where there are any."""
+    counts = count_outcomes(outcomes)
+    failing, left = counts["does not hold"], counts["open"]
+    open_ = f"{counted(left, 'is', 'are')} open, " if left else ""
     return (
-        f"Of {counted(total, 'claim')} {counted(counts['holds'], 'holds', 'hold')} here, "
-        f"{counts['does not hold']} "
-        f"{'does' if counts['does not hold'] == 1 else 'do'} not, and "
-        f"{counts['not checkable']} cannot be checked."
+        f"Of {counted(sum(counts.values()), 'claim')} {counted(counts['holds'], 'holds', 'hold')} "
+        f"here, {counted(failing, 'does', 'do')} not, {open_}and "
+        f"{counts['not checkable']:,} cannot be checked."
     )
 
 
@@ -113,10 +110,10 @@ COLUMNS = (
 
 def content(lines: Sequence[LedgerLine], world: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger as plain values; ``world`` are the counts of the corpus it was measured on."""
-    verdicts = [line.verdict for line in lines]
+    outcomes = [line.outcome for line in lines]
     return {
-        "headline": headline(verdicts),
-        "counts": count_verdicts(verdicts),
+        "headline": headline(outcomes),
+        "counts": count_outcomes(outcomes),
         "corpus": dict(world),
         "claims": [line.as_dict() for line in lines],
         "readings": [reading.as_dict() for reading in READINGS],

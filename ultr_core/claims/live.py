@@ -9,8 +9,9 @@ import numpy as np
 
 from ultr_core.claims import entry as links
 from ultr_core.claims.common import SWAP_SESSIONS, swap_counts
-from ultr_core.claims.entry import Entry, Measured, not_checkable
+from ultr_core.claims.entry import Entry, not_checkable
 from ultr_core.claims.foundations import REACH
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.interleaving import exact_verdicts, one_random_click
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
@@ -24,10 +25,10 @@ P_VALUES, RELATIVE_RISKS = (0.001, 0.006), (0.71, 0.77)
 SMALLEST, SMALLEST_RANK = 0.12, 21
 
 
-def _click_counts(_: Lab) -> Measured:
+def _click_counts(_: Lab) -> Finding:
     design = LiveDesign()
     total = TRAINING_CLICKS + VALIDATION_CLICKS
-    return Measured(
+    return Finding(
         f"{TRAINING_CLICKS:,} + {VALIDATION_CLICKS:,} = {total:,}; "
         f"{TRAINING_CLICKS / total:.1%} "
         f"of the clicks in {design.training_days / design.days:.1%} of the days.",
@@ -35,39 +36,39 @@ def _click_counts(_: Lab) -> Measured:
     )
 
 
-def _all_days(lab: Lab) -> Measured:
+def _all_days(lab: Lab) -> Finding:
     clicks = lab.live().clicks
     share = clicks["training"] / (clicks["training"] + clicks["validation"])
     design = lab.live().design
-    return Measured(
+    return Finding(
         f"Simulated: {clicks['training']:,} clicks in the first {design.training_days} days, "
         f"{clicks['validation']:,} in the last {design.validation_days}; both rankers are "
         "retrained on all of them.",
         share,
-        target=design.training_days / design.days,
+        limit=design.training_days / design.days,
         tolerance=0.02,
     )
 
 
-def _control_share(lab: Lab) -> Measured:
+def _control_share(lab: Lab) -> Finding:
     counts, ranks = swap_counts(lab), LiveDesign().last_rank
     control = int(counts.swapped.impressions[counts.landmark - 1])
     share, expected = control / counts.sessions, 1 / ranks
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
-    return Measured(
+    return Finding(
         f"{control:,} of {SWAP_SESSIONS:,} presentations swapped rank 1 with itself, "
         f"{share:.2%}; "
         f"1/{ranks} is {expected:.2%}.",
         share,
-        target=expected,
+        limit=expected,
         tolerance=REACH * error,
     )
 
 
-def _milder_than_one(_: Lab) -> Measured:
+def _milder_than_one(_: Lab) -> Finding:
     eta = -math.log(SMALLEST) / math.log(SMALLEST_RANK)
     there = float(PowerLaw(1.0).at(SMALLEST_RANK))
-    return Measured(
+    return Finding(
         f"{SMALLEST:g} at rank {SMALLEST_RANK} is (1/r)^η with η = {eta:.2f}; η = 1 would give "
         f"{there:.3f}.",
         SMALLEST - there,
@@ -76,21 +77,21 @@ def _milder_than_one(_: Lab) -> Measured:
     )
 
 
-def _last_value(lab: Lab) -> Measured:
+def _last_value(lab: Lab) -> Finding:
     curve, last = lab.live().curve.curve, lab.live().design.last_rank
     values = curve.at(np.array([last, last + 1, last + 20]))
-    return Measured(
+    return Finding(
         f"Measured curve at ranks {last}, {last + 1} and {last + 20}: "
         f"{', '.join(f'{value:.3f}' for value in values)}.",
         float(np.ptp(values)),
     )
 
 
-def _ties_apart(lab: Lab) -> Measured:
+def _ties_apart(lab: Lab) -> Finding:
     contest = lab.live().contests[0]
     test = contest.test
     total = test.wins + test.losses + test.ties + contest.without_click
-    return Measured(
+    return Finding(
         f"Simulated: {counted(test.wins, 'win')}, {counted(test.losses, 'loss', 'losses')}, "
         f"{counted(test.ties, 'tie')} and "
         f"{contest.without_click:,} queries without a click are all {contest.queries:,}.",
@@ -98,11 +99,11 @@ def _ties_apart(lab: Lab) -> Measured:
     )
 
 
-def _totals(_: Lab) -> Measured:
+def _totals(_: Lab) -> Finding:
     sums = [sum(row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
     tests = [sign_test(*row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
     least = min(test.wins - test.losses for test in tests)
-    return Measured(
+    return Finding(
         f"{sums[0]} and {sums[1]} queries; the weighted ranker wins {tests[0].wins} to "
         f"{tests[0].losses} and {tests[1].wins} to {tests[1].losses}.",
         float(least),
@@ -111,23 +112,22 @@ def _totals(_: Lab) -> Measured:
     )
 
 
-def _simulated_contest(number: int, lab: Lab) -> Measured:
+def _simulated_contest(number: int, lab: Lab) -> Finding:
     contest = lab.live().contests[number]
-    return Measured(
+    return Finding(
         contest.sentence,
         contest.test.win_share,
         ">",
         0.5,
-        low=contest.test.low,
-        high=contest.test.high,
+        interval=(contest.test.low, contest.test.high),
         reason="Users of the position model, on this lab's corpus; the live page's default.",
     )
 
 
-def _p_values(_: Lab) -> Measured:
+def _p_values(_: Lab) -> Finding:
     found = [sign_test(*row).p_value for row in (AGAINST_PROD, AGAINST_NAIVE)]
     wrong = max(abs(round(p, 3) - printed) for p, printed in zip(found, P_VALUES, strict=True))
-    return Measured(
+    return Finding(
         f"Exact two-tailed, ties dropped: {found[0]:.4g} and {found[1]:.4g}, printed as "
         f"{P_VALUES[0]:g} and {P_VALUES[1]:g}.",
         wrong,
@@ -135,12 +135,12 @@ def _p_values(_: Lab) -> Measured:
     )
 
 
-def _relative_risks(_: Lab) -> Measured:
+def _relative_risks(_: Lab) -> Finding:
     found = [sign_test(*row).relative_risk for row in (AGAINST_PROD, AGAINST_NAIVE)]
     wrong = max(
         abs(round(risk, 2) - printed) for risk, printed in zip(found, RELATIVE_RISKS, strict=True)
     )
-    return Measured(
+    return Finding(
         f"Losses among the decided, over one half: {found[0]:.3f} and {found[1]:.3f}, printed as "
         f"{RELATIVE_RISKS[0]:g} and {RELATIVE_RISKS[1]:g}.",
         wrong,
@@ -148,23 +148,22 @@ def _relative_risks(_: Lab) -> Measured:
     )
 
 
-def _win_share(number: int, _: Lab) -> Measured:
+def _win_share(number: int, _: Lab) -> Finding:
     test = sign_test(*(AGAINST_PROD, AGAINST_NAIVE)[number])
-    return Measured(
+    return Finding(
         f"Win share {test.win_share:.3f}; power at that share {test.power:.2f}; p times two, for "
         f"two tests, {2 * test.p_value:.4f}.",
         test.win_share,
         ">",
         0.5,
-        low=test.low,
-        high=test.high,
+        interval=(test.low, test.high),
         reason="From the paper's counts, exact 95% interval.",
     )
 
 
-def _interleaving_errs(_: Lab) -> Measured:
+def _interleaving_errs(_: Lab) -> Finding:
     verdict = exact_verdicts("abc", "bca", one_random_click)
-    return Measured(
+    return Finding(
         f"A = abc, B = bca and one click at random: B wins with probability {verdict.b}.",
         float(verdict.b),
         ">",

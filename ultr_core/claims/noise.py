@@ -10,9 +10,10 @@ import numpy as np
 
 from ultr_core.claims import entry as links
 from ultr_core.claims.common import examined
-from ultr_core.claims.entry import Entry, Measured, from_proof
+from ultr_core.claims.entry import Entry, from_proof
 from ultr_core.claims.foundations import largest_error, walk
 from ultr_core.corpus.ranking import order_from_ranks, query_sums, rank_documents
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
@@ -27,7 +28,7 @@ CUT = 5
 """Last rank that is shown, or seen, in the checks of what must have a positive propensity."""
 
 
-def _clicks_without_noise(lab: Lab) -> Measured:
+def _clicks_without_noise(lab: Lab) -> Finding:
     """Clicks on irrelevant documents, event by event, if users make no mistakes."""
     relevance, presented, offsets = lab.world().train.shown
     users = PositionModel(lab.users.curve)
@@ -38,7 +39,7 @@ def _clicks_without_noise(lab: Lab) -> Measured:
     top = presented == 1
     wrong = int(log.clicks[~relevance].sum())
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
-    return Measured(
+    return Finding(
         f"{log.total_clicks:,} clicks of {SESSIONS:,} sessions, ε₋ = 0: {wrong} on irrelevant "
         "documents, "
         f"and {missed} times no click on a relevant document at rank 1, which everybody examines.",
@@ -46,7 +47,7 @@ def _clicks_without_noise(lab: Lab) -> Measured:
     )
 
 
-def _equation_5(lab: Lab) -> Measured:
+def _equation_5(lab: Lab) -> Finding:
     """Largest relative distance of E[R_IPS] from R over sixty rankers, without noise."""
     relevance, presented, offsets = lab.world().train.shown
     clean = PositionModel(lab.users.curve)
@@ -54,7 +55,7 @@ def _equation_5(lab: Lab) -> Measured:
         clean.click_probability(relevance, presented), examined(lab), lab.family().ranks, offsets
     )
     worst = float(np.max(np.abs(found / lab.family().true_risk - 1)))
-    return Measured(
+    return Finding(
         f"Over {len(found)} rankers expectation and true risk differ by {worst:.1g} at most, "
         "relative; ε₋ = 0.",
         worst,
@@ -62,17 +63,17 @@ def _equation_5(lab: Lab) -> Measured:
     )
 
 
-def _unclicked_is_not_irrelevant(lab: Lab) -> Measured:
+def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
     log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
-    return Measured(
+    return Finding(
         f"Shown relevant documents were passed over in {missed:.0%} of their presentations.",
         float(missed),
         ">",
     )
 
 
-def _noise_is_corrupted_relevance(lab: Lab) -> Measured:
+def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
     """Noisy clicks on r against noise-free clicks on a relevance that is drawn with that rate."""
     relevance, presented, _ = lab.world().train.shown
     users = lab.users
@@ -80,14 +81,14 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Measured:
     corrupted = users.click_given_examined(relevance)
     same = PositionModel(users.curve).click_probability(corrupted, presented)
     worst = float(np.max(np.abs(noisy - same)))
-    return Measured(
+    return Finding(
         f"The click probabilities of {len(noisy):,} documents differ by {worst:.1g} at most.",
         worst,
         tolerance=ROUNDING,
     )
 
 
-def _additive_metrics(lab: Lab) -> Measured:
+def _additive_metrics(lab: Lab) -> Finding:
     """The affine law with 1/rank instead of rank, in fractions, for many rankings."""
     world = default_world()
     spread, size = world.eps_plus - world.eps_minus, world.query.size
@@ -98,13 +99,13 @@ def _additive_metrics(lab: Lab) -> Measured:
         found = world.users.mean([g * w for g, w in zip(gain, world.inverse, strict=True)])
         worst = max(worst, abs(found - spread * dot(gain, world.query.relevance) - constant))
         count += 1
-    return Measured(
+    return Finding(
         f"With 1/rank in place of rank, {count} rankings obey the same law; largest error {worst}.",
         float(worst),
     )
 
 
-def _order_with_unseen(lab: Lab) -> Measured:
+def _order_with_unseen(lab: Lab) -> Finding:
     """Pairs of rankers in the wrong order if irrelevant documents below rank 5 are unseen."""
     relevance, presented, offsets = lab.world().train.shown
     chance = lab.users.click_probability(relevance, presented)
@@ -115,7 +116,7 @@ def _order_with_unseen(lab: Lab) -> Measured:
     wrong = int(
         np.count_nonzero((truth[first] - truth[second]) * (expected[first] - expected[second]) < 0)
     )
-    return Measured(
+    return Finding(
         f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {len(first):,} "
         "pairs of rankers are in the wrong order in expectation, however many users come.",
         float(wrong),
@@ -139,21 +140,21 @@ def _wrong_pairs(world: SmallWorld) -> tuple[int, int]:
     return wrong, len(pairs)
 
 
-def _order_without_conditions(lab: Lab) -> Measured:
+def _order_without_conditions(lab: Lab) -> Finding:
     found = {
         label: _wrong_pairs(default_world().breaking(name))[0]
         for label, name in (("a wrong curve", "wrong-curve"), ("trust bias", "trust"))
     }
     pairs = _wrong_pairs(default_world().breaking())[1]
     listed = ", ".join(f"{count:,} with {label}" for label, count in found.items())
-    return Measured(
+    return Finding(
         f"Of {pairs:,} pairs of rankings in the wrong order: {listed}.",
         float(min(found.values())),
         ">",
     )
 
 
-def _shifted_noise(lab: Lab) -> Measured:
+def _shifted_noise(lab: Lab) -> Finding:
     """The law's slope and intercept on the small query at three settings of the noise."""
     worst, parts = Fraction(0), list[str]()
     for plus, minus in (
@@ -166,17 +167,17 @@ def _shifted_noise(lab: Lab) -> Measured:
         size = world.query.size
         law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
         parts.append(f"{law} (ε₊ = {float(plus):g}, ε₋ = {float(minus):g})")
-    return Measured(
+    return Finding(
         f"Slope and intercept: {'; '.join(parts)}; largest error {worst}.",
         float(worst),
     )
 
 
-def _independent_clicks(lab: Lab) -> Measured:
+def _independent_clicks(lab: Lab) -> Finding:
     """Clicks on two documents of one user: joint probability minus product, enumerated."""
     worst = _dependence(default_world())
     cascade = _dependence(default_world().breaking("cascade"))
-    return Measured(
+    return Finding(
         f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
         f"first click it is {float(cascade):.3f}.",
         float(worst),
@@ -197,7 +198,7 @@ def _dependence(world: SmallWorld) -> Fraction:
     return worst
 
 
-def _ranks_invert(lab: Lab) -> Measured:
+def _ranks_invert(lab: Lab) -> Finding:
     """Sum of ranks of every query, and order against ranks, over all training queries."""
     _, presented, offsets = lab.world().train.shown
     sizes = np.diff(offsets)
@@ -211,14 +212,14 @@ def _ranks_invert(lab: Lab) -> Measured:
         + np.count_nonzero(back != presented)
         + np.count_nonzero(again != presented)
     )
-    return Measured(
+    return Finding(
         f"In {len(sizes):,} queries the ranks add up to m(m+1)/2 and come back from their order; "
         f"{wrong} exceptions.",
         float(wrong),
     )
 
 
-def _longest_lists(lab: Lab) -> Measured:
+def _longest_lists(lab: Lab) -> Finding:
     """Agreement of the expected risk with the truth when the list is cut, with noise."""
     relevance, presented, offsets = lab.world().train.shown
     seen = presented <= CUT
@@ -227,7 +228,7 @@ def _longest_lists(lab: Lab) -> Measured:
         pi = np.where(seen, users.click_probability(relevance, presented), 0.0)
         expected = expected_risk(pi, examined(lab), lab.family().ranks, offsets)
         tau[label] = kendall_tau(expected, lab.family().true_risk)
-    return Measured(
+    return Finding(
         f"Nothing below rank {CUT} shown: Kendall's τ with the true risk is {tau['without']:.3f} "
         f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {lab.users.eps_minus:g}, instead of 1.",
         max(tau.values()),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ultr_core.claims import entry as links
-from ultr_core.claims.entry import Entry, Measured, not_checkable
+from ultr_core.claims.entry import Entry, not_checkable
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.risk import noise_share
@@ -22,118 +23,118 @@ PRODUCTION_SHARE = 0.01
 HALF_A_PERCENT = 0.005
 
 
-def _fifteen_percent(_: Lab) -> Measured:
+def _fifteen_percent(_: Lab) -> Finding:
     share = YAHOO_QUERIES[1] / YAHOO_QUERIES[0]
-    return Measured(
+    return Finding(
         f"{YAHOO_QUERIES[1]:,} of {YAHOO_QUERIES[0]:,} queries: {share:.2%}.",
         share,
-        target=VALIDATION_SHARE,
+        limit=VALIDATION_SHARE,
         tolerance=HALF_A_PERCENT,
         reason="Arithmetic on the data set's published sizes; the data are not at hand.",
     )
 
 
-def _candidates(lab: Lab) -> Measured:
+def _candidates(lab: Lab) -> Finding:
     yahoo = YAHOO_DOCUMENTS[0] / YAHOO_QUERIES[0]
     corpus = lab.world().train.corpus
     ours = corpus.n_documents / corpus.n_queries
-    return Measured(
+    return Finding(
         f"{yahoo:.1f} documents a query in Yahoo's training part, {ours:.1f} here.",
         ours / yahoo,
-        target=1.0,
+        limit=1.0,
         tolerance=0.05,
         reason="A property of the corpus in use; the built-in one is made so.",
     )
 
 
-def _production(lab: Lab) -> Measured:
+def _production(lab: Lab) -> Finding:
     queries = lab.world().train.corpus.n_queries
     used = len(lab.world().production.queries)
-    return Measured(
+    return Finding(
         f"Production is trained on the labels of {used} of {queries:,} queries, "
         f"{used / queries:.1%}.",
         used / queries,
-        target=PRODUCTION_SHARE,
+        limit=PRODUCTION_SHARE,
         tolerance=max(HALF_A_PERCENT, 1 / queries),
     )
 
 
-def _whole_lists(lab: Lab) -> Measured:
+def _whole_lists(lab: Lab) -> Finding:
     log = lab.logs().train
     drawn = np.repeat(log.draws, np.diff(log.query_offsets))
     wrong = int(np.count_nonzero(log.impressions != drawn))
-    return Measured(
+    return Finding(
         f"{log.query_draws:,} random draws of {log.query_offsets.size - 1:,} queries; {wrong} "
         "documents were left out of a list that was shown.",
         float(wrong),
     )
 
 
-def _power_law(lab: Lab) -> Measured:
+def _power_law(lab: Lab) -> Finding:
     ranks = np.arange(1, 101)
     worst = float(np.max(np.abs(lab.users.curve.at(ranks) - 1.0 / ranks)))
     tenth = float(lab.users.curve.at(10))
-    return Measured(
+    return Finding(
         f"Rank 10 is examined with probability {tenth:.0%}; p_r = 1/r to {worst:.1g}.",
         tenth,
-        target=0.1,
+        limit=0.1,
         tolerance=1e-12,
     )
 
 
-def _share(lab: Lab) -> Measured:
+def _share(lab: Lab) -> Finding:
     relevance, presented, _ = lab.world().train.shown
     share = lab.users.noise_share(relevance, presented)
-    return Measured(
+    return Finding(
         f"{share:.1%} of the clicks are expected on irrelevant documents.",
         share,
-        target=PRINTED_SHARE,
+        limit=PRINTED_SHARE,
         tolerance=HALF_A_PERCENT,
         reason="The built-in corpus is calibrated to this number, so that here it only says that "
         "the calibration works.",
     )
 
 
-def _shares_agree(_: Lab) -> Measured:
+def _shares_agree(_: Lab) -> Finding:
     odds = PAPER_NOISE_SHARE / (1 - PAPER_NOISE_SHARE) / PRINTED_WORST_NOISE
     share = noise_share(1.0, PRINTED_NOISE, odds)
-    return Measured(
+    return Finding(
         f"{PAPER_NOISE_SHARE:.1%} at ε₋ = {PRINTED_WORST_NOISE:g} means {odds:.2f} "
         "examined "
         f"irrelevant documents for each relevant one, hence {share:.1%} at ε₋ = "
         f"{PRINTED_NOISE:g}.",
         share,
-        target=PRINTED_SHARE,
+        limit=PRINTED_SHARE,
         tolerance=HALF_A_PERCENT,
     )
 
 
-def _validation_clicks(lab: Lab) -> Measured:
+def _validation_clicks(lab: Lab) -> Finding:
     train, held_out = lab.logs().train.total_clicks, lab.logs().validation.total_clicks
-    return Measured(
+    return Finding(
         f"{held_out:,} validation clicks for {train:,} training clicks, {held_out / train:.1%}.",
         held_out / train,
-        target=VALIDATION_SHARE,
+        limit=VALIDATION_SHARE,
         tolerance=0.01,
         reason="C is chosen by the unclipped weighted estimate, for naive by its own.",
     )
 
 
-def _draws(_: Lab) -> Measured:
+def _draws(_: Lab) -> Finding:
     draws = Settings().draws
-    return Measured(
+    return Finding(
         f"{draws} independent click logs by default.",
         float(draws),
-        target=5.0,
+        limit=5.0,
         reason="The paper averages five for its small data sets and does not say which those are; "
         "here every number is a mean over logs, with its interval.",
     )
 
 
-def _skyline(lab: Lab) -> Measured:
+def _skyline(lab: Lab) -> Finding:
     skyline = lab.world().baselines["skyline"].risk
     weighted = lab.trained(0, "propensity").test.risk
-    return Measured(
+    return Finding(
         f"Test risk {skyline:.2f} with all labels, {weighted:.2f} from "
         f"{lab.logs().train.total_clicks:,} weighted clicks.",
         weighted - skyline,

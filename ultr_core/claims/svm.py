@@ -6,8 +6,9 @@ import numpy as np
 
 from ultr_core.claims import entry as links
 from ultr_core.claims.common import examined
-from ultr_core.claims.entry import Entry, Measured, from_proof
+from ultr_core.claims.entry import Entry, from_proof
 from ultr_core.corpus.ranking import rank_documents
+from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.learners import objective_value
 from ultr_core.propensity import (
@@ -20,7 +21,7 @@ from ultr_core.risk import estimate_risks, kendall_tau, true_risk
 from ultr_core.users import PositionModel, PowerLaw, simulate_counts
 
 
-def _weighted_bound(lab: Lab) -> Measured:
+def _weighted_bound(lab: Lab) -> Finding:
     """(Objective - 1/2 w.w) / C against (1/n) sum (rank - 1) / q, for the trained ranker."""
     corpus, log = lab.world().train.corpus, lab.logs().train
     weights = ips_weights(log, lab.users.curve)
@@ -30,7 +31,7 @@ def _weighted_bound(lab: Lab) -> Measured:
     hinge = (objective - float(w @ w) / 2) / cost
     ranks = rank_documents(corpus.features @ w, corpus.query_offsets)
     left = float(weights.values @ (ranks - 1.0)) / weights.clicks
-    return Measured(
+    return Finding(
         f"The trained ranker's loss term is {hinge:.2f}; its weighted mean rank minus one is "
         f"{left:.2f}.",
         hinge - left,
@@ -38,7 +39,7 @@ def _weighted_bound(lab: Lab) -> Measured:
     )
 
 
-def _twice_the_weight(lab: Lab) -> Measured:
+def _twice_the_weight(lab: Lab) -> Finding:
     """A click with q = 1/2 against the click duplicated, n kept, in the objective."""
     corpus, log = lab.world().train.corpus, lab.logs().train
     naive = naive_weights(log)
@@ -49,14 +50,14 @@ def _twice_the_weight(lab: Lab) -> Measured:
         objective_value(corpus, weights, trained.cost, trained.coefficients)
         for weights in (halved, doubled)
     )
-    return Measured(
+    return Finding(
         f"Objective {one:.6g} with q = 1/2 and {other:.6g} with every click twice.",
         one - other,
         tolerance=1e-9 * abs(other),
     )
 
 
-def _no_bias_no_difference(lab: Lab) -> Measured:
+def _no_bias_no_difference(lab: Lab) -> Finding:
     """Weights and effective sample size at eta = 0."""
     flat = PositionModel(PowerLaw(0.0), lab.users.eps_plus, lab.users.eps_minus)
     relevance, presented, offsets = lab.world().train.shown
@@ -67,14 +68,14 @@ def _no_bias_no_difference(lab: Lab) -> Measured:
     naive, weighted = naive_weights(log), ips_weights(log, flat.curve)
     worst = float(np.max(np.abs(naive.values - weighted.values)))
     size = click_weight_diagnostics(log, flat.curve.at(log.rank)).effective_sample_size
-    return Measured(
+    return Finding(
         f"At η = 0, and η′ = 0, weighted and naive weights differ by {worst:g}, and {size:,.0f} "
         f"effective clicks are all of {log.total_clicks:,}.",
         worst + abs(size - log.total_clicks),
     )
 
 
-def _clip_ends(lab: Lab) -> Measured:
+def _clip_ends(lab: Lab) -> Finding:
     log, curve = lab.logs().train, lab.users.curve
     plain, naive = ips_weights(log, curve), naive_weights(log)
     unclipped, full = ips_weights(log, curve, clip=0.0), ips_weights(log, curve, clip=1.0)
@@ -82,10 +83,13 @@ def _clip_ends(lab: Lab) -> Measured:
         float(np.max(np.abs(plain.values - unclipped.values))),
         float(np.max(np.abs(naive.values - full.values))),
     )
-    return Measured(f"τ = 0 gives the weighted and τ = 1 the naive weights, to {worst:g}.", worst)
+    return Finding(
+        f"τ = 0 gives the weighted and τ = 1 the naive weights, to {worst:g}.",
+        worst,
+    )
 
 
-def _self_normalised(lab: Lab) -> Measured:
+def _self_normalised(lab: Lab) -> Finding:
     """SNIPS without noise: its order of rankers, and its limit R / mean relevant documents."""
     relevance, presented, offsets = lab.world().train.shown
     clean = PositionModel(lab.users.curve)
@@ -101,7 +105,7 @@ def _self_normalised(lab: Lab) -> Measured:
     )
     normalised = estimates / total
     tau = kendall_tau(normalised, estimates)
-    return Measured(
+    return Finding(
         f"At ε₋ = 0: self-normalised {normalised[best]:.3f}, limit {limit:.3f}; Kendall's τ of its "
         f"order of rankers with the plain one {tau:g}.",
         tau,

@@ -8,12 +8,13 @@ import textwrap
 from ultr_core.commands.own_files import (
     add_columns_option,
     add_own_corpus_option,
+    finding_line,
     own_columns,
     own_corpus,
     own_part,
     share_line,
 )
-from ultr_core.commands.remedies import option_of, with_option
+from ultr_core.commands.remedies import option_of
 from ultr_core.commands.shared import OK, add_json_option, print_json
 from ultr_core.files import read_log
 from ultr_core.inspection import (
@@ -25,7 +26,7 @@ from ultr_core.inspection import (
 from ultr_core.settings import PARAMETERS
 
 _NOTES = (
-    "Exit code 0 with counts and verdicts (good, look, stop), or 2 with the sentence that says "
+    "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with the sentence that says "
     "what is wrong and where. --json prints {files: [...]}; each has kind, name, format, verdict, "
     "sentence, counts and findings, and each finding has key, label, value, verdict and words."
 )
@@ -84,12 +85,5 @@ def _told(inspection: Inspection) -> str:
     form = f" ({inspection.format})" if inspection.format else ""
     lines = [f"{inspection.name}: {inspection.kind}{form}. {inspection.sentence}"]
     for finding in inspection.findings:
-        lines.append(
-            textwrap.fill(
-                f"{finding.label}: {with_option(finding.words)}",
-                width=100,
-                initial_indent=f"  {finding.verdict:5}",
-                subsequent_indent=" " * 9,
-            )
-        )
+        lines.append(textwrap.fill(finding_line(finding), width=100, subsequent_indent=" " * 12))
     return "\n".join(lines)

@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from ultr_core.claims import CLAIMS, SECTIONS, VERDICTS, Entry, LedgerLine, headline, measure
+from ultr_core.claims import CLAIMS, SECTIONS, Entry, LedgerLine, headline, measure
 from ultr_core.claims.ledger import content
 from ultr_core.commands.shared import (
     OK,
@@ -16,6 +16,7 @@ from ultr_core.commands.shared import (
     print_notes,
     progress_line,
 )
+from ultr_core.findings import OUTCOMES
 from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
@@ -34,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--verdict",
-        choices=VERDICTS,
+        choices=OUTCOMES,
         help="print only the claims with this verdict; all are measured nevertheless",
     )
 
@@ -54,30 +55,30 @@ def run(options: argparse.Namespace) -> int:
     lines = measure(lab, entries, progress)
     if tell is not None:
         tell("")
-    shown = [line for line in lines if options.verdict in (None, line.verdict)]
+    shown = [line for line in lines if options.verdict in (None, line.outcome)]
     if options.json:
         found = content(lines, lab.world().counts())
         claims = [line.as_dict() for line in shown]
         print_json({"settings": settings.as_dict(), **found, "claims": claims})
     else:
         _print_table(shown)
-        print(headline([line.verdict for line in lines]))
+        print(headline([line.outcome for line in lines]))
     return OK
 
 
 def _print_table(lines: Sequence[LedgerLine]) -> None:
     section = None
     for line in lines:
-        entry, found = line.entry, line.measured
+        entry, found = line.entry, line.finding
         if entry.section != section:
             section = entry.section
             print(SECTIONS[section])
         origin = "" if entry.ours else f" ({entry.where})"
-        print(f"  {line.verdict:14} {entry.key}: {entry.claim}{origin}")
+        print(f"  {line.outcome:14} {entry.key}: {entry.claim}{origin}")
         parts = (
             f"Check: {entry.check}",
-            f"Found: {found.shown}",
-            "" if found.verdict == "not checkable" else found.reason,
+            f"Found: {line.shown}",
+            found.reason if line.decided else "",
             f"Page: {entry.link}",
         )
         for part in filter(None, parts):

@@ -13,6 +13,7 @@ from ultr_core.commands.own_files import (
     add_own_corpus_option,
     add_propensity_options,
     check_own_options,
+    finding_line,
     number_option,
     own_checks,
     own_corpus,
@@ -157,4 +158,4 @@ def _print(result: Evaluation, against: RankerDifference, checks: Inspection) ->
     print(against.sentence)
     print()
     for finding in checks.findings:
-        print(f"  {finding.verdict:5}{finding.label}: {finding.words}")
+        print(finding_line(finding))

@@ -11,6 +11,7 @@ from ultr_core.commands.own_files import (
     add_propensity_options,
     check_own_options,
     cost_option,
+    finding_line,
     number_option,
     own_checks,
     own_corpus,
@@ -214,4 +215,4 @@ def _print(fit: OwnFit, checks: Inspection) -> None:
     print(fit.sentence)
     print()
     for finding in checks.findings:
-        print(f"  {finding.verdict:5}{finding.label}: {finding.words}")
+        print(finding_line(finding))

@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ultr_core.commands.remedies import option_of
+from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.commands.shared import print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
 from ultr_core.files import load_corpus, load_directory, parse_columns, read_curve_values, read_log
 from ultr_core.files.disk import output_path
+from ultr_core.findings import Finding
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
@@ -187,9 +188,14 @@ def own_checks(
     The latter go to standard error as well, where the reader of the log has not told them already.
     """
     together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
-    looks = [finding for finding in inspect_log(log).findings if finding.verdict != "good"]
-    print_notes(finding.words for finding in looks if finding.key not in _TOLD_BY_READER)
-    return replace(together, findings=(*together.findings, *looks))
+    warnings = inspect_log(log).warnings
+    print_notes(finding.sentence for finding in warnings if finding.key not in _TOLD_BY_READER)
+    return replace(together, findings=(*together.findings, *warnings))
+
+
+def finding_line(finding: Finding) -> str:
+    """A check of a file as a line of a command's output."""
+    return f"  {finding.severity:8}{finding.title}: {with_option(finding.sentence)}"
 
 
 def share_line(what: str) -> Callable[[float], object] | None:

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     notices = world_notices(world, settings)
     print_notes(notices)
     checks = lab.checks()
-    passed = all(check.acceptable for check in checks)
+    passed = not any(check.finding.fails for check in checks)
     if options.json:
         print_json(
             {
@@ -137,7 +137,7 @@ def _print_walk(title: str, walk: Walk) -> None:
 def _verdict(line: Line) -> str:
     if not line.relation:
         return "starts"
-    return "holds" if line.holds else f"FAILS by {line.error}"
+    return "holds" if line.holds else f"fails by {line.error}"
 
 
 def _values(line: Line) -> str:
@@ -160,11 +160,11 @@ def _decimal(value: Fraction) -> str:
 
 def _print_table(checks: Sequence[Check]) -> None:
     for check in checks:
-        print(f"{check.status:28} {check.name:26} section {check.proof.section}")
+        print(f"{check.finding.status:28} {check.name:26} section {check.proof.section}")
         print(f"    {check.proof.title}.")
         print(f"    {check.comparison}. {check.finding.sentence}")
-        if not check.holds:
+        if not check.finding.holds:
             print(f"    Fails when {check.proof.fails_when}")
-    failed = [check.name for check in checks if not check.acceptable]
+    failed = [check.name for check in checks if check.finding.fails]
     print()
     print(f"Failed: {', '.join(failed)}." if failed else "Every check that should hold holds.")

@@ -233,4 +233,4 @@ def _arguments(options: argparse.Namespace) -> list[str]:
 def _print_result(result: StudyResult) -> None:
     print(f"{result.plan.study.title}: {read_study(result)}")
     for claim in judge(result):
-        print(f"  {claim.verdict:22} {claim.statement} {claim.numbers}")
+        print(f"  {claim.finding.outcome:14} {claim.rule.statement} {claim.finding.sentence}")

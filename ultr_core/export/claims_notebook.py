@@ -18,7 +18,7 @@ def claims_cells(values: Mapping[str, Any]) -> list[Cell]:
     verdict = VERDICT.options[values.get(VERDICT.key, ALL)]
     wanted = [
         *([f"line.entry.section == {section!r}"] if section != ALL else []),
-        *([f"line.verdict == {verdict!r}"] if verdict != VERDICT.options[ALL] else []),
+        *([f"line.outcome == {verdict!r}"] if verdict != VERDICT.options[ALL] else []),
     ]
     title = "All sections" if section == ALL else f"Section {SECTIONS[section]}"
     return [
@@ -35,7 +35,7 @@ def claims_cells(values: Mapping[str, Any]) -> list[Cell]:
             from ultr_core.claims import headline, measure
 
             lines = measure(lab)
-            print(headline(line.verdict for line in lines))
+            print(headline(line.outcome for line in lines))
             """
         ),
         words(f"## {title}"),
@@ -43,8 +43,8 @@ def claims_cells(values: Mapping[str, Any]) -> list[Cell]:
             f"""
             for line in lines:
                 if {" and ".join(wanted) or "True"}:
-                    print(f"{{line.verdict}}: {{line.entry.claim}}")
-                    print(f"   {{line.measured.shown}}")
+                    print(f"{{line.outcome}}: {{line.entry.claim}}")
+                    print(f"   {{line.shown}}")
             """
         ),
         words("## How each was checked"),

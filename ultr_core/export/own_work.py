@@ -137,7 +137,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             corpus = load_corpus({work.corpus!r})
             found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
             for finding in found.findings:
-                print(finding.verdict, "-", finding.words)
+                print(finding.severity, "-", finding.sentence)
             """
         )
     if work.log is not None:
@@ -149,7 +149,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
 
             log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
             for finding in inspect_log(log).findings:
-                print(finding.verdict, "-", finding.words)
+                print(finding.severity, "-", finding.sentence)
             """
         )
         if "propensities" in work.steps:
@@ -180,7 +180,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
                 joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
             )
             for finding in found.findings:
-                print(finding.verdict, "-", finding.words)
+                print(finding.severity, "-", finding.sentence)
             write_ranker(fit.ranker, {TRAINED_RANKER!r})
             """
         )
@@ -193,7 +193,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             from ultr_core.own_data.comparison import compare_with_shown
 
             for finding in inspect_together(joined, corpus, curve).findings:
-                print(finding.verdict, "-", finding.words)
+                print(finding.severity, "-", finding.sentence)
             name = {work.judged or TRAINED_HERE!r}
             found = evaluate_ranker(
                 corpus, joined.clicks, scores, curve, clip={work.judging_clip},

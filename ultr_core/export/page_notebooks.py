@@ -89,11 +89,12 @@ def _lab(state: PageState) -> list[Cell]:
         code(
             """
             checks = lab.checks()
-            good = sum(check.holds for check in checks)
+            good = sum(check.finding.holds for check in checks)
             print(f"{good} of {len(checks)} proof checks hold")
             for check in checks:
-                if not check.holds:
-                    print(f"{check.status}: {check.proof.title}. {check.finding.sentence}")
+                if not check.finding.holds:
+                    found = check.finding
+                    print(f"{found.status}: {check.proof.title}. {found.sentence}")
             """
         ),
     ]
@@ -124,7 +125,7 @@ def _study(state: PageState, name: str) -> list[Cell]:
         code(
             """
             for claim in judge(result):
-                print(f"{claim.verdict}: {claim.statement}")
+                print(f"{claim.finding.outcome}: {claim.rule.statement}")
             """
         ),
     ]

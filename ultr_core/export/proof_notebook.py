@@ -71,7 +71,7 @@ def proof_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell]:
             walk = proof.derive(Ways(world, draw_users(world, users={users}, seed=settings.seed)))
             print(proof.statement)
             for number, line in enumerate(walk.lines, start=1):
-                verdict = "holds" if line.holds else f"FAILS by {{line.error}}"
+                verdict = "holds" if line.holds else f"fails by {{line.error}}"
                 print(f"{{number}}. {{line.words}}")
                 print(f"   value {{line.value.closed}}, {{verdict}}")
                 seen = line.value.estimate

@@ -9,29 +9,25 @@ from html import escape
 from ultr_core.export.study_files import study_svg, versions
 from ultr_core.figures.study import study_figure
 from ultr_core.figures.study_curves import cut_words
-from ultr_core.studies import (
-    FAILS,
-    HOLDS,
-    LOSSES,
-    OPEN,
-    STUDY_METHODS,
-    Claim,
-    StudyResult,
-    judge,
-    read_study,
-)
+from ultr_core.findings import Finding, Outcome
+from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
 from ultr_core.words import counted, part_of
 
-_MARKS: Mapping[str, str] = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
-_CLASSES: Mapping[str, str] = {HOLDS: "holds", FAILS: "fails", OPEN: "open"}
+_MARKS: Mapping[Outcome, str] = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "open": "?",
+    "not checkable": "–",
+}
 
 _STYLE = """
 body{font:17px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;
 color:#1b1f24;background:#fff}
 figure{margin:1rem 0;overflow-x:auto}svg{max-width:100%;height:auto}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;
-padding:.45rem .6rem;border-bottom:1px solid #d3d8de}.holds{color:#00664b}.fails{color:#a63d00}
-.open{color:#565f69}td.verdict{white-space:nowrap;font-weight:600}
+padding:.45rem .6rem;border-bottom:1px solid #d3d8de}
+.verdict{color:#565f69;white-space:nowrap;font-weight:600}
+.holds{color:#00664b}.does-not-hold{color:#a63d00}
 .wide{overflow-x:auto}code{background:#eef0f3;padding:.1rem .3rem;overflow-wrap:anywhere}
 """
 
@@ -119,15 +115,18 @@ def _loss_sentence(result: StudyResult) -> str:
 def _claims_table(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    rows = "\n".join(
-        f'<tr><td class="verdict {_CLASSES[claim.verdict]}">{_MARKS[claim.verdict]} '
-        f"{claim.verdict}</td><td>{escape(claim.statement)} (Section {claim.section})<br>"
-        f"<small>Test: {escape(claim.test)}<br>{escape(claim.numbers)}</small></td></tr>"
-        for claim in claims
-    )
+    rows = "\n".join(_claim_row(claim.rule, claim.finding) for claim in claims)
     return (
         '<div class="wide"><table><thead><tr><th>Verdict</th><th>Claim, test and numbers</th></tr>'
         f"</thead><tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _claim_row(rule: Rule, found: Finding) -> str:
+    return (
+        f'<tr><td class="verdict {found.outcome.replace(" ", "-")}">{_MARKS[found.outcome]} '
+        f"{found.outcome}</td><td>{escape(rule.statement)} (Section {rule.section})<br>"
+        f"<small>Test: {escape(rule.test)}<br>{escape(found.sentence)}</small></td></tr>"
     )
 
 

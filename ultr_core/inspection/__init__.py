@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.inspection.findings import VERDICTS, Finding, Inspection, Verdict
+    from ultr_core.inspection.findings import Inspection
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
     from ultr_core.inspection.of_curve import inspect_curve
@@ -30,14 +30,11 @@ else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
-    "VERDICTS",
-    "Finding",
     "Inspection",
     "JoinedLog",
     "NdcgOverTies",
     "Overlap",
     "Unshown",
-    "Verdict",
     "expected_ranks",
     "heaviest_share",
     "inspect_corpus",

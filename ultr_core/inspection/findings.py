@@ -1,4 +1,4 @@
-"""What a check found: a number, a verdict and a sentence."""
+"""The findings about one thing that a reader brought."""
 
 from __future__ import annotations
 
@@ -6,37 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Verdict = Literal["good", "look", "stop"]
+from ultr_core.findings import SEVERITIES, Finding, Severity
+
 Kind = Literal["corpus", "log", "curve", "ranker", "scores", "groups", "training", "together"]
-
-VERDICTS: tuple[Verdict, ...] = ("good", "look", "stop")
-"""From best to worst: go on; look at this first; nothing sound can be made from it as it is."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One check.
-
-    key: stable name, for JSON. label: what was looked at, in a few words.
-    value: the number that was found, None where there is none to give.
-    verdict: "good", "look" or "stop". words: one sentence that says what the number means.
-    """
-
-    key: str
-    label: str
-    value: float | int | str | None
-    verdict: Verdict
-    words: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The finding as plain values."""
-        return {
-            "key": self.key,
-            "label": self.label,
-            "value": self.value,
-            "verdict": self.verdict,
-            "words": self.words,
-        }
 
 
 @dataclass(frozen=True)
@@ -54,9 +26,15 @@ class Inspection:
     counts: Mapping[str, int | float] = field(default_factory=dict)
 
     @property
-    def verdict(self) -> Verdict:
-        """The worst verdict of all findings."""
-        return max((f.verdict for f in self.findings), key=VERDICTS.index, default="good")
+    def severity(self) -> Severity:
+        """The worst of all findings."""
+        found = (finding.severity or "good" for finding in self.findings)
+        return max(found, key=SEVERITIES.index, default="good")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that are not good."""
+        return tuple(finding for finding in self.findings if finding.severity != "good")
 
     def finding(self, key: str) -> Finding:
         """The finding of that key; raises KeyError where this check was not made."""
@@ -68,13 +46,11 @@ class Inspection:
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        looks = [f.label for f in self.findings if f.verdict == "look"]
-        stops = [f.label for f in self.findings if f.verdict == "stop"]
-        if stops:
-            return f"Repair first: {_listed(stops)}."
-        if looks:
-            return f"Usable; look at this first: {_listed(looks)}."
-        return "Nothing stands against using it."
+        if self.severity == "good":
+            return "Nothing stands against using it."
+        worst = [finding.title for finding in self.findings if finding.severity == self.severity]
+        first = "Repair first" if self.severity == "stop" else "Usable, but read this first"
+        return f"{first}: {_listed(worst)}."
 
     def as_dict(self) -> dict[str, Any]:
         """The inspection as plain values, as the command line prints it with ``--json``."""
@@ -82,10 +58,19 @@ class Inspection:
             "kind": self.kind,
             "name": self.name,
             "format": self.format,
-            "verdict": self.verdict,
+            "verdict": self.severity,
             "sentence": self.sentence,
             "counts": dict(self.counts),
-            "findings": [finding.as_dict() for finding in self.findings],
+            "findings": [
+                {
+                    "key": finding.key,
+                    "label": finding.title,
+                    "value": finding.value,
+                    "verdict": finding.severity,
+                    "words": finding.sentence,
+                }
+                for finding in self.findings
+            ],
         }
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_relevance_threshold
 from ultr_core.corpus.ranking import query_of_document, query_sums
 from ultr_core.errors import InputError, Remark, about, quoted
-from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.findings import Finding, Severity
+from ultr_core.inspection.findings import Inspection
 from ultr_core.words import counted, part_of
 
 LARGE_VALUE = 1e6
@@ -56,7 +57,7 @@ def inspect_corpus(
         _document_ids(corpus),
     ]
     findings += [
-        Finding("notice", "Note of the reader", None, "look", text)
+        Finding.of_file("notice", "Note of the reader", None, "warning", text)
         for text in (*corpus.notices, *notices)
     ]
     counts = {
@@ -70,7 +71,7 @@ def inspect_corpus(
 
 def _candidates(corpus: Corpus) -> Finding:
     sizes = corpus.sizes
-    return Finding(
+    return Finding.of_file(
         "candidates",
         "Queries and candidates",
         corpus.n_documents,
@@ -83,12 +84,12 @@ def _candidates(corpus: Corpus) -> Finding:
 
 def _single(corpus: Corpus) -> Finding:
     single = int(np.count_nonzero(corpus.sizes == 1))
-    verdict: Verdict = "stop" if single == corpus.n_queries else "look" if single else "good"
-    return Finding(
+    severity: Severity = "stop" if single == corpus.n_queries else "warning" if single else "good"
+    return Finding.of_file(
         "single_candidates",
         "Queries with one candidate",
         single,
-        verdict,
+        severity,
         f"{part_of(single, corpus.n_queries, 'query', 'queries')} one candidate only"
         + (f"; there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."),
     )
@@ -101,14 +102,16 @@ def _grades(corpus: Corpus, wanted: int) -> list[Finding]:
         threshold, notice = propose_relevance_threshold((corpus,), wanted)
     except InputError as error:
         return [
-            Finding("grades", "Grades", corpus.max_grade, "stop", str(error)),
+            Finding.of_file("grades", "Grades", corpus.max_grade, "stop", str(error)),
             _without_relevant(corpus, 1),
         ]
     words = f"{told}. Relevant is grade {threshold} or more."
     if notice is not None:
         words = Remark(f"{told}. {notice}", about(notice))
     return [
-        Finding("grades", "Grades", corpus.max_grade, "look" if notice else "good", words),
+        Finding.of_file(
+            "grades", "Grades", corpus.max_grade, "warning" if notice else "good", words
+        ),
         _without_relevant(corpus, threshold),
         _no_pairs(corpus),
     ]
@@ -119,12 +122,12 @@ def _without_relevant(corpus: Corpus, threshold: int) -> Finding:
     without = int(np.count_nonzero(relevant == 0))
     share = without / corpus.n_queries
     of_all = f"{without:,} of {counted(corpus.n_queries, 'query', 'queries')}"
-    verdict: Verdict = "stop" if share == 1 else "look" if share > _MANY else "good"
-    return Finding(
+    severity: Severity = "stop" if share == 1 else "warning" if share > _MANY else "good"
+    return Finding.of_file(
         "queries_without_relevant",
         "Queries without a relevant document",
         without,
-        verdict,
+        severity,
         f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document of grade "
         f"{threshold} or more. Such queries count 0 in the risk; NDCG leaves out those with no "
         "grade above 0.",
@@ -140,12 +143,14 @@ def _no_pairs(corpus: Corpus) -> Finding:
             "No query has two documents with different grades, so grades give no preference pair "
             "and no ranker."
         )
-        return Finding("no_pairs", "Queries without a preference pair", without, "stop", words)
-    return Finding(
+        return Finding.of_file(
+            "no_pairs", "Queries without a preference pair", without, "stop", words
+        )
+    return Finding.of_file(
         "no_pairs",
         "Queries without a preference pair",
         without,
-        "look" if without > _MANY * corpus.n_queries else "good",
+        "warning" if without > _MANY * corpus.n_queries else "good",
         f"{part_of(without, corpus.n_queries, 'query', 'queries')} documents of one grade only and "
         f"{'gives' if without == 1 else 'give'} no preference pair; the others are used.",
     )
@@ -157,7 +162,7 @@ def _features(corpus: Corpus) -> list[Finding]:
     n = corpus.n_features
     found = int(np.count_nonzero(constant))
     which = _some_ids(corpus.feature_ids[constant])
-    verdict: Verdict = "stop" if found == n else "look" if found else "good"
+    severity: Severity = "stop" if found == n else "warning" if found else "good"
     largest = np.maximum(np.abs(low), np.abs(high))
     usual = float(np.median(largest[largest > 0])) if (largest > 0).any() else 0.0
     top = int(np.argmax(largest))
@@ -165,19 +170,19 @@ def _features(corpus: Corpus) -> list[Finding]:
     uneven = reach > max(LARGE_VALUE, UNEVEN_SCALE * usual)
     words = f"The largest value is {reach:g}, in feature {corpus.feature_ids[top]}"
     return [
-        Finding(
+        Finding.of_file(
             "constant_features",
             "Constant features",
             found,
-            verdict,
+            severity,
             f"{part_of(found, n, 'feature')} the same value in every document{which}"
             + (f" and {'says' if found == 1 else 'say'} nothing." if found else "."),
         ),
-        Finding(
+        Finding.of_file(
             "largest_value",
             "Largest feature value",
             reach,
-            "look" if uneven or reach > LARGE_VALUE else "good",
+            "warning" if uneven or reach > LARGE_VALUE else "good",
             words
             + (
                 f", and most features stay below {usual:g}; bring all to about the same range, "
@@ -215,11 +220,11 @@ def _repeats(corpus: Corpus) -> list[Finding]:
     repeated = int(np.count_nonzero(same))
     empty = int(np.count_nonzero(_is_empty(corpus.features)))
     return [
-        Finding(
+        Finding.of_file(
             "duplicates",
             "Repeated documents",
             repeated,
-            "look" if repeated else "good",
+            "warning" if repeated else "good",
             f"{counted(repeated, 'document has', 'documents have')} the very features of another "
             "candidate of the same query"
             + (
@@ -228,11 +233,11 @@ def _repeats(corpus: Corpus) -> list[Finding]:
                 else "."
             ),
         ),
-        Finding(
+        Finding.of_file(
             "empty_documents",
             "Documents without a feature",
             empty,
-            "stop" if empty == corpus.n_documents else "look" if empty else "good",
+            "stop" if empty == corpus.n_documents else "warning" if empty else "good",
             f"{part_of(empty, corpus.n_documents, 'document')} the value 0 in every feature.",
         ),
     ]
@@ -272,8 +277,8 @@ def _is_empty(features: FeatureMatrix) -> NDArray[np.bool_]:
 def _document_ids(corpus: Corpus) -> Finding:
     key, label = "document_ids", "Document ids"
     if corpus.document_ids is None:
-        return Finding(
-            key, label, 0, "look",
+        return Finding.of_file(
+            key, label, 0, "warning",
             "There are no document ids (comments such as # docid = X), so a click log must call "
             "the candidates of each query 1, 2, ... in the order of the file.",
         )  # fmt: skip
@@ -281,12 +286,12 @@ def _document_ids(corpus: Corpus) -> Finding:
     different = len(set(zip(query, corpus.document_ids, strict=True)))
     repeated = corpus.n_documents - different
     if repeated:
-        return Finding(
-            key, label, repeated, "look",
+        return Finding.of_file(
+            key, label, repeated, "warning",
             f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
             "the same query; clicks on it count for the first.",
         )  # fmt: skip
-    return Finding(
+    return Finding.of_file(
         key, label, different, "good",
         f"Every document has an id, such as {quoted(corpus.document_ids[0])}, once in its query.",
     )  # fmt: skip

@@ -25,7 +25,8 @@ from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
-from ultr_core.inspection.findings import Finding, Inspection, Kind
+from ultr_core.findings import Finding
+from ultr_core.inspection.findings import Inspection, Kind
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
 from ultr_core.inspection.of_curve import inspect_curve
 from ultr_core.inspection.of_log import inspect_log
@@ -199,7 +200,7 @@ def _groups(given: _Given) -> Inspection:
         corpus = load_corpus(beside, groups=given.source.path)
         has = counted(corpus.n_documents, "row")
         words = f"{words} {named(beside.name)} beside it has {has}: they fit."
-    finding = Finding("group_sizes", "Group sizes", number, "good", words)
+    finding = Finding.of_file("group_sizes", "Group sizes", number, "good", words)
     counts = {"queries": number, "documents": rows}
     return Inspection("groups", given.name, "one number a line", (finding,), counts)
 
@@ -207,7 +208,7 @@ def _groups(given: _Given) -> Inspection:
 def _training(given: _Given) -> Inspection:
     corpus, weights = parse_proprank(given.data(), given.name)
     weighted = int((weights.values > 0).sum())
-    finding = Finding(
+    finding = Finding.of_file(
         "weights", "Weights", weighted, "good",
         f"{counted(weighted, 'document has', 'documents have')} a weight, in a corpus of "
         f"{counted(corpus.n_queries, 'query', 'queries')}; together "
@@ -218,7 +219,10 @@ def _training(given: _Given) -> Inspection:
         "documents": corpus.n_documents,
         "features": corpus.n_features,
     }
-    notes = (Finding("notice", "Note of the reader", None, "look", text) for text in corpus.notices)
+    notes = (
+        Finding.of_file("notice", "Note of the reader", None, "warning", text)
+        for text in corpus.notices
+    )
     findings = (finding, *notes)
     return Inspection("training", given.name, "svm_proprank training file", findings, counts)
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.files.log_rows import CLICK_WITHOUT_POSITION
-from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.findings import Finding, Severity
+from ultr_core.inspection.findings import Inspection
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
 from ultr_core.words import counted, part_of
@@ -49,8 +50,8 @@ def own_curve(log: PresentationLog) -> list[float]:
             "The log has no column of propensities; give a curve or an assumed bias.",
             "propensities",
         )
-    if found.verdict != "good":
-        raise InputError(f"The log's own propensities cannot be used: {found.words}")
+    if found.severity != "good":
+        raise InputError(f"The log's own propensities cannot be used: {found.sentence}")
     assert log.propensity is not None
     CURVE_RANKS.require(int(log.positions[-1]), "The curve in the log, down to its last position,")
     low, _ = _by_position(log, np.isfinite(log.propensity))
@@ -63,27 +64,27 @@ def own_curve(log: PresentationLog) -> list[float]:
 def _columns(log: PresentationLog) -> Finding:
     told = ", ".join(f"{meaning} from {column}" for meaning, column in log.columns.items())
     if "query" not in log.columns:
-        return Finding(
-            "columns", "Columns", len(log.columns), "look",
+        return Finding.of_file(
+            "columns", "Columns", len(log.columns), "warning",
             f"Read {told}. There is no column query, so all rows are one query and cannot be "
             "matched with a corpus; clicks by position can still be read.",
         )  # fmt: skip
-    return Finding("columns", "Columns", len(log.columns), "good", f"Read {told}.")
+    return Finding.of_file("columns", "Columns", len(log.columns), "good", f"Read {told}.")
 
 
 def _left_out(log: PresentationLog) -> Finding:
     others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
     rows = sum(fault.rows for fault in others)
     noun = "row" if log.format == "Parquet" else "line"
-    verdict: Verdict = "good"
+    severity: Severity = "good"
     if rows:
-        verdict = "stop" if rows > _MANY_LOST * (rows + log.query.size) else "look"
+        severity = "stop" if rows > _MANY_LOST * (rows + log.query.size) else "warning"
     told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
-    return Finding(
+    return Finding.of_file(
         "rows_left_out",
         "Rows that cannot be used",
         rows,
-        verdict,
+        severity,
         f"{part_of(rows, rows + log.query.size, 'row', does='is', do='are')} left out: {told}."
         if rows
         else f"All {log.query.size:,} rows with a position can be used."
@@ -95,11 +96,11 @@ def _left_out(log: PresentationLog) -> Finding:
 def _without_position(log: PresentationLog) -> Finding:
     clicks = sum(f.clicks for f in log.faults if f.kind == CLICK_WITHOUT_POSITION)
     words = f"{counted(clicks, 'click')} without a position"
-    return Finding(
+    return Finding.of_file(
         "clicks_without_position",
         "Clicks on something that was never shown",
         clicks,
-        "look" if clicks else "good",
+        "warning" if clicks else "good",
         f"{words}; {'it is' if clicks == 1 else 'they are'} left out of every estimate."
         if clicks
         else "Every click has a position.",
@@ -110,25 +111,25 @@ def _positions(log: PresentationLog) -> Finding:
     key, label, top = "positions", "What position means", int(log.positions[0])
     last = int(log.positions[-1])
     if log.first_position == 0:
-        return Finding(
-            key, label, 0, "look",
+        return Finding.of_file(
+            key, label, 0, "warning",
             f"Positions start at 0 in this log, so 1 was added: they are ranks 1 to {last:,} here, "
             "and rank 1, position 0 of the log, is the reference. Propensities are matched with "
             "ranks.",
         )  # fmt: skip
     if top > 1:
-        return Finding(
-            key, label, top, "look",
+        return Finding.of_file(
+            key, label, top, "warning",
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
             f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if the "
             f"first place is meant, subtract {top - 1:,}.",
         )  # fmt: skip
     if log.positions.size == 1:
-        return Finding(
-            key, label, 1, "look",
+        return Finding.of_file(
+            key, label, 1, "warning",
             "Only position 1 occurs, so nothing can be said about how examination falls.",
         )  # fmt: skip
-    return Finding(
+    return Finding.of_file(
         key, label, 1, "good",
         f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference.",
     )  # fmt: skip
@@ -138,11 +139,11 @@ def _gaps(log: PresentationLog) -> Iterator[Finding]:
     missing = int(log.positions[-1] - log.positions[0]) + 1 - log.positions.size
     if missing:
         after = int(np.argmax(np.diff(log.positions) > 1))
-        yield Finding(
+        yield Finding.of_file(
             "position_gaps",
             "Positions that never occur",
             missing,
-            "look",
+            "warning",
             f"{counted(missing, 'position')} between the first and the last never "
             f"{'occurs' if missing == 1 else 'occur'}, the first of them "
             f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
@@ -152,7 +153,7 @@ def _gaps(log: PresentationLog) -> Iterator[Finding]:
 
 def _clicks(log: PresentationLog) -> Finding:
     clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
-    verdict: Verdict = "stop" if clicks == 0 else "look" if clicks < FEW_CLICKS else "good"
+    severity: Severity = "stop" if clicks == 0 else "warning" if clicks < FEW_CLICKS else "good"
     words = f"{counted(clicks, 'click')} in {counted(shown, 'impression')}"
     if clicks == 0:
         words += "; nothing can be learned or estimated without a click."
@@ -160,16 +161,16 @@ def _clicks(log: PresentationLog) -> Finding:
         words += f"; with fewer than {FEW_CLICKS}, read the interval of every estimate first."
     else:
         words += f", a rate of {clicks / shown:.2%}."
-    return Finding("clicks", "Clicks", clicks, verdict, words)
+    return Finding.of_file("clicks", "Clicks", clicks, severity, words)
 
 
 def _only_clicks(log: PresentationLog) -> Iterator[Finding]:
     if log.clicks_only:
-        yield Finding(
+        yield Finding.of_file(
             "only_clicks",
             "Rows that were not clicked",
             0,
-            "look",
+            "warning",
             "Every row was clicked, so the log holds clicks and not what was shown. Training "
             "works; estimated risks are for clicked presentations only, and examination cannot "
             "be estimated.",
@@ -180,11 +181,11 @@ def _repeats(log: PresentationLog) -> Iterator[Finding]:
     if log.page is None:
         return
     pages = log.pages_with_repeats
-    yield Finding(
+    yield Finding.of_file(
         "repeated_on_page",
         "One document twice on a page",
         pages,
-        "look" if pages else "good",
+        "warning" if pages else "good",
         f"{counted(pages, 'page shows', 'pages show')} a document at two positions; it stays one "
         "document, and each click is weighted by its own position."
         if pages
@@ -197,25 +198,25 @@ def _rank_changes(log: PresentationLog) -> Finding:
     seen = part_of(moved, pairs, "(query, document) pair", does="was", do="were")
     words = f"{seen} seen at more than one position"
     if log.clicks_only:
-        return Finding(
-            "rank_changes", "Rank changes", moved, "look",
+        return Finding.of_file(
+            "rank_changes", "Rank changes", moved, "warning",
             f"{words}, but examination cannot be estimated from them, for the log holds clicks "
             "only.",
         )  # fmt: skip
     if log.has_swaps:
         swapped = int(log.impressions[log.swap > 0].sum())
-        return Finding(
-            "rank_changes", "Rank changes", moved, "good" if swapped else "look",
+        return Finding.of_file(
+            "rank_changes", "Rank changes", moved, "good" if swapped else "warning",
             f"The log records a swap experiment with {counted(swapped, 'presentation')}, and "
             f"{words}.",
         )  # fmt: skip
     if moved == 0:
-        return Finding(
-            "rank_changes", "Rank changes", 0, "look",
+        return Finding.of_file(
+            "rank_changes", "Rank changes", 0, "warning",
             f"{words}, so examination cannot be estimated from this log; a curve must come from "
             "swaps, from another log, or be assumed.",
         )  # fmt: skip
-    return Finding(
+    return Finding.of_file(
         "rank_changes", "Rank changes", moved, "good",
         f"{words}; examination can be harvested from them, each as one document.",
     )  # fmt: skip
@@ -232,38 +233,38 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
     zero = usable & (log.propensity == 0)
     low, high = _by_position(log, usable)
     if not usable.any():
-        yield Finding(key, label, 0, "stop", f"The column {column} holds no number.")
+        yield Finding.of_file(key, label, 0, "stop", f"The column {column} holds no number.")
     elif outside.any():
         row = int(np.argmax(outside))
-        yield Finding(
+        yield Finding.of_file(
             key, label, int(outside.sum()), "stop",
             f"{counted(int(outside.sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
             f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )  # fmt: skip
     elif bool((high > low * (1 + 1e-9)).any()):
         place = int(np.argmax(high > low * (1 + 1e-9)))
-        yield Finding(
-            key, label, int(np.count_nonzero(high > low * (1 + 1e-9))), "look",
+        yield Finding.of_file(
+            key, label, int(np.count_nonzero(high > low * (1 + 1e-9))), "warning",
             f"The column {column} varies within a position ({low[place]:g} to {high[place]:g} at "
             f"position {int(log.positions[place]):,}), so it is the chance that an item was "
             "chosen, not that a position was examined; it is not used.",
         )  # fmt: skip
     elif log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
-        yield Finding(
-            key, label, float(high.max()), "look",
+        yield Finding.of_file(
+            key, label, float(high.max()), "warning",
             f"The column {column} is {high.max():g} at every position. As examination that would "
             "mean no position bias; it looks like the chance that an item was chosen, so it is "
             "not used.",
         )  # fmt: skip
     elif zero.any():
         place = int(log.position[int(np.argmax(zero))])
-        yield Finding(
+        yield Finding.of_file(
             key, label, int(zero.sum()), "stop",
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
             "clip it or leave the position out.",
         )  # fmt: skip
     else:
-        yield Finding(
+        yield Finding.of_file(
             key, label, float(low.min()), "good",
             f"The column {column} has one value for each position, from {high.max():g} down to "
             f"{low.min():g}, so it can be examination.",

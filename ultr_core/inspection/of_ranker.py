@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files.ranker_files import on_columns_of
-from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.findings import Finding, Severity
+from ultr_core.inspection.findings import Inspection
 from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
@@ -53,19 +54,21 @@ def _weights(ranker: LinearModel) -> Finding:
     used = int(np.count_nonzero(ranker.coefficients))
     words = f"{part_of(used, ranker.feature_ids.size, 'feature')} a weight other than 0"
     if used:
-        return Finding("weights", "Weights", used, "good", f"{words}.")
-    return Finding("weights", "Weights", 0, "stop", f"{words}: every document gets the same score.")
+        return Finding.of_file("weights", "Weights", used, "good", f"{words}.")
+    return Finding.of_file(
+        "weights", "Weights", 0, "stop", f"{words}: every document gets the same score."
+    )
 
 
 def _certificate(ranker: LinearRanker) -> Finding:
     found, gap = ranker.certificate, ranker.certificate.gap
     by_duality = found.measure == DUALITY_GAP
     good = found.converged or (by_duality and gap <= LOOSE_GAP)
-    return Finding(
+    return Finding.of_file(
         "duality_gap" if by_duality else "certificate",
         "Duality gap" if by_duality else "Certificate",
         gap,
-        "good" if good else "look",
+        "good" if good else "warning",
         f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}"
         + ("." if good else "; train longer, it is not yet what its objective asks for."),
     )
@@ -75,14 +78,14 @@ def _on_corpus(ranker: LinearModel, corpus: Corpus) -> list[Finding]:
     try:
         model, notices = on_columns_of(corpus, ranker)
     except InputError as error:
-        return [Finding("features", "Features in common", 0, "stop", str(error))]
+        return [Finding.of_file("features", "Features in common", 0, "stop", str(error))]
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
     return [
-        Finding(
+        Finding.of_file(
             "features",
             "Features in common",
             common,
-            "look" if notices else "good",
+            "warning" if notices else "good",
             " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}.",
         ),
         *_ties(model.score(corpus), corpus),
@@ -96,7 +99,7 @@ def _ties(scores: NDArray[np.float64], corpus: Corpus) -> list[Finding]:
     starts = corpus.query_offsets[:-1]
     flat = np.minimum.reduceat(scores, starts) == np.maximum.reduceat(scores, starts)
     constant = several > 0 and bool(flat.all())
-    verdict: Verdict = "stop" if constant else "look" if share > _MANY_TIES else "good"
+    severity: Severity = "stop" if constant else "warning" if share > _MANY_TIES else "good"
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another of their query. Risks and NDCG are the mean over all orders of ties; "
@@ -104,4 +107,4 @@ def _ties(scores: NDArray[np.float64], corpus: Corpus) -> list[Finding]:
     )
     if constant:
         words = f"All candidates of every query have one score, so nothing is ranked. {words}"
-    return [Finding("ties", "Equal scores", tied, verdict, words)]
+    return [Finding.of_file("ties", "Equal scores", tied, severity, words)]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.inspection.findings import Finding, Inspection, Verdict
+from ultr_core.findings import Finding, Severity
+from ultr_core.inspection.findings import Inspection
 from ultr_core.inspection.joined import JoinedLog, Overlap
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
 from ultr_core.propensity import (
@@ -60,13 +61,13 @@ class Unshown:
     clicks_only: bool
 
     @property
-    def verdict(self) -> Verdict:
-        """stop from ``MANY_UNSHOWN`` or ``MANY_PLACES`` on, look where anything is left out."""
+    def severity(self) -> Severity:
+        """stop from ``MANY_UNSHOWN`` or ``MANY_PLACES`` on, warning where anything is left out."""
         if self.clicks_only:
-            return "look"
+            return "warning"
         if self.lasting >= MANY_UNSHOWN * self.candidates > 0 or self.below >= MANY_PLACES:
             return "stop"
-        return "look" if self.never or self.below else "good"
+        return "warning" if self.never or self.below else "good"
 
     @property
     def what(self) -> str:
@@ -96,22 +97,22 @@ class Unshown:
     @property
     def withheld(self) -> bool:
         """Whether so much is left out that these clicks cannot compare rankers."""
-        return self.verdict == "stop"
+        return self.severity == "stop"
 
     def finding(self) -> Finding:
         """The check, for a reader."""
         key, label, told = "never_shown", "Candidates never shown", self.what
         words = f"{told[:1].upper()}{told[1:]}"
         if self.clicks_only:
-            return Finding(
-                key, label, None, "look",
+            return Finding.of_file(
+                key, label, None, "warning",
                 f"{words}. Risks are those of clicked presentations: do not read their level.",
             )  # fmt: skip
         if not told:
             words = f"All {self.candidates:,} candidates of the queries in the log were shown."
             if self.candidates == 1:
                 words = "The one candidate of the query in the log was shown."
-            return Finding(key, label, 0, "good", words)
+            return Finding.of_file(key, label, 0, "good", words)
         words += (
             ". No click can come from there, so estimated risks leave out relevant documents, and "
             "how much that is differs from ranker to ranker"
@@ -120,7 +121,7 @@ class Unshown:
             words += "; these clicks cannot say which ranker is better"
         elif not self.lasting and not self.below:
             words += "; it may be chance, for their queries were drawn rarely"
-        return Finding(key, label, self.never, self.verdict, f"{words}.")
+        return Finding.of_file(key, label, self.never, self.severity, f"{words}.")
 
 
 def unshown_candidates(log: ClickLog) -> Unshown:
@@ -234,38 +235,38 @@ def _overlap(overlap: Overlap) -> list[Finding]:
     shown = overlap.impressions_joined / max(overlap.impressions, 1)
     outside = overlap.clicks_outside
     return [
-        Finding(
+        Finding.of_file(
             "queries_in_corpus",
             "Queries of the log that the corpus has",
             queries,
-            _verdict(queries),
+            _severity(queries),
             f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} of the "
             f"log ({queries:.0%}) {'is' if overlap.queries_joined == 1 else 'are'} among the "
             f"{overlap.corpus_queries:,} of the corpus.",
         ),
-        Finding(
+        Finding.of_file(
             "clicks_in_corpus",
             "Clicks that can be used",
             clicks,
-            _verdict(clicks) if overlap.clicks_joined else "stop",
+            _severity(clicks) if overlap.clicks_joined else "stop",
             f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({clicks:.0%}) and "
             f"{shown:.0%} of the impressions are on candidates of the corpus.",
         ),
-        Finding(
+        Finding.of_file(
             "clicks_outside",
             "Clicks outside the candidate sets",
             outside,
-            "look" if outside else "good",
+            "warning" if outside else "good",
             f"{counted(outside, 'click is', 'clicks are')} on documents that are no candidates of "
             f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
         ),
     ]
 
 
-def _verdict(share: float) -> Verdict:
+def _severity(share: float) -> Severity:
     if share < _LEAST_OVERLAP:
         return "stop"
-    return "good" if share >= _GOOD_OVERLAP else "look"
+    return "good" if share >= _GOOD_OVERLAP else "warning"
 
 
 def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
@@ -274,14 +275,14 @@ def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
     useful = int(clicked[corpus.sizes > 1].sum())
     lost = log.total_clicks - useful
     if not useful:
-        return Finding(
+        return Finding.of_file(
             "pairs", "Preference pairs", 0, "stop",
             "No click is on a query with a second candidate, so there is no preference pair to "
             "learn from and no ranker.",
         )  # fmt: skip
     pairs = float((clicked * (corpus.sizes - 1)).sum())
-    return Finding(
-        "pairs", "Preference pairs", pairs, "look" if lost else "good",
+    return Finding.of_file(
+        "pairs", "Preference pairs", pairs, "warning" if lost else "good",
         f"{counted(useful, 'click gives', 'clicks give')} "
         f"{counted(round(pairs), 'preference pair')} with the other candidates"
         + (f"; {_clicks(lost)} on queries with one candidate gave none." if lost else "."),
@@ -292,9 +293,9 @@ def _coverage(log: ClickLog, curve: ExaminationCurve, name: str) -> Finding:
     key, label = "propensity_of_each_position", "Clicked positions without a propensity"
     missing = uncovered(log, curve)
     if not missing:
-        return Finding(key, label, 0, "good", "Every clicked position has a propensity.")
+        return Finding.of_file(key, label, 0, "good", "Every clicked position has a propensity.")
     first = missing[0]
-    return Finding(
+    return Finding.of_file(
         key, label, len(missing), "stop",
         f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity in {name}, which "
         f"ends at rank {last_rank_of(curve)}; add it, or carry the last value on.",
@@ -319,7 +320,7 @@ def _weights(log: ClickLog, estimator: Estimator, belief: Belief) -> list[Findin
     if unseen:
         first = unseen[0]
         return [
-            Finding(
+            Finding.of_file(
                 "zero_propensities",
                 "Clicks with propensity 0",
                 sum(position.clicks for position in unseen),
@@ -343,9 +344,9 @@ def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Fi
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
         f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all."
     )
-    return Finding(
+    return Finding.of_file(
         "clipping", "Clipping", effect.clicks_changed,
-        "look" if effect.clicks_changed else "good", words,
+        "warning" if effect.clicks_changed else "good", words,
     )  # fmt: skip
 
 
@@ -358,27 +359,27 @@ def _concentration(log: ClickLog, numbers: RowNumbers) -> list[Finding]:
     weights = click_weights(log, numbers)
     top = int(np.argmax(weights))
     return [
-        Finding(
+        Finding.of_file(
             "effective_sample_size",
             "Effective sample size",
             found.effective_sample_size,
-            "look" if share < _SMALL_SAMPLE else "good",
+            "warning" if share < _SMALL_SAMPLE else "good",
             f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
             f"{found.effective_sample_size:,.0f} equal ones  ({share:.0%}).",
         ),
-        Finding(
+        Finding.of_file(
             "largest_weight",
             "Largest weight",
             found.largest_weight,
-            "look" if found.largest_weight > LARGE_WEIGHT else "good",
+            "warning" if found.largest_weight > LARGE_WEIGHT else "good",
             f"The heaviest click, at position {int(log.rank[top]):,}, weighs "
             f"{found.largest_weight:,.3g}.",
         ),
-        Finding(
+        Finding.of_file(
             "heaviest_clicks",
             f"The {HEAVIEST} heaviest clicks",
             heavy,
-            "look" if much else "good",
+            "warning" if much else "good",
             f"The {HEAVIEST} heaviest clicks carry {_share(heavy)} of the whole weight"
             + ("; a few clicks decide the estimate, so clip." if much else "."),
         ),

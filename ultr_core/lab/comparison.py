@@ -204,10 +204,10 @@ def _read_excess(comparison: Comparison) -> str:
     numbers = f"(test risk {shown.second} against {shown.first}, lower is better)"
     if excess.low == excess.high == 0:
         return f"Naive and propensity-weighted are the same ranker {numbers}."
-    if excess.low > 0:
+    if excess.side > 0:
         return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
     numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
-    if excess.high < 0:
+    if excess.side < 0:
         return f"The naive ranker beats propensity weighting by {margin} {numbers}."
     return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
 

@@ -210,7 +210,7 @@ def few_clicks(lab: Lab) -> Found:
         "clicks": picture.clicks,
         "worth": picture.weighted.effective_sample_size,
         "largest": picture.weighted.largest_weight,
-        "truth": 0 if excess.high < 0 else 1 if excess.low > 0 else 2,
+        "truth": (2, 1, 0)[excess.side],
         "count": len(FOUR_CLICKS),
         "sum": sum(weights),
         "squares": sum(weight**2 for weight in weights),

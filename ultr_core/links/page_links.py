@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from ultr_core.claims import COMPARISONS, READINGS, SECTIONS, VERDICTS
+from ultr_core.claims import COMPARISONS, READINGS, SECTIONS
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, quoted
+from ultr_core.findings import OUTCOMES
 from ultr_core.lab.interleaving import SCHEMES
 from ultr_core.links.page_values import (
     Choice,
@@ -44,7 +45,7 @@ SECTION = Choice("claim_section", "Section of the paper", {ALL: "All sections", 
 VERDICT = Choice(
     "claim_verdict",
     "Verdict",
-    {ALL: "All", **{verdict.replace(" ", "-"): verdict for verdict in VERDICTS}},
+    {ALL: "All", **{outcome.replace(" ", "-"): outcome for outcome in OUTCOMES}},
 )
 CHECKS = Switch(
     "claim_checks", "How each is checked", "Adds how each claim is checked, and remarks."

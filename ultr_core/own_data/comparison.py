@@ -52,7 +52,7 @@ class RankerDifference:
 
     def _verdict(self, found: Estimate) -> str:
         size = abs(found.value)
-        if found.low <= 0 <= found.high:
+        if found.side == 0:
             return (
                 f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
                 f"by {JUDGE.label} is {found.value:+.2f} (95% interval {found.low:+.2f} to "

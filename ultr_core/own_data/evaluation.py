@@ -154,7 +154,7 @@ class Evaluation:
         if self.true is not None:
             text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged."
         if self.unshown.what:
-            return f"{text} {self.unshown.finding().words}"
+            return f"{text} {self.unshown.finding().sentence}"
         if self.true is not None:
             text += (
                 " Clicks on irrelevant documents move the estimate by a factor and a constant that "

@@ -13,14 +13,7 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.proofs.breaks import BREAKS, Break
-    from ultr_core.proofs.check import (
-        NO_POSITION_BIAS,
-        PROPENSITIES,
-        Check,
-        Evidence,
-        Finding,
-        Proof,
-    )
+    from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Check, Evidence, Proof
     from ultr_core.proofs.monte_carlo import Sample, draw_users
     from ultr_core.proofs.registry import DERIVATIONS, PROOFS, run_checks
     from ultr_core.proofs.small_query import SmallQuery
@@ -38,7 +31,6 @@ __all__ = [
     "Break",
     "Check",
     "Evidence",
-    "Finding",
     "Line",
     "Proof",
     "Sample",

@@ -1,16 +1,16 @@
-"""What a proof check is: a claim of the paper, a measured number, and a verdict."""
+"""What a proof check is: a claim of the paper, and what was found for one world."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.findings import Finding
 from ultr_core.proofs.walk import Derive
 from ultr_core.users import ClickLog, ExaminationCurve, PositionModel
 
@@ -71,30 +71,9 @@ class Evidence:
         return bool((true == true[0]).all())
 
 
-Relation = Literal["=", "≥", ">"]
 PROPENSITIES = "correct propensities"
 NO_POSITION_BIAS = "no position bias (η = 0)"
 """Assumptions that a world's settings can break."""
-
-Status = Literal["holds", "holds, though not guaranteed", "fails, as predicted", "FAILS"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What one evaluation of a proof found.
-
-    ``relation`` says how ``measured`` must stand to ``expected``, within ``tolerance``.
-    ``should_hold`` is False when the world breaks an assumption of the claim.
-    ``sentence`` reads the numbers; ``details`` are further labelled numbers.
-    """
-
-    measured: float
-    expected: float
-    tolerance: float
-    should_hold: bool
-    sentence: str
-    relation: Relation = "="
-    details: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,37 +117,15 @@ class Check:
         return self.proof.name
 
     @property
-    def holds(self) -> bool:
-        """Whether ``measured`` stands to ``expected`` as claimed, within the tolerance."""
-        found = self.finding
-        difference = found.measured - found.expected
-        if found.relation == "=":
-            return abs(difference) <= found.tolerance
-        compare = operator.ge if found.relation == "≥" else operator.gt
-        return bool(compare(difference, -found.tolerance))
-
-    @property
-    def status(self) -> Status:
-        """The verdict in words."""
-        if self.holds:
-            return "holds" if self.finding.should_hold else "holds, though not guaranteed"
-        return "FAILS" if self.finding.should_hold else "fails, as predicted"
-
-    @property
     def comparison(self) -> str:
         """What was measured and what was expected; true in words whether it holds or not."""
         found = self.finding
-        side = f", {'within' if self.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
+        side = f", {'within' if found.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
         return (
-            f"Measured {found.measured:.6g}, expected "
-            f"{'' if found.relation == '=' else f'{found.relation} '}{found.expected:.6g}"
+            f"Measured {found.value:.6g}, expected "
+            f"{'' if found.relation == '=' else f'{found.relation} '}{found.limit:.6g}"
             f"{side if found.tolerance else ''}"
         )
-
-    @property
-    def acceptable(self) -> bool:
-        """False only for a claim that should hold and does not."""
-        return self.holds or not self.finding.should_hold
 
     def as_dict(self) -> dict[str, Any]:
         """The check as plain values, as the command line prints it with ``--json``."""
@@ -181,12 +138,12 @@ class Check:
             "assumes": list(self.proof.assumes),
             "fails_when": self.proof.fails_when,
             "relation": found.relation,
-            "measured": found.measured,
-            "expected": found.expected,
+            "measured": found.value,
+            "expected": found.limit,
             "tolerance": found.tolerance,
-            "holds": self.holds,
+            "holds": found.holds,
             "should_hold": found.should_hold,
-            "status": self.status,
+            "status": found.status,
             "sentence": found.sentence,
             "details": dict(found.details),
         }

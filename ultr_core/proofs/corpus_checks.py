@@ -13,7 +13,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from ultr_core.corpus.ranking import query_sums
-from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Evidence, Finding, proof
+from ultr_core.findings import Finding
+from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Evidence, proof
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
@@ -145,7 +146,7 @@ def corpus_affine_law(evidence: Evidence) -> Finding:
             f"With the wrong curve the line bends: the farthest of {len(predicted)} rankers is "
             f"{worst:.1%} away from it."
         )
-    return Finding(worst, 0.0, ROUNDING, evidence.curve_is_right, sentence)
+    return Finding(sentence, worst, tolerance=ROUNDING, should_hold=evidence.curve_is_right)
 
 
 def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) -> Finding:
@@ -165,7 +166,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
         f"expectation with the true risk is {tau:.3f}. The estimate from a single log is noisier."
     )
     details = (("Kendall's τ", f"{tau:.4f}"), ("pairs of rankers", f"{pairs:,}"))
-    return Finding(float(count), 0.0, 0.0, guaranteed, sentence, details=details)
+    return Finding(sentence, float(count), should_hold=guaranteed, details=details)
 
 
 @proof(
@@ -240,11 +241,11 @@ def simulation_agrees(evidence: Evidence) -> Finding:
         f"{value:.4f}; the expectation is {mean:.4f}, a distance of {z:+.2f} standard errors."
     )
     return Finding(
+        sentence,
         value,
+        "=",
         mean,
         radius,
-        True,
-        sentence,
         details=(
             ("z-score", f"{z:+.3f}"),
             ("standard error", f"{deviation:.4g}"),
@@ -278,12 +279,13 @@ def risk_recovered(evidence: Evidence) -> Finding:
         f"{truth:.3f}, a distance of {z:+.1f} standard errors."
     )
     return Finding(
+        sentence,
         recovered,
+        "=",
         truth,
         # Without its assumption nothing is promised, so that a normal interval may judge.
         (radius if evidence.curve_is_right else RARE_QUANTILE * deviation) / slope,
-        evidence.curve_is_right,
-        sentence,
+        should_hold=evidence.curve_is_right,
         details=(("z-score", f"{z:+.3f}"), ("false alarm rate", f"{FALSE_ALARM_RATE:g}")),
     )
 
@@ -310,7 +312,7 @@ def positivity(evidence: Evidence) -> Finding:
         )
     else:
         sentence = f"Nobody examines rank {rank}; no number of clicks tells what is there."
-    return Finding(smallest, 0.0, 0.0, True, sentence, relation=">")
+    return Finding(sentence, smallest, ">", 0.0)
 
 
 @proof(
@@ -331,12 +333,10 @@ def scale_free(evidence: Evidence) -> Finding:
     scaled = estimate_risks(evidence.log, evidence.family_ranks, scale * propensity).value
     worst = float(np.max(np.abs(scaled * scale - plain) / np.maximum(plain, np.finfo(float).tiny)))
     return Finding(
-        worst,
-        0.0,
-        ROUNDING,
-        True,
         f"With all propensities divided by 3 the {len(plain)} estimates are 3 times as large, to "
         f"{worst:.1e}.",
+        worst,
+        tolerance=ROUNDING,
     )
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
+from ultr_core.findings import Finding
 from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
 from ultr_core.learners.certificate import Solver
 from ultr_core.learners.selection import converged
-from ultr_core.proofs.check import Evidence, Finding, proof
+from ultr_core.proofs.check import Evidence, proof
 from ultr_core.proofs.small_world import default_world
 from ultr_core.propensity import Weights, ips_weights, naive_weights
 from ultr_core.words import counted
@@ -46,13 +47,12 @@ def hinge_bound(evidence: Evidence) -> Finding:
     tightest = min(ratios, key=lambda label: ratios[label])
     finite = min(ratios[tightest], float(np.finfo(float).max))
     return Finding(
-        finite,
-        1.0,
-        1e-9,
-        True,
         f"The bound is tightest for the {tightest} ranker, where the hinge loss is "
         f"{finite:.3g} times the weighted ranks.",
-        relation="≥",
+        finite,
+        "≥",
+        1.0,
+        1e-9,
         details=tuple((f"{label}: hinge ÷ ranks", f"{r:.4g}") for label, r in ratios.items()),
     )
 
@@ -71,12 +71,10 @@ def hinge_bound(evidence: Evidence) -> Finding:
 def duality_gap(evidence: Evidence) -> Finding:
     """Relative gap of the propensity-weighted ranker, re-evaluated in float64."""
     return Finding(
-        evidence.gap,
-        0.0,
-        evidence.gap_tolerance,
-        True,
         f"The objective is within {evidence.gap:.1e} of its optimum, relative; "
         f"{evidence.gap_tolerance:g} was asked for.",
+        evidence.gap,
+        tolerance=evidence.gap_tolerance,
     )
 
 
@@ -98,13 +96,10 @@ def naive_special_case(evidence: Evidence) -> Finding:
     worst = float(np.max(np.abs(naive.values - clipped.values)))
     changed = int(evidence.log.clicks[evidence.assumed_curve.at(evidence.log.rank) < 1].sum())
     return Finding(
-        worst,
-        0.0,
-        0.0,
-        True,
         f"The two weight vectors are equal; without clipping "
         f"{counted(changed, 'click weighs', 'clicks weigh')} more than 1 and the largest weight "
         f"of a document is {unclipped.values.max():,.4g}.",
+        worst,
     )
 
 
@@ -125,12 +120,10 @@ def one_slack_solver(evidence: Evidence) -> Finding:
     newton, cutting_plane = _small_objectives()
     difference = abs(newton - cutting_plane) / newton
     return Finding(
-        difference,
-        0.0,
-        2 * SMALL_TOLERANCE,
-        True,
         f"Newton's method reaches {newton:.6g} and the cutting plane {cutting_plane:.6g}, a "
         f"relative difference of {difference:.1e}.",
+        difference,
+        tolerance=2 * SMALL_TOLERANCE,
         details=(("C", f"{SMALL_COST:g}"), ("queries", str(SMALL_QUERIES))),
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ultr_core.errors import InputError
-from ultr_core.proofs.check import PROPENSITIES, Evidence, Finding, proof
+from ultr_core.findings import Finding
+from ultr_core.proofs.check import PROPENSITIES, Evidence, proof
 from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.simulation import convergence, log_grid
@@ -50,12 +51,10 @@ def small_simulation(evidence: Evidence) -> Finding:
             error = max(found.standard_error, 1e-9 * max(exact, 1.0))
             worst = max(worst, distance / error)
     return Finding(
-        worst,
-        0.0,
-        MOST_STANDARD_ERRORS,
-        True,
         f"Over {USERS:,} users the farthest of {2 * len(CLICK_WEIGHTS)} averages is {worst:.2f} "
         "standard errors from its expectation.",
+        worst,
+        tolerance=MOST_STANDARD_ERRORS,
         details=(("users", f"{USERS:,}"), ("seed", str(SEED))),
     )
 
@@ -77,15 +76,23 @@ def errors_fall(evidence: Evidence) -> Finding:
         found = convergence(world, seed=SEED, users=USERS_OF_SLOPE, repetitions=REPETITIONS)
     except InputError as error:
         if curve_is_right(world):
-            return Finding(0.0, 0.0, 0.0, True, f"{error} Its error is 0 from the first user on.")
-        return Finding(0.0, -0.5, SLOPE_TOLERANCE, False, f"{error} All of its error is bias.")
+            return Finding(f"{error} Its error is 0 from the first user on.", 0.0)
+        return Finding(
+            f"{error} All of its error is bias.",
+            0.0,
+            "=",
+            -0.5,
+            SLOPE_TOLERANCE,
+            should_hold=False,
+        )
     return Finding(
-        found.slope,
-        -0.5,
-        SLOPE_TOLERANCE,
-        curve_is_right(world),
         f"From {USERS_OF_SLOPE[0]:,} to {USERS_OF_SLOPE[-1]:,} users the error falls from "
         f"{found.error[0]:.3g} to {found.error[-1]:.3g}, a slope of {found.slope:.3f}.",
+        found.slope,
+        "=",
+        -0.5,
+        SLOPE_TOLERANCE,
+        should_hold=curve_is_right(world),
         details=(("repetitions", str(REPETITIONS)), ("seed", str(SEED))),
     )
 

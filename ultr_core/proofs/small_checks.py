@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 
-from ultr_core.proofs.check import PROPENSITIES, Evidence, Finding, Proof
+from ultr_core.findings import Finding
+from ultr_core.proofs.check import PROPENSITIES, Evidence, Proof
 from ultr_core.proofs.derivations import section_4, section_5, section_6, section_7
 from ultr_core.proofs.small_world import SmallWorld, curve_fractions, default_world
 from ultr_core.proofs.walk import Derive, Walk, Ways
@@ -67,11 +68,9 @@ class _Evaluation:
         lines = max(len(walk.lines) for walk in walks)
         worst, walk = max(((_worst(walk), walk) for walk in walks), key=lambda pair: pair[0])
         return Finding(
-            worst,
-            0.0,
-            0.0,
-            curve_is_right(worlds[0]) or not self.needs_curve,
             _sentence(walk, worst, len(walks)),
+            worst,
+            should_hold=curve_is_right(worlds[0]) or not self.needs_curve,
             details=(
                 ("lines × rankings", f"{lines} × {len(walks)}"),
                 ("candidates", str(worlds[0].query.size)),

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from ultr_core.errors import InputError
+from ultr_core.findings import compared
 from ultr_core.proofs.enumeration import ClickLaw, click_law
 from ultr_core.proofs.monte_carlo import Sample, Tally
 from ultr_core.proofs.small_world import SmallWorld
@@ -61,7 +62,9 @@ class Line:
     @property
     def holds(self) -> bool:
         """Whether the step from the line above is right, exactly."""
-        return self.error >= 0 if self.relation == "≤" else self.error == 0
+        # Exact, and of the same sign.
+        error = self.error.numerator
+        return compared(error, "≥" if self.relation == "≤" else "=") == "holds"
 
     def as_dict(self) -> dict[str, Any]:
         """The line as plain values; exact numbers as text."""

@@ -54,6 +54,11 @@ class Estimate:
         low, high = _interval(value, NORMAL_QUANTILE * standard_error)
         return cls(value, standard_error, low, high, n, effective_sample_size)
 
+    @property
+    def side(self) -> int:
+        """Side of 0 on which the whole interval lies, 1 or -1; 0 if it contains 0."""
+        return int(self.low > 0) - int(self.high < 0)
+
 
 NO_INTERVAL = "One click log has no interval; two or more are needed."
 """Why a value over draws may stand alone."""

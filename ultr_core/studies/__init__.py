@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         curve_name,
         peak_memory_mib,
     )
-    from ultr_core.studies.claims import FAILS, HOLDS, OPEN, RULES, Claim, judge
+    from ultr_core.studies.claims import RULES, Claim, Rule, judge
     from ultr_core.studies.curves import FIXED_METHODS, StudyResult
     from ultr_core.studies.grids import (
         BASE_FIELDS,
@@ -41,14 +41,11 @@ else:
 __all__ = [
     "BASE_FIELDS",
     "DEFAULT_LOSS",
-    "FAILS",
     "FIGURES",
     "FIXED_METHODS",
     "GRID_VERSION",
-    "HOLDS",
     "LOSSES",
     "MAPS",
-    "OPEN",
     "RULES",
     "SCALES",
     "SIZES",
@@ -61,6 +58,7 @@ __all__ = [
     "Loss",
     "Plan",
     "Point",
+    "Rule",
     "Runner",
     "Scale",
     "Study",

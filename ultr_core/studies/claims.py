@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from ultr_core.findings import Finding, Relation, all_of
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
-
-Decision = tuple[bool | None, str]
-
 
 FLAT = 0.05
 """A change below this share of the gap from production to skyline counts as none."""
@@ -40,41 +38,28 @@ def _mean_over(
     return interval_over_draws(np.mean(by_pair, axis=0))
 
 
-def _text(estimate: Estimate) -> str:
-    return f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
+def _part(name: str, found: Estimate, relation: Relation = ">", limit: float = 0.0) -> Finding:
+    """One of the numbers of a claim: above 0, unless said otherwise."""
+    words = f"{name}: {found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    return Finding(words, found.value, relation, limit, interval=(found.low, found.high))
 
 
-def _listed(parts: Sequence[tuple[str, Estimate]]) -> str:
-    return "; ".join(f"{name}: {_text(estimate)}" for name, estimate in parts) + "."
+def _together(parts: Sequence[Finding], more: str = "") -> Finding:
+    """The claim that needs all its parts."""
+    words = "; ".join(part.sentence for part in parts) + "." if parts else "There is no such point."
+    return Finding(f"{words}{more}", decided=all_of(part.outcome for part in parts))
 
 
 def _tolerance(result: StudyResult, share: float) -> float:
     return share * max(result.gap() or 0.0, 0.0)
 
 
-def _positive(estimate: Estimate) -> bool | None:
-    """Whether a difference is above 0; None if its interval holds 0."""
-    return True if estimate.low > 0 else False if estimate.high <= 0 else None
-
-
-def _below(estimate: Estimate, limit: float) -> bool | None:
-    """Whether a difference is below a limit; None if its interval holds the limit."""
-    return True if estimate.high < limit else False if estimate.low >= limit else None
-
-
-def _is_flat(result: StudyResult, change: Estimate) -> bool | None:
+def _flat(result: StudyResult, name: str, change: Estimate) -> Finding:
+    """A change that counts as none: its interval lies within the margin."""
     margin = _tolerance(result, FLAT)
-    return _all([_below(change, margin), _below(_negated(change), margin)])
-
-
-def _negated(estimate: Estimate) -> Estimate:
-    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
-
-
-def _all(parts: Iterable[bool | None]) -> bool | None:
-    """True if all are, False if any is, else None."""
-    found = list(parts)
-    return False if False in found else None if None in found else True
+    sides = (_part(name, change, "<", margin), _part(name, change, ">", -margin))
+    words = f"{sides[0].sentence}.{_margin_text(result, FLAT, 'no change')}"
+    return Finding(words, decided=all_of(side.outcome for side in sides))
 
 
 def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
@@ -86,74 +71,67 @@ def _points(result: StudyResult, series: float | None = None) -> list[Point]:
     return [point for point in result.plan.points if point.series == series]
 
 
-def _all_above_zero(parts: Sequence[tuple[str, Estimate]]) -> Decision:
-    if not parts:
-        return None, "The grid has no such point."
-    return _all(_positive(estimate) for _, estimate in parts), _listed(parts)
-
-
 # Figure 1.
 
 
-def approaches_skyline(result: StudyResult) -> Decision:
+def approaches_skyline(result: StudyResult) -> Finding:
     """Close to the skyline at the most clicks, and better than at the fewest."""
     first, *_, last = _points(result)
     skyline = ("skyline", last)
     left = _worse(result, ("propensity", last), skyline)
     gained = _worse(result, ("propensity", first), ("propensity", last))
-    holds = _all([_below(left, _tolerance(result, CLOSE)), _positive(gained)])
-    parts = [(f"left at n = {last.x:,.0f}", left), (f"gained since n = {first.x:,.0f}", gained)]
-    return holds, _listed(parts) + _margin_text(result, CLOSE, "close")
+    parts = [
+        _part(f"left at n = {last.x:,.0f}", left, "<", _tolerance(result, CLOSE)),
+        _part(f"gained since n = {first.x:,.0f}", gained),
+    ]
+    return _together(parts, _margin_text(result, CLOSE, "close"))
 
 
-def naive_is_flat(result: StudyResult) -> Decision:
+def naive_is_flat(result: StudyResult) -> Finding:
     """No change over the last tenfold of clicks."""
     points = _points(result)
     last = points[-1]
     tenth = max((p for p in points if p.x <= last.x / 10), key=lambda p: p.x)
     change = _worse(result, ("naive", tenth), ("naive", last))
-    name = f"change from n = {tenth.x:,.0f} to {last.x:,.0f}"
-    return _is_flat(result, change), _listed([(name, change)]) + _margin_text(
-        result, FLAT, "no change"
-    )
+    return _flat(result, f"change from n = {tenth.x:,.0f} to {last.x:,.0f}", change)
 
 
-def naive_is_worse(result: StudyResult) -> Decision:
+def naive_is_worse(result: StudyResult) -> Finding:
     """Naive worse than weighted at the most clicks."""
     last = _points(result)[-1]
     excess = _worse(result, ("naive", last), ("propensity", last))
-    return _all_above_zero([(f"n = {last.x:,.0f}", excess)])
+    return _together([_part(f"n = {last.x:,.0f}", excess)])
 
 
-def naive_is_better_early(result: StudyResult) -> Decision:
+def naive_is_better_early(result: StudyResult) -> Finding:
     """Naive better than weighted at the fewest clicks."""
     first = _points(result)[0]
     excess = _worse(result, ("propensity", first), ("naive", first))
-    return _all_above_zero([(f"n = {first.x:,.0f}", excess)])
+    return _together([_part(f"n = {first.x:,.0f}", excess)])
 
 
-def clipping_helps(result: StudyResult) -> Decision:
+def clipping_helps(result: StudyResult) -> Finding:
     """Clipped better than weighted, on average over few clicks."""
     few = [p for p in _points(result) if p.x <= FEW_CLICKS]
     gain = _mean_over(result, [(("propensity", p), ("clipped", p)) for p in few])
-    return _all_above_zero([(f"mean over n up to {FEW_CLICKS:,}", gain)])
+    return _together([_part(f"mean over n up to {FEW_CLICKS:,}", gain)])
 
 
-def tau_is_not_found(result: StudyResult) -> Decision:
+def tau_is_not_found(result: StudyResult) -> Finding:
     """Clipped worse than naive at the fewest clicks, though naive is one of its candidates."""
     first = _points(result)[0]
     excess = _worse(result, ("clipped", first), ("naive", first))
-    return _all_above_zero([(f"n = {first.x:,.0f}", excess)])
+    return _together([_part(f"n = {first.x:,.0f}", excess)])
 
 
-def skip_above_reverses(result: StudyResult) -> Decision:
+def skip_above_reverses(result: StudyResult) -> Finding:
     """Order against production's, and a larger loss."""
     last = _points(result)[-1]
     found = [result.result("skip-above", last, d) for d in range(result.plan.base.draws)]
     tau = interval_over_draws([r.agreement for r in found if r is not None])
     worse = _worse(result, ("skip-above", last), ("production", last))
-    parts = [("Kendall's τ", tau), ("worse than production by", worse)]
-    return _all([_below(tau, 0.0), _positive(worse)]), _listed(parts)
+    parts = [_part("Kendall's τ", tau, "<"), _part("worse than production by", worse)]
+    return _together(parts)
 
 
 # Figures 2 and 3.
@@ -175,39 +153,38 @@ def _gain_by_data(result: StudyResult, method: str, least_x: float) -> Estimate:
     )
 
 
-def more_data_helps(least_x: float) -> Callable[[StudyResult], Decision]:
+def more_data_helps(least_x: float) -> Callable[[StudyResult], Finding]:
     """Five times the clicks improve the weighted ranker, averaged over x >= ``least_x``."""
 
-    def decide(result: StudyResult) -> Decision:
-        return _all_above_zero([("gain", _gain_by_data(result, "propensity", least_x))])
+    def decide(result: StudyResult) -> Finding:
+        return _together([_part("gain", _gain_by_data(result, "propensity", least_x))])
 
     return decide
 
 
-def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Decision]:
+def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Finding]:
     """Five times the clicks leave the naive ranker, averaged over x >= ``least_x``."""
 
-    def decide(result: StudyResult) -> Decision:
-        gain = _gain_by_data(result, "naive", least_x)
-        return _is_flat(result, gain), _listed([("gain", gain)]) + _margin_text(
-            result, FLAT, "no change"
-        )
+    def decide(result: StudyResult) -> Finding:
+        return _flat(result, "gain", _gain_by_data(result, "naive", least_x))
 
     return decide
 
 
-def weighting_helps(result: StudyResult) -> Decision:
+def weighting_helps(result: StudyResult) -> Finding:
     """Weighted better than naive wherever the bias is 1 or more."""
-    return _all_above_zero(
+    return _together(
         [
-            (f"η = {p.x:g}, n = {p.series:,.0f}", _worse(result, ("naive", p), ("propensity", p)))
+            _part(
+                f"η = {p.x:g}, n = {p.series:,.0f}", _worse(result, ("naive", p), ("propensity", p))
+            )
             for p in result.plan.points
             if p.x >= 1
         ]
     )
 
 
-def same_without_bias(result: StudyResult) -> Decision:
+def same_without_bias(result: StudyResult) -> Finding:
     """Equal losses at eta = 0 in every draw."""
     differences = [
         value
@@ -215,11 +192,15 @@ def same_without_bias(result: StudyResult) -> Decision:
         if p.x == 0
         for value in result.excess(("naive", p), ("propensity", p)).values()
     ]
+    return _equal(differences)
+
+
+def _equal(differences: Iterable[float]) -> Finding:
     largest = max(abs(value) for value in differences)
-    return largest == 0, f"Largest difference over draws: {largest:g}."
+    return Finding(f"Largest difference over draws: {largest:g}.", largest)
 
 
-def gap_grows(result: StudyResult) -> Decision:
+def gap_grows(result: StudyResult) -> Finding:
     """Rising gap between naive and weighted over the noise, at each number of clicks."""
     parts = []
     for series in _series(result):
@@ -228,28 +209,28 @@ def gap_grows(result: StudyResult) -> Decision:
             [list(result.excess(("naive", p), ("propensity", p)).values()) for p in points]
         )
         slopes = np.polyfit([p.x for p in points], gaps, 1)[0]
-        parts.append((f"n = {series:,.0f}, slope of the gap", interval_over_draws(slopes)))
-    return _all_above_zero(parts)
+        parts.append(_part(f"n = {series:,.0f}, slope of the gap", interval_over_draws(slopes)))
+    return _together(parts)
 
 
-def noise_share_is_the_papers(result: StudyResult) -> Decision:
+def noise_share_is_the_papers(result: StudyResult) -> Finding:
     """The share of noisy clicks at the most noise."""
     last = result.plan.points[-1]
     share = result.noise_share(last) or 0.0
-    near = abs(share - PAPER_NOISE_SHARE) <= NOISE_SHARE_MARGIN
-    return near, f"At ε₋ = {last.x:g}: {share:.1%} of the training clicks."
+    words = f"At ε₋ = {last.x:g}: {share:.1%} of the training clicks."
+    return Finding(words, share, "=", PAPER_NOISE_SHARE, NOISE_SHARE_MARGIN)
 
 
 # Figure 4.
 
 
-def beats_naive(low: float, high: float) -> Callable[[StudyResult], Decision]:
+def beats_naive(low: float, high: float) -> Callable[[StudyResult], Finding]:
     """Weighted better than naive at assumed eta from ``low`` to ``high``."""
 
-    def decide(result: StudyResult) -> Decision:
-        return _all_above_zero(
+    def decide(result: StudyResult) -> Finding:
+        return _together(
             [
-                (f"η′ = {p.x:g}", _worse(result, ("naive", p), ("propensity", p)))
+                _part(f"η′ = {p.x:g}", _worse(result, ("naive", p), ("propensity", p)))
                 for p in _points(result)
                 if low <= p.x <= high
             ]
@@ -258,56 +239,31 @@ def beats_naive(low: float, high: float) -> Callable[[StudyResult], Decision]:
     return decide
 
 
-def above_is_worse(result: StudyResult) -> Decision:
+def above_is_worse(result: StudyResult) -> Finding:
     """Assuming 1.5 worse than assuming the truth, and worse than assuming 0.5."""
     truth, above, below = (result.point(x) for x in (1.0, 1.5, 0.5))
-    return _all_above_zero(
+    return _together(
         [
-            ("η′ = 1.5 against the truth", _worse(
-                result, ("propensity", above), ("propensity", truth))),
-            ("η′ = 1.5 against 0.5", _worse(
-                result, ("propensity", above), ("propensity", below))),
+            _part(
+                f"η′ = 1.5 against {name}",
+                _worse(result, ("propensity", above), ("propensity", point)),
+            )
+            for name, point in (("the truth", truth), ("0.5", below))
         ]
-    )  # fmt: skip
+    )
 
 
-def above_is_beyond_naive(result: StudyResult) -> Decision:
+def above_is_beyond_naive(result: StudyResult) -> Finding:
     """Weighted worse than naive at the largest assumed eta."""
     last = _points(result)[-1]
     excess = _worse(result, ("propensity", last), ("naive", last))
-    return _all_above_zero([(f"η′ = {last.x:g} against naive", excess)])
+    return _together([_part(f"η′ = {last.x:g} against naive", excess)])
 
 
-def zero_is_naive(result: StudyResult) -> Decision:
+def zero_is_naive(result: StudyResult) -> Finding:
     """Equal losses at an assumed eta of 0 in every draw."""
     zero = result.point(0.0)
-    excess = result.excess(("propensity", zero), ("naive", zero)).values()
-    largest = max(abs(value) for value in excess)
-    return largest == 0, f"Largest difference over draws: {largest:g}."
-
-
-HOLDS, FAILS, OPEN = "holds here", "does not hold here", "cannot be told here"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One claim of the paper and what became of it.
-
-    ``statement`` in our words, ``section`` of the paper, ``test`` what decides, ``verdict`` one
-    of "holds here", "does not hold here" (the intervals contradict it) and "cannot be told here"
-    (they leave it open); ``numbers`` is what the test looked at.
-    """
-
-    key: str
-    statement: str
-    section: str
-    test: str
-    verdict: str
-    numbers: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+    return _equal(result.excess(("propensity", zero), ("naive", zero)).values())
 
 
 @dataclass(frozen=True)
@@ -318,7 +274,27 @@ class Rule:
     statement: str
     section: str
     test: str
-    decide: Callable[[StudyResult], Decision]
+    decide: Callable[[StudyResult], Finding]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper and what became of it: ``finding.sentence`` gives the numbers."""
+
+    rule: Rule
+    finding: Finding
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        rule, found = self.rule, self.finding
+        return {
+            "key": rule.key,
+            "statement": rule.statement,
+            "section": rule.section,
+            "test": rule.test,
+            "verdict": found.outcome,
+            "numbers": found.sentence,
+        }
 
 
 def judge(result: StudyResult) -> tuple[Claim, ...]:
@@ -335,14 +311,13 @@ def judge(result: StudyResult) -> tuple[Claim, ...]:
 
 
 def _judged(rule: Rule, result: StudyResult) -> Claim:
-    decided: bool | None = None
-    numbers = "The study is not finished."
     if result.plan.base.draws < 2:
-        numbers = NO_INTERVAL
-    elif result.complete:
-        decided, numbers = rule.decide(result)
-    verdict = OPEN if decided is None else HOLDS if decided else FAILS
-    return Claim(rule.key, rule.statement, rule.section, rule.test, verdict, numbers)
+        found = Finding(NO_INTERVAL, decided="open")
+    elif not result.complete:
+        found = Finding("The study is not finished.", decided="open")
+    else:
+        found = rule.decide(result)
+    return Claim(rule, found)
 
 
 _LOW = "The lower end of the interval of the difference is above 0"

@@ -70,11 +70,6 @@ def _gain(result: StudyResult, point: Point) -> Estimate:
     return interval_over_draws(list(excess.values()))
 
 
-def _sign(found: Estimate) -> int:
-    """Side of 0 on which the interval lies; 0 if it holds 0 or there is none."""
-    return 0 if found.n < 2 else int(found.low > 0) - int(found.high < 0)
-
-
 def _against_naive(result: StudyResult, point: Point) -> str:
     """What the weighted ranker does to the naive one at a point."""
     gain = _gain(result, point)
@@ -83,7 +78,7 @@ def _against_naive(result: StudyResult, point: Point) -> str:
     if gain.n < 2:
         return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
     verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
-    return f"{verbs[_sign(gain)]} the naive one"
+    return f"{verbs[gain.side]} the naive one"
 
 
 def _share_of_gap(result: StudyResult, point: Point) -> str:
@@ -106,7 +101,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 def _where_ahead(result: StudyResult, points: list[Point]) -> str:
     """At which numbers of clicks which ranker is ahead, and at which that cannot be told."""
     gains = ((point, _gain(result, point)) for point in points)
-    sides = [(_sign(gain), point.x) for point, gain in gains if gain.n > 1]
+    sides = [(gain.side, point.x) for point, gain in gains if gain.n > 1]
     runs = [(side, [x for _, x in run]) for side, run in groupby(sides, key=lambda pair: pair[0])]
     open_ = "the two cannot be told apart"
     words = {1: "weighting is ahead", -1: "the naive ranker is ahead", 0: open_}
@@ -148,12 +143,13 @@ def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> 
     both = [naive[draw] - weighted[draw] for draw in naive if draw in weighted]
     if not both:
         return ""
-    more = _sign(interval_over_draws(both))
-    if more == 0:
+    found = interval_over_draws(both)
+    more = found.side
+    if found.n < 2 or more == 0:
         return f"Whether {cause.lower()} hurts one ranker more than the other cannot be told."
     worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
     harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
-    if _sign(harm) > 0:
+    if harm.side > 0:
         return f"{cause} hurts the {worse} ranker more than the {other} one."
     return f"With {cause.lower()} the {other} ranker gains on the {worse} one."
 
@@ -187,7 +183,7 @@ def _read_map(result: StudyResult) -> str:
             f"{_ONE_LOG.capitalize()} weighting comes out better than the naive ranker in {better} "
             f"of {len(gains)} places of the map and worse in {worse or 'none'}."
         )
-    wins, loses = (sum(_sign(gain) == side for gain in gains) for side in (1, -1))
+    wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     left = len(gains) - wins - loses
     rest = f"; in the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
     return (

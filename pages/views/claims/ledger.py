@@ -14,6 +14,7 @@ from pages.app.registry import PAGES
 from pages.app.server_lab import HERE
 from pages.app.slots import Slot
 from pages.app.worlds import require_world
+from pages.shared.marks import mark
 from ultr_core.claims import (
     CLAIMS,
     CONVENTIONS,
@@ -22,9 +23,7 @@ from ultr_core.claims import (
     Compared,
     Entry,
     LedgerLine,
-    Verdict,
     compare,
-    count_verdicts,
     headline,
     measure,
     small_corpus,
@@ -34,11 +33,6 @@ from ultr_core.lab import Lab
 from ultr_core.links.page_links import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
 from ultr_core.words import part_of, with_minus
 
-SYMBOLS: dict[Verdict, str] = {
-    "holds": ":green[:material/check_circle:]",
-    "does not hold": ":red[:material/cancel:]",
-    "not checkable": ":gray[:material/help:]",
-}
 _VERDICT_IN_ONE_LINE = """<style>
 @media (min-width: 500px) {
   .stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
@@ -59,16 +53,16 @@ def show_ledger(corpus: str | None) -> None:
     lab = replace(HERE, corpus=corpus)
     require_world(lab)
     lines = _measured_lines(lab, top)
-    verdicts = [line.verdict for line in lines]
+    outcomes = [line.outcome for line in lines]
     top.place().markdown(
-        f"**{headline(verdicts)}** {_exceptions(lines)} Every number is computed here and now, or "
+        f"**{headline(outcomes)}** {_exceptions(lines)} Every number is computed here and now, or "
         "read from this lab's own studies at the paper's sizes. *Added here*: not printed in the "
         "paper, but implied by it or needed to check it."
     )
     shown = [
         line
         for line in lines
-        if section in (ALL, line.entry.section) and verdict in (ALL, line.verdict.replace(" ", "-"))
+        if section in (ALL, line.entry.section) and verdict in (ALL, line.outcome.replace(" ", "-"))
     ]
     for key, title in SECTIONS.items():
         of_section = [line for line in shown if line.entry.section == key]
@@ -113,16 +107,16 @@ def _measured_lines(lab: Lab, top: Slot) -> tuple[LedgerLine, ...]:
 
 def _exceptions(lines: Sequence[LedgerLine]) -> str:
     """The claims that do not hold, by name."""
-    failing = [line.entry.claim for line in lines if line.verdict == "does not hold"]
+    failing = [line.entry.claim for line in lines if line.outcome == "does not hold"]
     if not failing:
         return ""
     return "What does not hold: " + " ".join(f"“{prose(claim)}”" for claim in failing)
 
 
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
-    counts = count_verdicts([line.verdict for line in lines])
     rows = [_row(line, checks=checks) for line in lines]
-    hold = part_of(counts["holds"], len(lines), "claim", does="holds", do="hold")
+    holding = sum(line.finding.holds for line in lines)
+    hold = part_of(holding, len(lines), "claim", does="holds", do="hold")
     with st.container(key=f"claims-table-{lines[0].entry.section.replace('.', '-')}"):
         st.table(
             rows,
@@ -132,16 +126,16 @@ def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
 
 
 def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
-    entry, found = line.entry, line.measured
+    entry, found = line.entry, line.finding
     origin = "added here" if entry.ours else "" if entry.where == "text" else entry.where
     row = {
         "Claim": f"{prose(entry.claim)} *({origin})*" if origin else prose(entry.claim),
-        "Verdict": f"{SYMBOLS[line.verdict]}{NO_BREAK}{line.verdict}",
-        "Found": with_minus(prose(found.shown)),
+        "Verdict": f"{mark(line.outcome)}{NO_BREAK}{line.outcome}",
+        "Found": with_minus(prose(line.shown)),
     }
     if checks:
         row["Checked by"] = prose(entry.check)
-        row["Remark"] = "" if line.verdict == "not checkable" else prose(found.reason)
+        row["Remark"] = prose(found.reason) if line.decided else ""
     row["See"] = f"[{MENU[entry.page]}]({entry.link})"
     return row
 

@@ -133,10 +133,10 @@ def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
 def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
     """Where one method orders the sixty rankers better and the other trains the better one."""
     excess = comparison.naive_excess
-    if excess is None or not (excess.low > 0 or excess.high < 0):
+    if excess is None or excess.side == 0:
         return ""
     tau = {"naive": picture.naive.kendall, "weighted": picture.weighted.kendall}
-    trained, other = ("weighted", "naive") if excess.low > 0 else ("naive", "weighted")
+    trained, other = ("weighted", "naive") if excess.side > 0 else ("naive", "weighted")
     if not tau[other] > tau[trained]:
         return ""
     order = (

@@ -7,6 +7,7 @@ from fractions import Fraction
 import streamlit as st
 
 from pages.app.remedies import told
+from pages.shared.marks import mark
 from pages.views.proofs.words import amount, number, with_reach
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
@@ -15,7 +16,6 @@ from ultr_core.proofs.small_query import LETTERS
 from ultr_core.words import counted
 
 MOST_SHOWN = 32
-HOLDS, FAILS = ":green[:material/check_circle:]", ":red[:material/cancel:]"
 
 RELATIONS = {"": "", "=": r"=\;", "≤": r"\le\;"}
 
@@ -76,8 +76,8 @@ def _verdict(line: Line, place: int, predicted: dict[int, Fraction] | None) -> s
         return f"{head} starts" if place == 1 else f"{head}, a new quantity"
     if line.holds:
         more = f", larger by {number(line.error)}" if line.relation == "≤" else ""
-        return f"{HOLDS} {head} holds{more}"
-    text = f"{FAILS} {head} :red-background[**FAILS by {amount(line.error)}**]"
+        return f"{mark('holds')} {head} holds{more}"
+    text = f"{mark('does not hold')} {head} :red-background[**fails by {amount(line.error)}**]"
     if predicted and place in predicted:
         exactly = "exactly" if predicted[place] == line.error else "but"
         text += f", {exactly} the predicted {amount(predicted[place])}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pages.app.curve_words import learner_believes, users_have
+from pages.shared.marks import mark
 from pages.views.proofs.answers import ANSWERS
 from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk
 from ultr_core.risk import Estimate
@@ -57,14 +58,14 @@ def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) ->
     numbers = " and ".join(str(place) for place in walk.failing)
     verb = "fail" if len(walk.failing) > 1 else "fails"
     return (
-        f":red[:material/cancel:] **{many} {numbers} {verb}** by {amount(first.error)}: "
+        f"{mark('does not hold')} **{many} {numbers} {verb}** by {amount(first.error)}: "
         f"{_reason(world, settings, proof)} {BROKEN_NOTE}"
     )
 
 
 def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
     text = (
-        f":green[:material/check_circle:] **{ANSWERS[proof.name](walk, world)}.** {proof.title}: "
+        f"{mark('holds')} **{ANSWERS[proof.name](walk, world)}.** {proof.title}: "
         f"all {len(walk.lines)} lines hold exactly."
     )
     if world.broken:

@@ -13,6 +13,7 @@ from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import Slot
 from pages.app.study_link import lab_button
+from pages.shared.marks import mark
 from pages.views.studies import run as study_run
 from pages.views.studies import words as study_words
 from pages.views.studies.chart import show_study
@@ -23,10 +24,7 @@ from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
 from ultr_core.studies import (
     BASE_FIELDS,
-    FAILS,
-    HOLDS,
     LOSSES,
-    OPEN,
     STUDIES,
     STUDY_METHODS,
     Claim,
@@ -43,11 +41,6 @@ from ultr_core.studies import (
 from ultr_core.studies.grids import MAPS
 from ultr_core.words import counted, part_of
 
-SYMBOLS = {
-    HOLDS: ":green[:material/check_circle:]",
-    FAILS: ":red[:material/cancel:]",
-    OPEN: ":orange[:material/help:]",
-}
 SHIPPED, COMPUTED = "shipped", "quick"
 
 
@@ -214,9 +207,10 @@ def _claims_section(claims: Sequence[Claim]) -> None:
     st.subheader("The paper's claims on this figure")
     with st.container(key="study-claims"):
         for claim in claims:
-            label = f"{SYMBOLS[claim.verdict]} **{claim.verdict}**: {claim.statement}"
+            rule, found = claim.rule, claim.finding
+            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.statement}"
             with st.expander(label, type="compact"):
-                st.markdown(f"Section {claim.section}. Test: {claim.test} {claim.numbers}")
+                st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 
 
 def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:

@@ -12,6 +12,7 @@ from pages.app.context import PageContext
 from pages.app.frame import show_figure
 from pages.app.plain_words import plain
 from pages.app.remedies import told
+from pages.shared.marks import mark
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.corpus import require_kind
 from pages.views.your_data.findings import show_inspection, show_rows
@@ -174,7 +175,7 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
 def show_trust(found: LogEstimate) -> None:
     """How many ranks are known well, as a warning where not all are."""
     if found.curve.sure:
-        st.markdown(f":green[:material/check_circle:] {plain(found.trust)}")
+        st.markdown(f"{mark('good')} {plain(found.trust)}")
     else:
         st.warning(plain(found.trust), icon=":material/warning:")
 

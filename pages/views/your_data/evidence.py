@@ -12,7 +12,7 @@ from pages.app.plain_words import plain, shown
 from pages.app.remedies import told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
-from pages.views.your_data.findings import SYMBOLS, show_rows
+from pages.views.your_data.findings import show_points, show_rows
 from pages.views.your_data.ranker import Ranker
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
@@ -185,10 +185,4 @@ def _row(report: RiskReport) -> dict[str, str]:
 def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
     checks = inspect_together(joined, corpus, propensities.curve)
-    st.markdown(
-        "\n".join(
-            f"- {SYMBOLS[finding.verdict]} {told(finding.words)}"
-            for finding in checks.findings
-            if finding.key in _SHOWN
-        )
-    )
+    show_points([finding for finding in checks.findings if finding.key in _SHOWN])

@@ -8,34 +8,29 @@ import streamlit as st
 
 from pages.app.plain_words import plain, shown
 from pages.app.remedies import told
+from pages.shared.marks import mark
 from pages.views.your_data.input import download
 from ultr_core.export.tables import table_text
-from ultr_core.inspection import Finding, Inspection
+from ultr_core.findings import Finding
+from ultr_core.inspection import Inspection
 
-SYMBOLS = {
-    "good": ":green[:material/check_circle:]",
-    "look": ":orange[:material/visibility:]",
-    "stop": ":red[:material/block:]",
-}
 Row = Mapping[str, object]
 
 
 def show_inspection(found: Inspection, *, key: str, following: str = "") -> None:
-    """The answer in one sentence, what needs a look, and all checks to unfold.
+    """The answer in one sentence, the warnings, and all checks to unfold.
 
     ``following`` says what happens next where nothing has to be repaired first.
     """
-    after = "" if found.verdict == "stop" else f" {following}"
-    st.markdown(f"{SYMBOLS[found.verdict]} **{plain(found.sentence)}**{after}")
-    looks = [finding for finding in found.findings if finding.verdict != "good"]
-    if looks:
-        st.markdown("\n".join(f"- {SYMBOLS[f.verdict]} {told(f.words)}" for f in looks))
+    after = "" if found.severity == "stop" else f" {following}"
+    st.markdown(f"{mark(found.severity)} **{plain(found.sentence)}**{after}")
+    show_points(found.warnings)
     with st.expander(f"All {len(found.findings)} checks, with their numbers", type="compact"):
         st.table(
             [_row(finding) for finding in found.findings], hide_index=True,
             alt=f"Checks: {shown(found.sentence)}",
         )  # fmt: skip
-        rows = [finding.as_dict() for finding in found.findings]
+        rows = found.as_dict()["findings"]
         save_table(rows, f"{key}-checks", key=f"{key}-checks")
 
 
@@ -55,17 +50,24 @@ def save_table(rows: Sequence[Row], name: str, *, key: str) -> None:
 
 def _row(finding: Finding) -> dict[str, str]:
     return {
-        "Verdict": f"{SYMBOLS[finding.verdict]} {finding.verdict}",
-        "Looked at": plain(finding.label),
+        "Verdict": f"{mark(finding.status)} {finding.status}",
+        "Looked at": plain(finding.title),
         "Number": plain(number_words(finding.value)),
-        "What it means": told(finding.words),
+        "What it means": told(finding.sentence),
     }
 
 
-def number_words(value: float | int | str | None) -> str:
+def show_points(findings: Sequence[Finding]) -> None:
+    """A list of findings, each with its mark; nothing where there is none."""
+    if findings:
+        points = (f"- {mark(f.status)} {told(f.sentence)}" for f in findings)
+        st.markdown("\n".join(points))
+
+
+def number_words(value: float | None) -> str:
     """A number as the table shows it."""
     if value is None:
         return ""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    return value if isinstance(value, str) else f"{value:,.0f}"
+    return f"{value:,.0f}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pages.app.context import PageContext
 from pages.app.plain_words import plain
 from pages.app.remedies import told
+from pages.shared.marks import mark
 from pages.views.your_data import training as data_training
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.corpus import require_kind
@@ -167,7 +168,7 @@ def _train(
         st.error(told(found), icon=":material/error:")
         return None
     assert fit is not None
-    st.markdown(f":green[:material/check_circle:] **Trained.** {told(fit.sentence)}")
+    st.markdown(f"{mark('good')} **Trained.** {told(fit.sentence)}")
     st.markdown(plain(fit.ranker.certificate.sentence))
     for notice in fit.notices:
         st.markdown(f"- :material/info: {told(notice)}")

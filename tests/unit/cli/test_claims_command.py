@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ultr_core.claims import CLAIMS, VERDICTS
+from ultr_core.claims import CLAIMS
 from ultr_core.cli import main
+from ultr_core.findings import OUTCOMES
 
 
 def test_json_has_every_claim_with_its_fields(
@@ -22,7 +23,7 @@ def test_json_has_every_claim_with_its_fields(
         for field in ("claim", "section", "check", "measured", "verdict", "page"):
             assert isinstance(claim[field], str)
             assert claim[field]
-        assert claim["verdict"] in VERDICTS
+        assert claim["verdict"] in OUTCOMES
         assert claim["interval"] is None or claim["interval"]["low"] <= claim["interval"]["high"]
     assert found["counts"]["does not hold"] >= 1
     assert sum(found["counts"].values()) == len(claims)

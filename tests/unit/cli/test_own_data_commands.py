@@ -196,7 +196,7 @@ def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
         assert main([*run, "--json"]) == 0
         out, err = capsys.readouterr()
         keys = {finding["key"]: finding for finding in json.loads(out)["checks"]["findings"]}
-        assert keys["only_clicks"]["verdict"] == "look"
+        assert keys["only_clicks"]["verdict"] == "warning"
         assert "positions" not in keys  # good, so check says it and these do not
         assert f"note: {keys['only_clicks']['words']}" in err
 

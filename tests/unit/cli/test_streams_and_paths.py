@@ -14,8 +14,9 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.findings import Finding, Relation
 from ultr_core.lab import Lab
-from ultr_core.proofs.check import Check, Finding, Proof
+from ultr_core.proofs.check import Check, Proof
 
 ROOT = Path(__file__).parents[3]
 RESULT = "3 wins, 5 losses"
@@ -213,13 +214,13 @@ def test_given_text_is_shown_shortened_and_escaped() -> None:
      ("≥", -0.09, "-0.09, expected ≥ 0, within")],
 )  # fmt: skip
 def test_numbers_of_a_check_are_never_joined_by_a_relation_that_is_not_theirs(
-    relation: str,
+    relation: Relation,
     measured: float,
     shown: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    finding = Finding(measured, 0.0, 0.1, False, "It is.", relation)  # type: ignore[arg-type]
+    finding = Finding("It is.", measured, relation, 0.0, 0.1, should_hold=False)
     proof = Proof("x", "X", "1", "", "", (), "", lambda _: finding)
     monkeypatch.setattr(Lab, "checks", lambda _: (Check(proof, finding),))
     assert main(["proofs"]) == 0

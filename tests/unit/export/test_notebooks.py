@@ -157,7 +157,7 @@ def test_proof_notebook_prints_the_failing_line() -> None:
     source = page_notebook(PageState.of_query("proofs", QUERIES["proofs"])).source
     with contextlib.redirect_stdout(output):
         exec(source, {})
-    assert "FAILS by" in output.getvalue()
+    assert "fails by" in output.getvalue()
 
 
 def test_notebooks_of_lessons_name_the_settings_of_what_they_show(

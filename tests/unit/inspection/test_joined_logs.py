@@ -13,8 +13,8 @@ import pytest
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
+from ultr_core.findings import SEVERITIES
 from ultr_core.inspection import (
-    VERDICTS,
     expected_ranks,
     heaviest_share,
     inspect_corpus,
@@ -138,10 +138,10 @@ def test_checks_of_all_together(corpus: Corpus) -> None:
     text = HEADER.replace("click", "clicks,impressions") + "A,x,1,50,99\nA,y,2,1,99\n"
     joined = join_log(parse_log(text), corpus)
     found = inspect_together(joined, corpus, table_curve([1, 0.001]))
-    assert found.finding("largest_weight").verdict == "look"
-    assert found.finding("heaviest_clicks").verdict == "look"
+    assert found.finding("largest_weight").severity == "warning"
+    assert found.finding("heaviest_clicks").severity == "warning"
     assert found.finding("effective_sample_size").value == pytest.approx(1050**2 / (50 + 1000**2))
-    assert found.verdict == "look"
+    assert found.severity == "warning"
     json.dumps(found.as_dict(), allow_nan=False)
 
 
@@ -150,7 +150,7 @@ def test_checks_of_features(tmp_path: Path) -> None:
     corpus = parse_corpus(rows.encode(), "c.txt")
     found = inspect_corpus(corpus, relevant_grade=1)
     assert (found.finding("constant_features").value, found.finding("duplicates").value) == (2, 1)
-    assert found.finding("largest_value").verdict == "look"
+    assert found.finding("largest_value").severity == "warning"
     (tmp_path / "c.txt").write_text("1 qid:1 1:1.8e308\n")
     with pytest.raises(InputError, match="line 1"):
         inspect_file(tmp_path / "c.txt")
@@ -171,11 +171,11 @@ def test_sparse_and_dense_corpora_get_the_same_findings() -> None:
 
 
 def test_curves_of_the_wrong_kind() -> None:
-    assert inspect_curve([1, 0.5, 0.3]).verdict == "good"
-    assert inspect_curve([1 / 34] * 3).finding("shape").verdict == "look"
-    assert inspect_curve([0.5, 0.3, 0.2]).finding("shape").verdict == "look"
+    assert inspect_curve([1, 0.5, 0.3]).severity == "good"
+    assert inspect_curve([1 / 34] * 3).finding("shape").severity == "warning"
+    assert inspect_curve([0.5, 0.3, 0.2]).finding("shape").severity == "warning"
     assert inspect_curve([1, 2.13, 1.38]).finding("scale").value == 2.13
-    assert inspect_curve([1, 1e-4]).finding("largest_weight").verdict == "look"
+    assert inspect_curve([1, 1e-4]).finding("largest_weight").severity == "warning"
     with pytest.raises(InputError, match="rank 2"):
         inspect_curve([1, float("nan")])
 
@@ -187,8 +187,8 @@ def test_curves_at_the_ends_of_the_number_range_are_checked_without_a_warning() 
         assert found.finding("largest_weight").value == pytest.approx(10 / 3)
         for values in ([1e308, 1e-308], [5e-324, 1.0], [1.0, 0.5, 1e-310]):
             found = inspect_curve(values)
-            assert found.finding("largest_weight").verdict == "look"
-            assert "inf" not in found.finding("largest_weight").words
+            assert found.finding("largest_weight").severity == "warning"
+            assert "inf" not in found.finding("largest_weight").sentence
             json.dumps(found.as_dict(), allow_nan=False)
 
 
@@ -231,7 +231,7 @@ def test_the_logs_own_curve() -> None:
 def test_kinds_are_told_by_content(data: bytes, kind: str) -> None:
     found = inspect_upload(data, "upload")
     assert found.kind == kind
-    assert found.verdict in VERDICTS
+    assert found.severity in SEVERITIES
     assert found.sentence
 
 
@@ -279,15 +279,15 @@ def test_fits_choose_on_held_out_queries_or_given_ones(corpus: Corpus) -> None:
 
 def test_logs_of_clicks_only_and_of_gaps_are_told(tmp_path: Path) -> None:
     only = inspect_log(parse_log(HEADER + "q,a,1,1\nq,b,11,1\n"))
-    assert only.finding("only_clicks").verdict == "look"
+    assert only.finding("only_clicks").severity == "warning"
     moved = inspect_log(parse_log(HEADER + "q,a,1,1\nq,a,2,1\n")).finding("rank_changes")
-    assert (moved.value, moved.verdict) == (1, "look")
-    assert "harvested" not in moved.words
+    assert (moved.value, moved.severity) == (1, "warning")
+    assert "harvested" not in moved.sentence
     assert only.finding("position_gaps").value == 9
     none = inspect_log(parse_log(HEADER + "q,a,1,0\n"))
-    assert none.finding("clicks").verdict == "stop"
+    assert none.finding("clicks").severity == "stop"
     lost = inspect_log(parse_log(HEADER + "q,a,1,0\nq,a,x,0\nq,a,y,0\n"))
-    assert (lost.finding("rows_left_out").value, lost.verdict) == (2, "stop")
+    assert (lost.finding("rows_left_out").value, lost.severity) == (2, "stop")
 
 
 def test_scores_and_models_are_checked_against_a_corpus(tmp_path: Path, corpus: Corpus) -> None:

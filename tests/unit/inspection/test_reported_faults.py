@@ -53,8 +53,8 @@ def log_of(*rows: str, header: str = "query,document,position,click") -> str:
 def test_grades_without_any_pair_are_told_and_give_no_model() -> None:
     corpus = parse_corpus(NO_PAIR, "labels.txt")
     found = inspect_corpus(corpus, relevant_grade=1).finding("no_pairs")
-    assert (found.verdict, found.value) == ("stop", 2)
-    assert "No query has two documents with different grades" in found.words
+    assert (found.severity, found.value) == ("stop", 2)
+    assert "No query has two documents with different grades" in found.sentence
     with pytest.raises(InputError):
         fit_ranker(corpus, full_information_weights(corpus.relevance(3)), cost=1)
 
@@ -63,7 +63,7 @@ def test_with_usable_queries_the_number_without_a_pair_is_told() -> None:
     corpus = parse_corpus(NO_PAIR + b"0 qid:3 1:1\n3 qid:3 1:2\n", "labels.txt")
     found = inspect_corpus(corpus, relevant_grade=1).finding("no_pairs")
     assert found.value == 2
-    assert found.words.startswith("2 of 3 queries")
+    assert found.sentence.startswith("2 of 3 queries")
     assert np.isfinite(
         fit_ranker(corpus, full_information_weights(corpus.relevance(3)), cost=1).coefficients
     ).all()
@@ -72,7 +72,7 @@ def test_with_usable_queries_the_number_without_a_pair_is_told() -> None:
 def test_clicks_without_a_pair_are_refused_and_some_are_told() -> None:
     corpus = corpus_of([[1], [1, 0]])
     alone = join_log(parse_log(log_of("q1,a,1,1")), corpus)
-    assert inspect_together(alone, corpus).finding("pairs").verdict == "stop"
+    assert inspect_together(alone, corpus).finding("pairs").severity == "stop"
     with pytest.raises(InputError, match="no preference pair"):
         fit_from_log(corpus, alone.clicks, PowerLaw(1.0))
     both = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,1", "q2,b,2,0")), corpus)
@@ -100,8 +100,8 @@ def test_risk_and_ndcg_say_how_such_queries_count() -> None:
     corpus = corpus_of([[1, 0, 1], [0, 0, 0]])
     finding = inspect_corpus(corpus, relevant_grade=1).finding("queries_without_relevant")
     assert finding.value == 1
-    assert "1 of 2 queries (50%)" in finding.words
-    assert "count 0 in the risk" in finding.words
+    assert "1 of 2 queries (50%)" in finding.sentence
+    assert "count 0 in the risk" in finding.sentence
     log = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,0")), corpus).clicks
     true = evaluate_ranker(
         corpus, log, corpus.grades.astype(float), PowerLaw(0.0), relevant_grade=1
@@ -153,8 +153,8 @@ def test_expected_values_over_ties_equal_the_mean_over_all_orders() -> None:
 def test_a_constant_ranker_is_told() -> None:
     corpus = corpus_of([[3, 0, 1]])
     found = inspect_scores(np.zeros(3), corpus).finding("ties")
-    assert (found.verdict, found.value) == ("stop", 3)
-    assert "labels and the order of the file play no part" in found.words
+    assert (found.severity, found.value) == ("stop", 3)
+    assert "labels and the order of the file play no part" in found.sentence
 
 
 # H9: a propensity of zero gives an infinite weight.
@@ -170,17 +170,17 @@ def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts()
     corpus, log = one_click_at_three()
     curve = table_curve([1, 0.5, 0])
     found = inspect_curve([1, 0.5, 0]).finding("zeros")
-    assert (found.verdict, found.value) == ("stop", 1)
-    assert "position 3" in found.words
+    assert (found.severity, found.value) == ("stop", 1)
+    assert "position 3" in found.sentence
     with pytest.raises(InputError, match="Rank 3 has 1 click but propensity 0"):
         fit_from_log(corpus, log, curve, method="ips", cost=1.0)
     with pytest.raises(InputError, match=r"propensity 1e-300, as good as 0; "):
         fit_from_log(corpus, log, table_curve([1, 0.5, 1e-300]), method="ips", cost=1.0)
     joined = join_log(parse_log(log_of("q1,a,1,0", "q1,c,3,1")), corpus)
     stopped = inspect_together(joined, corpus, curve)
-    assert stopped.finding("zero_propensities").words.startswith("Position 3 has 1 click but")
+    assert stopped.finding("zero_propensities").sentence.startswith("Position 3 has 1 click but")
     clipped = inspect_together(joined, corpus, curve, clip=0.1).finding("clipping")
-    assert "τ = 0.1: 1 of 1 click changed, 1 of them with propensity 0" in clipped.words
+    assert "τ = 0.1: 1 of 1 click changed, 1 of them with propensity 0" in clipped.sentence
 
 
 def test_a_zero_propensity_never_reaches_a_number() -> None:
@@ -218,8 +218,8 @@ def test_a_document_at_two_positions_is_one_document() -> None:
 def test_a_click_without_a_position_is_reported_and_left_out() -> None:
     text = "session_id,query_id,doc_id,position,click\ns1,q,a,1,0\ns1,q,b,2,0\ns1,q,z,,1\n"
     found = inspect_log(parse_log(text)).finding("clicks_without_position")
-    assert (found.verdict, found.value) == ("look", 1)
-    assert found.words.startswith("1 click without a position")
+    assert (found.severity, found.value) == ("warning", 1)
+    assert found.sentence.startswith("1 click without a position")
     assert parse_log(text).counts()["rows"] == 2
 
 
@@ -231,7 +231,7 @@ def test_clicks_outside_the_candidates_and_on_unknown_queries_are_counted() -> N
     assert (overlap.clicks_joined, overlap.clicks_outside) == (1, 1)
     assert (overlap.clicks_of_unknown_queries, overlap.unknown_query) == (1, "nobody")
     assert overlap.outside_document == "z"
-    assert inspect_together(joined, corpus).finding("clicks_outside").verdict == "look"
+    assert inspect_together(joined, corpus).finding("clicks_outside").severity == "warning"
 
 
 # H12: what does "position" mean?
@@ -242,18 +242,20 @@ def slots(first: int) -> str:
     return log_of(*rows, *(row[:-1] + "0" for row in rows))
 
 
-@pytest.mark.parametrize(("first", "verdict"), [(0, "look"), (1, "good"), (10, "look")])
+@pytest.mark.parametrize(("first", "verdict"), [(0, "warning"), (1, "good"), (10, "warning")])
 def test_the_base_of_positions_and_the_reference_are_said(first: int, verdict: str) -> None:
     finding = inspect_log(parse_log(slots(first))).finding("positions")
-    assert (finding.value, finding.verdict) == (first, verdict)
+    assert (finding.value, finding.severity) == (first, verdict)
     assert {0: "position 0 of the log", 1: "position 1 is the reference", 10: "first position"}[
         first
-    ] in finding.words
+    ] in finding.sentence
 
 
 @pytest.mark.parametrize(("first", "told"), [(2, "rank 1 was"), (3, "ranks 1 to 2 were")])
 def test_ranks_that_were_never_logged_are_counted_in_words(first: int, told: str) -> None:
-    assert f"{told} never logged" in inspect_log(parse_log(slots(first))).finding("positions").words
+    assert (
+        f"{told} never logged" in inspect_log(parse_log(slots(first))).finding("positions").sentence
+    )
 
 
 def test_a_binary_file_is_called_one_and_not_repeated() -> None:
@@ -286,7 +288,7 @@ def test_a_position_without_a_propensity_is_named_and_spare_ones_do_no_harm() ->
     finding = inspect_together(joined, corpus, table_curve([1, 0.9])).finding(
         "propensity_of_each_position"
     )
-    assert finding.verdict == "stop"
+    assert finding.severity == "stop"
 
 
 def test_the_last_propensity_is_carried_on_only_when_asked_for(
@@ -308,7 +310,7 @@ def test_the_last_propensity_is_carried_on_only_when_asked_for(
 @pytest.mark.parametrize(
     ("propensities", "verdict", "words"),
     [
-        (["0.03"] * 3, "look", "is 0.03 at every position"),
+        (["0.03"] * 3, "warning", "is 0.03 at every position"),
         (["1", "0.5", "0"], "stop", "propensity of position 3 is 0"),
         (["1", "1.5", "0.4"], "stop", "outside 0 to 1"),
         (["1", "0.5", "0.4"], "good", "one value for each position"),
@@ -321,13 +323,13 @@ def test_the_logs_own_propensities_are_of_the_right_kind_or_not_used(
     rows = [f"q,{n},{i},1,{p}" for i, (n, p) in enumerate(zip("abc", propensities, strict=True), 1)]
     log = parse_log(log_of(*rows, header="query,document,position,click,propensity_score"))
     finding = inspect_log(log).finding("propensities")
-    assert finding.verdict == verdict
-    assert words in finding.words
+    assert finding.severity == verdict
+    assert words in finding.sentence
 
 
 def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
     rows = ["q,a,1,1,0.2", "q,b,1,0,0.7", "q,c,2,0,0.5"]
     log = parse_log(log_of(*rows, header="query,document,position,click,propensity"))
     finding = inspect_log(log).finding("propensities")
-    assert finding.verdict == "look"
-    assert "varies within a position (0.2 to 0.7 at position 1)" in finding.words
+    assert finding.severity == "warning"
+    assert "varies within a position (0.2 to 0.7 at position 1)" in finding.sentence

@@ -52,7 +52,7 @@ def joined(cut: int, **how: int | bool) -> tuple[Corpus, np.ndarray, ClickLog]:
 def test_a_log_of_whole_lists_leaves_nothing_out() -> None:
     corpus, best, log = joined(PLACES)
     found = unshown_candidates(log)
-    assert (found.never, found.candidates, found.below, found.verdict) == (0, 400, 0.0, "good")
+    assert (found.never, found.candidates, found.below, found.severity) == (0, 400, 0.0, "good")
     against = compare_with_shown(log, best, CURVE, name="mine")
     assert against.estimate.high < 0
     assert "mine is better than what users saw" in against.sentence
@@ -83,8 +83,8 @@ def test_every_check_of_log_and_corpus_has_it() -> None:
     corpus, _ = world()
     together = inspect_together(join_log(parse_log(log_of(40, 5)), corpus), corpus)
     finding = together.finding("never_shown")
-    assert (finding.value, finding.verdict, together.verdict) == (200, "stop", "stop")
-    assert "200 of 400 candidates (50%) were never shown" in finding.words
+    assert (finding.value, finding.severity, together.severity) == (200, "stop", "stop")
+    assert "200 of 400 candidates (50%) were never shown" in finding.sentence
 
 
 def test_few_left_out_qualify_the_verdict() -> None:
@@ -92,7 +92,7 @@ def test_few_left_out_qualify_the_verdict() -> None:
     whole = log_of(40, PLACES)
     without = "\n".join(row for row in whole.splitlines() if not row.startswith("7,d10,")) + "\n"
     log = join_log(parse_log(without), corpus).clicks
-    assert unshown_candidates(log).verdict == "look"
+    assert unshown_candidates(log).severity == "warning"
     told = compare_with_shown(log, best, CURVE, name="mine").sentence
     assert "is better than what users saw" in told
     assert told.endswith("But 1 of 400 candidates (0.2%) was never shown, and clicks say nothing "
@@ -102,7 +102,7 @@ def test_few_left_out_qualify_the_verdict() -> None:
 def test_queries_that_were_never_drawn_do_not_count() -> None:
     corpus, _ = world()
     found = unshown_candidates(join_log(parse_log(log_of(10, PLACES)), corpus).clicks)
-    assert (found.candidates, found.never, found.verdict) == (100, 0, "good")
+    assert (found.candidates, found.never, found.severity) == (100, 0, "good")
 
 
 def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
@@ -111,17 +111,17 @@ def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
     rare = "".join(f"{q},d1,1,1,1\n" for q in range(30, 40))
     log = join_log(parse_log(log_of(30, PLACES) + rare), corpus).clicks
     found = unshown_candidates(log)
-    assert (found.never, found.lasting, found.verdict) == (90, 0, "look")
-    assert "may be chance" in found.finding().words
+    assert (found.never, found.lasting, found.severity) == (90, 0, "warning")
+    assert "may be chance" in found.finding().sentence
     often = rare.replace(",1,1,1\n", ",1,20,1\n")
     log = join_log(parse_log(log_of(30, PLACES) + often), corpus).clicks
-    assert unshown_candidates(log).verdict == "stop"
+    assert unshown_candidates(log).severity == "stop"
 
 
 def test_rankers_that_take_turns_above_a_cut_show_all_but_too_seldom() -> None:
     _, best, log = joined(5, moved=True)
     found = unshown_candidates(log)
-    assert (found.never, found.verdict) == (0, "stop")
+    assert (found.never, found.severity) == (0, "stop")
     assert "the log ends at position 5, and 50.0% of the places" in found.what
     assert "cannot say" in compare_with_shown(log, best, CURVE, name="mine").sentence
 
@@ -131,6 +131,6 @@ def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:
     rows = "query,document,position,click\n" + "".join(f"{q},d1,1,1\n" for q in range(40))
     log = join_log(parse_log(rows), corpus).clicks
     finding = unshown_candidates(log).finding()
-    assert (finding.value, finding.verdict) == (None, "look")
-    assert "clicks only" in finding.words
+    assert (finding.value, finding.severity) == (None, "warning")
+    assert "clicks only" in finding.sentence
     assert "clicks only" in compare_with_shown(log, best, CURVE, name="mine").sentence

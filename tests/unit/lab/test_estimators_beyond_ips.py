@@ -123,7 +123,7 @@ def test_checks_are_of_the_weights_that_train(corpus: Corpus, joined: JoinedLog)
         assert found.finding("largest_weight").value == pytest.approx(u[log.clicks > 0].max())
         size = (log.clicks @ u) ** 2 / (log.clicks @ u**2)
         assert found.finding("effective_sample_size").value == pytest.approx(size)
-        assert f"weighs {u[log.clicks > 0].max():,.3g}" in found.finding("largest_weight").words
+        assert f"weighs {u[log.clicks > 0].max():,.3g}" in found.finding("largest_weight").sentence
     keys = {f.key for f in inspect_together(joined, corpus, CURVE, estimator=SHRUNKEN).findings}
     unclipped = inspect_together(joined, corpus, CURVE, estimator=SHRUNKEN, clip=0.5)
     assert {f.key for f in unclipped.findings} == keys
@@ -134,7 +134,7 @@ def test_propensity_0_stops_those_who_divide_by_it(corpus: Corpus, joined: Joine
     gone = TableCurve((*CURVE.at(np.arange(1, last)).tolist(), 0.0))
     for estimator, stops in ((SHRUNKEN, False), (AFFINE, True), (ESTIMATORS["ips"], True)):
         checks = inspect_together(joined, corpus, gone, estimator=estimator)
-        assert (checks.verdict == "stop") is stops
+        assert (checks.severity == "stop") is stops
         assert any(f.key == "zero_propensities" for f in checks.findings) is stops
         if not stops:
             fit_from_log(corpus, joined.clicks, gone, method=estimator.key, cost=0.1)

@@ -140,8 +140,8 @@ def test_its_file_says_what_its_certificate_measures(learner: Learner) -> None:
     assert asdict(back.certificate) == asdict(found)
     by_duality = found.measure == "relative duality gap"
     of_file = inspect_ranker(back).finding("duality_gap" if by_duality else "certificate")
-    assert of_file.label == ("Duality gap" if by_duality else "Certificate")
-    assert f"a {found.measure} of " in of_file.words
+    assert of_file.title == ("Duality gap" if by_duality else "Certificate")
+    assert f"a {found.measure} of " in of_file.sentence
 
 
 @EVERY
@@ -273,7 +273,7 @@ def test_a_file_without_a_measure_is_of_a_duality_gap() -> None:
     back = parse_ranker(old.encode(), "old.json")
     assert isinstance(back, LinearRanker)
     assert back.certificate.measure == "relative duality gap"
-    assert inspect_ranker(back).finding("duality_gap").label == "Duality gap"
+    assert inspect_ranker(back).finding("duality_gap").title == "Duality gap"
     with pytest.raises(InputError, match="measure is 5; a value of kind str"):
         parse_ranker(text.replace('"relative duality gap"', "5").encode(), "odd.json")
     for measure in ('""', '"a\\nb"', f'"{"x" * 61}"'):

@@ -71,36 +71,38 @@ def by_name(evidence: Evidence) -> dict[str, Check]:
 def test_with_the_right_curve_everything_holds_but_the_naive_order() -> None:
     checks = by_name(make_evidence())
     assert set(checks) == set(PROOFS)
-    assert {name for name, check in checks.items() if not check.holds} == {"naive-order"}
-    assert all(check.acceptable for check in checks.values())
+    assert {name for name, check in checks.items() if not check.finding.holds} == {"naive-order"}
+    assert not any(check.finding.fails for check in checks.values())
 
 
 def test_without_bias_the_naive_order_holds_too() -> None:
     users = PositionModel(PowerLaw(0.0), 1.0, 0.1)
     checks = by_name(make_evidence(users, users.curve))  # type: ignore[arg-type]
-    assert all(check.holds and check.finding.should_hold for check in checks.values())
+    assert all(check.finding.holds and check.finding.should_hold for check in checks.values())
 
 
 def test_with_the_wrong_curve_exactly_the_claims_that_need_it_fail() -> None:
     checks = by_name(make_evidence(assumed=PowerLaw(2.0)))
-    failing = {name for name, check in checks.items() if not check.holds}
+    failing = {name for name, check in checks.items() if not check.finding.holds}
     assert failing == NEED_THE_CURVE | {"naive-order"}
     assert all(
-        check.status == "fails, as predicted" for check in checks.values() if not check.holds
+        check.finding.status == "does not hold, as predicted"
+        for check in checks.values()
+        if not check.finding.holds
     )
 
 
 def test_without_bias_a_wrong_curve_leaves_nothing_but_bias() -> None:
     users = PositionModel(PowerLaw(0.0), 1.0, 0.1)
     check = by_name(make_evidence(users, PowerLaw(1.5)))["errors-fall"]
-    assert check.status == "fails, as predicted"
+    assert check.finding.status == "does not hold, as predicted"
     assert "bias" in check.finding.sentence
 
 
 def test_exact_checks_are_exact() -> None:
     checks = by_name(make_evidence(PositionModel(PowerLaw(0.73), 0.9, 0.17), PowerLaw(0.73)))
     for name in DERIVATIONS:
-        assert checks[name].finding.measured == 0.0
+        assert checks[name].finding.value == 0.0
         assert checks[name].finding.tolerance == 0.0
 
 
@@ -108,43 +110,48 @@ def test_a_log_of_other_users_is_noticed() -> None:
     evidence = make_evidence()
     others = make_evidence(PositionModel(PowerLaw(0.8), 1.0, 0.1))
     checks = by_name(replace(evidence, log=others.log))
-    assert checks["simulation-agrees"].status == "FAILS"
-    assert checks["risk-recovered"].status == "FAILS"
+    assert checks["simulation-agrees"].finding.status == "does not hold"
+    assert checks["risk-recovered"].finding.status == "does not hold"
 
 
 def test_users_that_differ_a_little_are_noticed() -> None:
     evidence = make_evidence()
     others = make_evidence(PositionModel(PowerLaw(0.93), 1.0, 0.1))
     check = PROOFS["simulation-agrees"].check(replace(evidence, log=others.log))
-    assert check.status == "FAILS"
+    assert check.finding.status == "does not hold"
     error = float(dict(check.finding.details)["standard error"])
     assert check.finding.tolerance < 5.7 * error
-    assert PROOFS["simulation-agrees"].check(evidence).status == "holds"
+    assert PROOFS["simulation-agrees"].check(evidence).finding.status == "holds"
 
 
 def test_a_wrong_true_risk_is_noticed() -> None:
     evidence = make_evidence()
     checks = by_name(replace(evidence, true_risk=evidence.true_risk[::-1].copy()))
     assert {"corpus-affine-law", "order-preserved"} <= {
-        name for name, check in checks.items() if check.status == "FAILS"
+        name for name, check in checks.items() if check.finding.status == "does not hold"
     }
 
 
 def test_an_unfinished_fit_is_noticed() -> None:
-    assert by_name(replace(make_evidence(), gap=0.02))["duality-gap"].status == "FAILS"
+    assert (
+        by_name(replace(make_evidence(), gap=0.02))["duality-gap"].finding.status == "does not hold"
+    )
 
 
 def test_a_rank_nobody_reaches_is_noticed() -> None:
     users = PositionModel(Cutoff(PowerLaw(1.0), 5), 1.0, 0.1)
     evidence = make_evidence(users)
-    assert PROOFS["positivity"].check(evidence).status == "FAILS"
-    assert PROOFS["ips-unbiased"].check(replace(evidence, assumed_curve=users.curve)).holds is False
+    assert PROOFS["positivity"].check(evidence).finding.status == "does not hold"
+    assert (
+        PROOFS["ips-unbiased"].check(replace(evidence, assumed_curve=users.curve)).finding.holds
+        is False
+    )
 
 
 def test_checks_become_plain_values() -> None:
     for check in run_checks(make_evidence()):
         content = check.as_dict()
-        assert content["holds"] == check.holds
+        assert content["holds"] == check.finding.holds
         assert content["sentence"].endswith(".")
         assert "nan" not in content["sentence"]
         assert content["statement"].endswith(".")

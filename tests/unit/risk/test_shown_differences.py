@@ -5,10 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultr_core.risk import difference_with_reach, plus_minus, shown_difference
+from ultr_core.risk import Estimate, difference_with_reach, plus_minus, shown_difference
 
 VALUES = st.floats(0.0, 500.0)
 
@@ -45,3 +46,11 @@ def test_decimals_are_those_of_the_interval() -> None:
     for value, reach in ((1.0, 0.3), (1.0, 0.003), (0.0684, 0.0031), (2.5, 0.0)):
         text = difference_with_reach(10.0 + value, 10.0, reach).margin
         assert text == plus_minus(value, reach)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "side"),
+    [(0.1, 0.3, 1), (0.0, 0.3, 0), (-0.1, 0.3, 0), (-0.3, 0.0, 0), (-0.3, -0.1, -1)],
+)
+def test_the_side_of_an_interval(low: float, high: float, side: int) -> None:
+    assert Estimate((low + high) / 2, 0.05, low, high, 9, 9.0).side == side

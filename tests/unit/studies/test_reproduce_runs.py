@@ -272,7 +272,7 @@ def test_the_report_opens_offline_and_states_the_verdicts(corpus: str, copied: P
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?:https?:)?//", report)
     assert "@import" not in report
     assert "same ranker" in report
-    assert "holds here" in report
+    assert 'class="verdict holds"' in report
     assert "have no relevant document" in report
     assert "MiB" in report
     curve = pd.read_csv(copied / "bias-curve.csv")

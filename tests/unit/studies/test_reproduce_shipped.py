@@ -7,10 +7,8 @@ import pytest
 from ultr_core.lab import World, build_world
 from ultr_core.studies import (
     FIGURES,
-    HOLDS,
     LOSSES,
     MAPS,
-    OPEN,
     STUDIES,
     Cell,
     Plan,
@@ -83,4 +81,4 @@ UNDECIDED = {"mediocre-beats-naive"}
 def test_the_papers_shapes_hold_at_paper_scale(name: str) -> None:
     claims = judge(shipped_result(name, RANKS))
     for claim in claims:
-        assert claim.verdict == (OPEN if claim.key in UNDECIDED else HOLDS), claim
+        assert claim.finding.outcome == ("open" if claim.rule.key in UNDECIDED else "holds"), claim

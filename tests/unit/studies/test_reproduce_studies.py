@@ -13,11 +13,8 @@ from ultr_core.errors import InputError
 from ultr_core.lab import World, build_world, simulate_logs, train_method
 from ultr_core.settings import Settings
 from ultr_core.studies import (
-    FAILS,
     FIGURES,
-    HOLDS,
     LOSSES,
-    OPEN,
     SCALES,
     STUDIES,
     STUDY_METHODS,
@@ -204,25 +201,29 @@ def test_a_log_with_moving_documents_is_refused() -> None:
 def test_claims_hold_in_the_papers_world(name: str) -> None:
     result = made_up(name, papers_loss)
     claims = judge(result)
-    assert {claim.verdict for claim in claims} == {HOLDS}, claims
-    assert all(claim.test and claim.statement and claim.section for claim in claims)
+    assert {claim.finding.outcome for claim in claims} == {"holds"}, claims
+    assert all(claim.rule.test and claim.rule.statement and claim.rule.section for claim in claims)
     assert "%" in read_study(result) or "±" in read_study(result)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_claims_can_fail_and_can_stay_open(name: str) -> None:
-    failed = [c for c in judge(made_up(name, opposite, agreement=0.4)) if c.verdict == FAILS]
+    failed = [
+        c
+        for c in judge(made_up(name, opposite, agreement=0.4))
+        if c.finding.outcome == "does not hold"
+    ]
     assert len(failed) >= 2
-    opened = [claim for claim in judge(made_up(name, noise)) if claim.verdict == OPEN]
+    opened = [claim for claim in judge(made_up(name, noise)) if claim.finding.outcome == "open"]
     assert opened
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
-    assert {c.verdict for c in judge(made_up(name, papers_loss, draws=1))} == {OPEN}
+    assert {c.finding.outcome for c in judge(made_up(name, papers_loss, draws=1))} == {"open"}
     whole = made_up(name, papers_loss)
     part = StudyResult(whole.plan, whole.loss, dict(list(whole.done.items())[:4]), whole.world)
-    assert {claim.verdict for claim in judge(part)} == {OPEN}
+    assert {claim.finding.outcome for claim in judge(part)} == {"open"}
     assert read_study(part)
     nothing = StudyResult(whole.plan, whole.loss, {}, whole.world)
     assert "No point" in read_study(nothing)
@@ -232,7 +233,7 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
 def test_claims_turn_round_for_a_gain() -> None:
     result = made_up("bias", lambda *place: -papers_loss(*place))
     gain = StudyResult(result.plan, LOSSES["dcg"], result.done, result.world)
-    assert {claim.verdict for claim in judge(gain)} == {HOLDS}
+    assert {claim.finding.outcome for claim in judge(gain)} == {"holds"}
 
 
 def test_every_method_has_a_description() -> None:

@@ -1,0 +1,127 @@
+"""A finding: what was measured, the limit it is held against, and how it came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Relation = Literal["=", "≥", ">", "<"]
+"""How a value must compare with its limit."""
+
+Outcome = Literal["holds", "does not hold", "open", "not checkable"]
+OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "open", "not checkable")
+"""open: the interval contains the limit, so more data could decide; not checkable: no value."""
+
+Severity = Literal["good", "warning", "stop"]
+SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
+"""Of a reader's file, from best to worst: use it; read this first; it cannot be used as it is."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One value with what decides about it; a proof, a claim, a study or an inspection owns it.
+
+    Attributes:
+        sentence: reads the numbers.
+        value: what was measured, None where there is nothing to measure.
+        relation, limit, tolerance, interval: what decides, see `compared`.
+        should_hold: False where an assumption is broken, so that nothing is promised.
+        decided: an outcome that is not compared but known, as a study's of several intervals.
+        severity: how bad it is for a reader's file; None for all else.
+        reason: why it is not checkable, or what else a reader must know.
+        key, title: a stable name and a few words, where the owner has several findings.
+        details: further labelled numbers.
+    """
+
+    sentence: str
+    value: float | None = None
+    relation: Relation = "="
+    limit: float | None = 0.0
+    tolerance: float = 0.0
+    interval: tuple[float, float] | None = None
+    should_hold: bool = True
+    decided: Outcome | None = None
+    severity: Severity | None = None
+    reason: str = ""
+    key: str = ""
+    title: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of_file(
+        cls, key: str, title: str, value: float | None, severity: Severity, sentence: str
+    ) -> Finding:
+        """A check of a reader's file: graded by severity, held against no limit."""
+        return cls(sentence, value, limit=None, severity=severity, key=key, title=title)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known already, or what the comparison gives."""
+        return self.decided or compared(
+            self.value, self.relation, self.limit, self.tolerance, self.interval
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether the outcome is "holds"."""
+        return self.outcome == "holds"
+
+    @property
+    def fails(self) -> bool:
+        """Whether it should hold and does not."""
+        return self.should_hold and self.outcome == "does not hold"
+
+    @property
+    def status(self) -> str:
+        """In a word: the severity of a file's check, else the outcome and what was promised."""
+        if self.severity is not None:
+            return self.severity
+        if self.should_hold or self.outcome not in ("holds", "does not hold"):
+            return self.outcome
+        return "holds, though not guaranteed" if self.holds else "does not hold, as predicted"
+
+
+def compared(
+    value: float | None,
+    relation: Relation,
+    limit: float | None = 0.0,
+    tolerance: float = 0.0,
+    interval: tuple[float, float] | None = None,
+) -> Outcome:
+    """Hold a value against a limit, up to ``tolerance``; nothing else decides an outcome.
+
+    "=": |value - limit| <= tolerance, and the interval, where there is one, contains the limit; one
+    without the other is open. "≥", ">", "<": so for both ends of the interval; for one of them it
+    is open. Without an interval the value stands for both ends; NaN does not hold.
+    """
+    if value is None or limit is None:
+        return "not checkable"
+    low, high = (value, value) if interval is None else interval
+    if relation == "=":
+        near = abs(value - limit) <= tolerance
+        if interval is not None and near != (low <= limit <= high):
+            return "open"
+        return "holds" if near else "does not hold"
+
+    sign = -1 if relation == "<" else 1
+
+    def meets(end: float) -> bool:
+        beyond = sign * (end - limit)
+        return beyond >= -tolerance if relation == "≥" else beyond > -tolerance
+
+    least, most = (low, high)[::sign]
+    return "holds" if meets(least) else "open" if meets(most) else "does not hold"
+
+
+def all_of(outcomes: Iterable[Outcome]) -> Outcome:
+    """Of a claim with several parts: the first that occurs of fails, not checkable, open, holds."""
+    found = set(outcomes)
+    worst_first: tuple[Outcome, ...] = ("does not hold", "not checkable", "open", "holds")
+    return next((outcome for outcome in worst_first if outcome in found), "not checkable")
+
+
+def count_outcomes(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
+    """How often each outcome occurs, 0 included."""
+    found = list(outcomes)
+    return {outcome: found.count(outcome) for outcome in OUTCOMES}
