@@ -83,10 +83,9 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
         _claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
-    formula, meaning = study_words.FORMULAS[name]
     st.subheader("What is behind it")
-    st.latex(formula)
-    st.markdown(meaning)
+    st.latex(study_words.FORMULAS[name])
+    st.markdown(study_words.meaning(name))
     _steps_section(name, steps)
 
 
@@ -227,7 +226,7 @@ def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> Non
             st.markdown(question)
             lab_button(button, settings, key=f"try-{name}-{number}")
     st.subheader("On your own corpus")
-    st.markdown(study_words.OWN_CORPUS.format(name=name))
+    st.markdown(study_words.on_own_corpus(name))
     methods = " ".join(
         f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
         for key in STUDIES[name].methods
