@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import string
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 ESCAPERS = {"plain", "prose", "told"}
 NOT_MARKDOWN = {"placeholder", "alt", "page_title"}
@@ -30,6 +33,8 @@ MADE_OF_THEIR_ARGUMENTS = {
     "join", "format", "strip", "lower", "replace", "list", "tuple", "dict", "sorted", "zip",
     "enumerate", "items", "values", "get", "str", "partition", "append", "next", "islice", "map",
     "iter", "set_formulas", "with_minus", "cast", "partial", "reversed", "setdefault",
+    # Of ultr_core.content: a text file of ours with the values that it is given.
+    "fill", "read", "part", "parts", "text", "texts",
 }  # fmt: skip
 NO_ELEMENTS = {"lesson_state.progress", "link.write", "value.write"}
 """Calls that only have the name of one of Streamlit's elements."""
@@ -72,10 +77,15 @@ class Module:
 
 @dataclass
 class Reader:
-    """Judges expressions; ``ours`` are names, attributes and expressions that hold no such text."""
+    """Judges expressions; ``ours`` are names, attributes and expressions that hold no such text.
+
+    ``numbers`` are values of text files, as "name of the text: name of the value", that have a
+    number's form there.
+    """
 
     modules: Mapping[str, Module]
     ours: frozenset[str]
+    numbers: frozenset[str] = frozenset()
     calling: tuple[str, ...] = ()
 
     def findings(self) -> Iterator[str]:
@@ -112,7 +122,7 @@ class Reader:
                     return
                 given = list(_given(node.id, scope))
                 if given and (key := f"{module.name}:{node.lineno}:{said}") not in self.calling:
-                    reader = Reader(self.modules, self.ours, (*self.calling, key))
+                    reader = replace(self, calling=(*self.calling, key))
                     for part in given:
                         yield from reader._faults(part, module, scope, shown=shown)
                 elif not given and not _is_number(node.id, scope):
@@ -154,7 +164,7 @@ class Reader:
         key = f"{module.name}:{function and function.name}({name})"
         if key in self.calling:
             return
-        reader = Reader(self.modules, self.ours, (*self.calling, key))
+        reader = replace(self, calling=(*self.calling, key))
         known = False
         for home in self.modules.values() if function is not None else ():
             for call, where in home.calls:
@@ -173,7 +183,11 @@ class Reader:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
         if name in ESCAPERS | NUMBERS | self.ours or (shown and name in ("shown", "named")):
             return
-        arguments = [*node.args, *(word.value for word in node.keywords)]
+        told = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+        arguments = [
+            *node.args,
+            *(word.value for word in node.keywords if f"{told}: {word.arg}" not in self.numbers),
+        ]
         if name in MADE_OF_THEIR_ARGUMENTS:
             if name == "map":
                 arguments = [ast.Call(arguments[0], arguments[1:], [])]
@@ -187,7 +201,7 @@ class Reader:
         if function is None or home is None:
             yield ast.unparse(node)
         elif (key := f"{home.name}.{function.name}") not in self.calling:
-            reader = Reader(self.modules, self.ours, (*self.calling, key))
+            reader = replace(self, calling=(*self.calling, key))
             for part in _returned(function):
                 yield from reader._faults(part, home, function, shown=shown)
 
@@ -205,6 +219,27 @@ class Reader:
         package, name = module.taken.get(name, ("", ""))
         home = self.modules.get(package)
         return home, None if home is None else home.functions.get(name)
+
+
+def numbers_in(files: Iterable[Path]) -> frozenset[str]:
+    """The values of text files that have a number's form wherever a text of that name has them."""
+    forms: dict[str, set[bool]] = {}
+    for file in files:
+        for name, text in texts_in(tomllib.loads(file.read_text(encoding="utf-8"))):
+            for _, value, form, _ in string.Formatter().parse(text):
+                if value is not None:
+                    number = bool(form and NUMBER_FORMAT.fullmatch(form))
+                    forms.setdefault(f"{name.rpartition('.')[2]}: {value}", set()).add(number)
+    return frozenset(name for name, found in forms.items() if found == {True})
+
+
+def texts_in(entries: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a text file with their dotted names."""
+    if isinstance(entries, str):
+        yield name, entries
+    elif isinstance(entries, Mapping | list):
+        for key, inner in entries.items() if isinstance(entries, Mapping) else enumerate(entries):
+            yield from texts_in(inner, f"{name}.{key}" if name else str(key))
 
 
 class _Within(ast.AST):

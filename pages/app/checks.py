@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from pages.app.marks import mark
 from pages.app.plain_words import prose
-from pages.shared.marks import mark
 
 _READINGS = {
     "does not hold, as predicted": (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside_text import Module, Reader
+from tests.outside_text import Module, Reader, numbers_in
 
 ROOT = Path(__file__).parents[2]
 OURS = """
@@ -56,9 +56,14 @@ def pages() -> dict[str, str]:
     }
 
 
+@cache
+def numbers_of_texts() -> frozenset[str]:
+    return numbers_in((ROOT / "pages").rglob("content/*.toml"))
+
+
 def found_in(texts: dict[str, str], ours: str = OURS) -> list[str]:
     modules = {name: Module(name, ast.parse(text)) for name, text in texts.items()}
-    return list(Reader(modules, frozenset(ours.split())).findings())
+    return list(Reader(modules, frozenset(ours.split()), numbers_of_texts()).findings())
 
 
 def test_pages_show_text_from_outside_only_through_the_escaper() -> None:
@@ -80,6 +85,9 @@ PLANTED = (
     'words = "a"\n    words += file.name\n    st.warning(words)',
     "for name in file.names:\n        st.subheader(name)",
     "st.markdown(_about(file))",
+    'st.markdown(WORDS.text("none", reason=file.reason))',
+    'st.markdown(WORDS.text("price", seen=file.seen))',
+    "st.markdown(fill(file.template, {}))",
     "_show(file.name)",
 )
 AROUND = """
@@ -112,6 +120,8 @@ def test_text_from_outside_is_found(planted: str) -> None:
         'st.selectbox("File", file.all, format_func=file.word, placeholder=shown(file.name))',
         'st.markdown(f"- {SYMBOLS[file.verdict]} {told(error)}", key=file.name)',
         '_show("all is well")',
+        'st.markdown(WORDS.text("none", reason=told(file.reason)))',
+        'st.markdown(WORDS.text("price", exact=file.cost))',
     ),
 )  # fmt: skip
 def test_what_is_escaped_is_not(right: str) -> None:

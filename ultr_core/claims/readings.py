@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.content import read
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.errors import InputError, quoted
@@ -35,6 +36,7 @@ from ultr_core.risk import (
 )
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw, TableCurve
+from ultr_core.words import counted
 
 QUERIES = 300
 CLICKS = 3_000
@@ -46,6 +48,7 @@ RATE_AT_TOP = 0.6
 """Click rate of rank 1 in the comparison on clipping: rates, not yet divided by that of rank 1."""
 SWAP_SESSIONS = 100_000
 _ROW = tuple[str, float, float]
+_WORDS = read(__file__, "comparisons")
 
 
 @dataclass(frozen=True)
@@ -133,12 +136,16 @@ def _test_losses(small: Lab, name: str, loss: Callable[..., float]) -> list[floa
 def _words(small: Lab, logs: int = 1) -> str:
     """The corpus, its users, and how many click logs a number is made of."""
     counts, users = small.world().counts(), small.settings
-    return (
-        f"On a corpus of its own, smaller than the other pages' so that their numbers differ: "
-        f"{counts['name']} with {counts['train']['queries']:,} training and "
-        f"{counts['test']['queries']:,} test queries and {counts['features']} features; "
-        f"η = η′ = {users.eta:g}, ε₋ = {users.eps_minus:g}, {users.clicks:,} clicks, "
-        f"{logs} click log{'' if logs == 1 else 's'}."
+    return _WORDS.text(
+        "world",
+        name=counts["name"],
+        train=counts["train"]["queries"],
+        test=counts["test"]["queries"],
+        features=counts["features"],
+        eta=users.eta,
+        eps_minus=users.eps_minus,
+        clicks=users.clicks,
+        logs=counted(logs, "click log"),
     )
 
 
@@ -164,25 +171,28 @@ def _on_test(small: Lab, quantity: str, other: Callable[..., float]) -> Compared
     )
     (skyline,) = _test_losses(small, "skyline", true_risk)
     left = interval_over_draws([x - skyline for x in _test_losses(small, "propensity", true_risk)])
-    distance = (
-        f" Under ours, {_label('propensity')} minus {_label('skyline')} is {left.value:+.2f} on "
-        f"average over the logs, 95% interval {left.low:+.2f} to {left.high:+.2f}: on few test "
-        "queries a ranker from clicks can come out ahead, since even full information is trained "
-        "on other queries, and on the hinge bound in place of this loss."
+    distance = _WORDS.text(
+        "ahead",
+        learned=_label("propensity"),
+        skyline=_label("skyline"),
+        value=left.value,
+        low=left.low,
+        high=left.high,
     )
-    return Compared(quantity, rows, _order_sentence(rows) + distance, _words(small, LOGS))
+    sentence = f"{_order_sentence(rows)} {distance}"
+    return Compared(quantity, rows, sentence, _words(small, LOGS))
 
 
 def _sum_or_mean(small: Lab) -> Compared:
     return _on_test(
-        small, "Loss on the test queries", lambda ranks, rel, _: mean_rank_of_relevant(ranks, rel)
+        small, _WORDS.text("Q1.quantity"), lambda ranks, rel, _: mean_rank_of_relevant(ranks, rel)
     )
 
 
 def _empty_queries(small: Lab) -> Compared:
     found = _on_test(
         small,
-        "Risk on the test queries",
+        _WORDS.text("Q2.quantity"),
         lambda *arrays: true_risk(*arrays, only_with_relevant=True),
     )
     corpus, relevance = small.world().splits.test, small.world().test_relevance
@@ -191,8 +201,7 @@ def _empty_queries(small: Lab) -> Compared:
     return Compared(
         found.quantity,
         found.rows,
-        f"{empty} of {corpus.n_queries} queries have no relevant document: every risk is "
-        f"{factor:.2f} times as large without them, in the same order.",
+        _WORDS.text("Q2.sentence", empty=empty, queries=corpus.n_queries, factor=factor),
         found.world,
     )
 
@@ -211,7 +220,7 @@ def _estimates(
     true = true_risk(
         _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
     )
-    found = f"{sentence} Production's true risk is {true:.2f}."
+    found = f"{sentence} {_WORDS.text('production', risk=true)}"
     return Compared(quantity, tuple(rows), found, _words(small))
 
 
@@ -219,10 +228,9 @@ def _divide_by(small: Lab) -> Compared:
     log = small.logs().train
     return _estimates(
         small,
-        "Weighted estimate of the risk on the training queries, without noise",
+        _WORDS.text("E5.quantity"),
         lambda _, ours: ours * log.query_draws / log.total_clicks,
-        f"{log.query_draws:,} query draws brought {log.total_clicks:,} clicks: dividing by clicks "
-        "gives another scale, the same order, and no unbiased estimate.",
+        _WORDS.text("E5.sentence", draws=log.query_draws, clicks=log.total_clicks),
     )
 
 
@@ -239,10 +247,9 @@ def _clip_over(small: Lab) -> Compared:
         _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
     )
     return Compared(
-        f"Clipped estimate of the risk on the training queries, τ = {CLIP:g}",
+        _WORDS.text("E2.quantity", clip=CLIP),
         tuple(rows),
-        "As printed, every relevant document counts with its full weight, clicked or not, and the "
-        f"result is no risk at all. Production's true risk is {truth:.2f}.",
+        f"{_WORDS.text('E2.sentence')} {_WORDS.text('production', risk=truth)}",
         _words(small),
     )
 
@@ -257,10 +264,9 @@ def _clip_order(_: Lab) -> Compared:
         (f"rank {rank}", float(a), float(b)) for rank, a, b in zip(ranks, ours, other, strict=True)
     )
     return Compared(
-        f"Weight of a click, τ = {CLIP:g}, if rank 1 is clicked at a rate of {RATE_AT_TOP:g}",
+        _WORDS.text("Q8.quantity", clip=CLIP, rate=RATE_AT_TOP),
         rows,
-        f"The same τ caps weights at {1 / CLIP:g} in our reading and at {RATE_AT_TOP / CLIP:g} in "
-        "the other: the τ of two papers can be compared only if they clip in the same order.",
+        _WORDS.text("Q8.sentence", taken=1 / CLIP, other=RATE_AT_TOP / CLIP),
     )
 
 
@@ -279,10 +285,9 @@ def _cost(small: Lab) -> Compared:
         rows.append((f"C = {cost:g}", found[0], found[1]))
     factor = log.query_draws / log.total_clicks
     return Compared(
-        "Test risk of the weighted ranker",
+        _WORDS.text("Q6.quantity"),
         tuple(rows),
-        f"The other reading needs a C {factor:.2f} times as large to train the same ranker, so "
-        "that a choice of C by validation makes up for it.",
+        _WORDS.text("Q6.sentence", factor=factor),
         _words(small),
     )
 
@@ -299,10 +304,9 @@ def _sweeps(small: Lab) -> Compared:
         within = float(variance_of_delta(pi, q, ranks, offsets).mean()) / log.query_draws
         rows.append((_label(name), drawn, within**0.5))
     return Compared(
-        f"Standard error of the weighted risk after {log.query_draws:,} presentations, exact",
+        _WORDS.text("Q3.quantity", draws=log.query_draws),
         tuple(rows),
-        "Sweeping removes the part of chance that comes from which queries were drawn; nothing "
-        "else changes.",
+        _WORDS.text("Q3.sentence"),
         _words(small),
     )
 
@@ -319,9 +323,9 @@ def _ties(small: Lab) -> Compared:
         (_label("skyline"), skyline, skyline),
     )  # fmt: skip
     return Compared(
-        "Risk on the test queries",
+        _WORDS.text("E11.quantity"),
         rows,
-        "If equal scores shared rank 1, a ranker that knows nothing would beat the skyline.",
+        _WORDS.text("E11.sentence"),
         _words(small),
     )
 
@@ -335,10 +339,9 @@ def _beyond(_: Lab) -> Compared:
         for rank, a, b in zip(ranks, measured.at(ranks), PowerLaw(0.7).at(ranks), strict=True)
     )
     return Compared(
-        f"Propensity, measured up to rank {last} (η = 0.7)",
+        _WORDS.text("Q12.quantity", last=last),
         rows,
-        "Carrying the last value on gives documents further down smaller weights: a bias, but one "
-        "that keeps weights bounded.",
+        _WORDS.text("Q12.sentence"),
     )
 
 
@@ -357,10 +360,9 @@ def _smoothing(small: Lab) -> Compared:
     )
     rows = tuple((f"rank {rank}", smooth[rank - 1], plain[rank - 1]) for rank in (2, 3, 5, 10))
     return Compared(
-        f"Propensity from {SWAP_SESSIONS:,} swap presentations; truly 1/rank",
+        _WORDS.text("Q9.quantity", presentations=SWAP_SESSIONS),
         rows,
-        "Click rates fall faster than examination, because relevant documents stand on top: "
-        "smoothing lowers chance and adds a bias downwards.",
+        _WORDS.text("Q9.sentence"),
         _words(small),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ultr_core.content import fill
 from ultr_core.errors import InputError, quoted
 from ultr_core.lessons.arithmetic import calculated, plain_decimal, plain_signs
 
@@ -111,20 +112,20 @@ class Exercise:
         typed = self._readings(read_typed(text, self.unit))
         for reading in typed:
             if reading.digits >= 2 and reading.rounds(wanted):
-                return Verdict(True, self.solution.format(**numbers))
+                return Verdict(True, fill(self.solution, numbers))
         for reading in typed:
             known = self._known(reading.value, numbers)
             if known == self.answer:
-                return Verdict(True, self.solution.format(**numbers))
+                return Verdict(True, fill(self.solution, numbers))
             if reading.is_too_short_for(wanted):
                 return Verdict(False, MORE_DIGITS, counts=False)
             for mistake in self.mistakes:
                 if mistake.number == known:
-                    return Verdict(False, mistake.hint.format(**numbers))
+                    return Verdict(False, fill(mistake.hint, numbers))
         for reading in typed:
             if self._known(-reading.value, numbers) == self.answer:
                 return Verdict(False, WRONG_SIGN, counts=False)
-        return Verdict(False, self.hint.format(**numbers))
+        return Verdict(False, fill(self.hint, numbers))
 
     def _readings(self, typed: Typed) -> tuple[Typed, ...]:
         """What was typed on the scale of the answer: as asked first, then on the other scale."""

@@ -53,12 +53,7 @@ def swapped(lab: Lab) -> Found:
         "answer": rate / top_rate,
     }  # fmt: skip
     inside = "holds" if last.low <= truth <= last.high else "misses"
-    sentence = (
-        "Rank {rank:.0f} is truly looked at {real:.3f} times as often as rank 1. Plain click "
-        "rates say {plain:.3f}. Swapping says {swap:.3f}, and its 95% interval, {low:.3f} to "
-        f"{{high:.3f}}, {inside} the truth."
-    )
-    return Found(numbers, sentence.format(**numbers))
+    return Found.told("swaps", numbers, inside=inside)
 
 
 def live_test(lab: Lab) -> Found:
@@ -78,12 +73,7 @@ def live_test(lab: Lab) -> Found:
         "one_sided": mine.p_value / 2, "only_this": 2 * mine.decided / outcomes,
         "only_this_side": mine.decided / outcomes, "answer": mine.p_value,
     }  # fmt: skip
-    sentence = (
-        "Were both rankers equally good, a split at least as uneven as {wins:.0f} to "
-        "{losses:.0f} would come by chance with p = {p:.4f}. On our simulated engine, with "
-        "{queries:,.0f} queries for each contest: "
-    )
-    return Found(numbers, sentence.format(**numbers) + contest.sentence)
+    return Found.told("live", numbers, contest=contest.sentence)
 
 
 def _size_of(test: SignTest) -> int:

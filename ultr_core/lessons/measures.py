@@ -10,7 +10,7 @@ import numpy as np
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, Lab, World, user_model
 from ultr_core.lab.logs import assumed_curve, true_curve
-from ultr_core.lessons.model import Found
+from ultr_core.lessons.model import Found, words_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
@@ -74,12 +74,7 @@ def clicks_by_rank(lab: Lab) -> Found:
         "for_one": share * seen,
         "answer": PRESENTATIONS * share * seen,
     }
-    sentence = (
-        "Rank 1 is clicked {truth:.0f} times as often as rank {deep:.0f}, but it is relevant only "
-        "{relevance_ratio:.1f} times as often. The other factor, about {attention:.0f}, is not "
-        "relevance: rank 1 is looked at {examined:.0f} times as often as rank {deep:.0f}."
-    )
-    return Found(numbers, sentence.format(**numbers))
+    return Found.told("clicks-lie", numbers)
 
 
 def rank_of_unseen(lab: Lab) -> dict[str, float]:
@@ -105,12 +100,7 @@ def unseen_relevant(lab: Lab) -> Found:
         "milder": MILDER_ETA, "milder_p": milder, "steep_weight": 10.0,
         "as_factor": 10 * MILDER_ETA, "as_factor_p": MILDER_ETA / 10, "answer": 1 / milder,
     }  # fmt: skip
-    sentence = (
-        "Relevant documents were shown {shown:,.0f} times at rank {rank:.0f} and clicked "
-        "{clicked:,.0f} times: for each one that was seen, {truth:.1f} were not. Counting each "
-        "click {weight:.0f} times gives {counted:,.0f}, close to the {shown:,.0f} that were there."
-    )
-    return Found(numbers, sentence.format(**numbers))
+    return Found.told("propensity", numbers)
 
 
 def small_world(settings: Settings) -> SmallWorld:
@@ -144,14 +134,7 @@ def one_query(lab: Lab) -> Found:
     for letter in LETTERS[: query.size]:
         d = LETTERS.index(letter)
         numbers |= {f"{letter}_new": query.new[d], f"{letter}_weight": float(world.inverse[d])}
-    sentence = (
-        "Each relevant document is clicked or not, which makes {patterns:.0f} kinds of visit. "
-        "Their "
-        "weighted sums run from {lowest:g} to {highest:g}, but averaged with their probabilities "
-        "they give exactly {weighted:g}, the "
-        "true sum of ranks. Without weights the average is {naive:.2f}."
-    )
-    return Found(numbers, sentence.format(**numbers))
+    return Found.told("unbiased", numbers)
 
 
 def baselines(lab: Lab) -> dict[str, float]:
@@ -219,12 +202,8 @@ def few_clicks(lab: Lab) -> Found:
         "unsquared": sum(weights) / sum(weight**2 for weight in weights),
         "answer": diagnostics.effective_sample_size,
     }
-    sentence = (
-        " The {clicks:,.0f} clicks of the first log, once weighted, carry only as much as "
-        "{worth:,.0f} equal ones; the heaviest single click counts {largest:,.0f} times."
-    )
     first = comparison.sentence.split(" The weighted ranker")[0]
-    return Found(numbers, first + sentence.format(**numbers))
+    return Found.told("variance", numbers, excess=first)
 
 
 def noise_share(lab: Lab) -> dict[str, float]:
@@ -261,12 +240,7 @@ def noisy_order(lab: Lab) -> Found:
         "answer": picture.slope * gap,
         "truth": 2 if tau > 0.9 else 1 if tau > 0.5 else 0,
     }
-    sentence = (
-        "{share:.0f} clicks in 100 are on irrelevant documents, and still the weighted estimate "
-        "orders the sixty rankers with Kendall's τ = {tau:.2f}. Unweighted counts reach Kendall's "
-        "τ = {naive_tau:.2f}."
-    )
-    return Found(numbers, sentence.format(**numbers))
+    return Found.told("noise", numbers)
 
 
 def wrong_belief(lab: Lab) -> Found:
@@ -287,13 +261,13 @@ def wrong_belief(lab: Lab) -> Found:
         "extra": ratio - 1, "apart": 9 ** BELIEFS[2] - 9**lab.settings.eta,
         "answer": float(true_curve(lab.settings).at(9) / believed.at(9)),
     }  # fmt: skip
-    better = {True: "still better than not weighting at all", False: "worse than not weighting"}
-    sentence = (
-        "With the true η = 1 the ranker reaches test risk {right:.2f}; not weighting gives "
-        "{naive:.2f}. Believing 0.5 gives {low:.2f}, "
-        f"{better[low < naive]}; believing 1.5 gives {{high:.2f}}, {better[high < naive]}."
+    words = words_of("wrong-propensity")
+    return Found.told(
+        "wrong-propensity",
+        numbers,
+        low_against_naive=words.text("better" if low < naive else "worse"),
+        high_against_naive=words.text("better" if high < naive else "worse"),
     )
-    return Found(numbers, sentence.format(**numbers))
 
 
 def belief_risks(lab: Lab) -> Mapping[float, float]:

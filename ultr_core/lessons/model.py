@@ -1,7 +1,7 @@
 """What a lesson is: a question, a prediction, what is found, and an exercise with its answer.
 
-All words are templates over the numbers that were found, as in "{weighted:.2f}", so that no
-number is ever typed.
+Its words are in ``content/KEY.toml``: templates over the numbers that were found, as in
+"{weighted:.2f}", so that no number is ever typed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ultr_core.content import Content, named_in, read
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.traffic import one_log
 from ultr_core.links.page_links import page_query
@@ -20,12 +21,25 @@ if TYPE_CHECKING:
     from ultr_core.lab import Lab
 
 
+def words_of(key: str) -> Content:
+    """The words of a lesson, by its key."""
+    return read(__file__, key)
+
+
 @dataclass(frozen=True)
 class Found:
     """What a lesson found: its numbers by name, and a sentence that reads them."""
 
     numbers: Mapping[str, float]
     sentence: str
+
+    @classmethod
+    def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
+        """The numbers of lesson ``key``, told by its words; ``chosen`` are words inside them."""
+        words = words_of(key)
+        named = named_in(words.template("found"))
+        told = {name: value for name, value in numbers.items() if name in named}
+        return cls(numbers, words.text("found", **told, **chosen))
 
 
 @dataclass(frozen=True)
@@ -132,15 +146,12 @@ class Lesson:
 
     Attributes:
         key: short name, for files and tests.
-        title: the question that it answers.
-        idea: what one has to know first, Markdown.
         terms: keys of the glossary that it uses.
         changes: settings that it fixes; those not named are at their default.
         prediction: what its reader commits to before anything is shown.
         given: numbers that the idea, the prediction and nothing else may show beforehand; quick.
         measure: all numbers, those of ``given`` included, and the sentence that reads them.
         figure: the picture of what was found.
-        meaning: what follows from it, a template.
         shows: the normal page with exactly these settings.
         steps: what to try next.
         traffic: what counts in it (clicks, visits, presentations), in words with the numbers.
@@ -148,19 +159,31 @@ class Lesson:
     """
 
     key: str
-    title: str
-    idea: str
     terms: tuple[str, ...]
     changes: Mapping[str, Any]
     prediction: Choice | Guess
     measure: Callable[[Lab], Found]
     figure: Callable[[Lab, Theme], Figure]
-    meaning: str
     shows: Door
     steps: tuple[Door, ...]
     exercise: Exercise
     given: Callable[[Lab], Mapping[str, float]] = lambda _: {}
     traffic: Callable[[Settings], str] = one_log
+
+    @property
+    def title(self) -> str:
+        """The question that it answers."""
+        return words_of(self.key).text("title")
+
+    @property
+    def idea(self) -> str:
+        """What one has to know first: a template over the numbers of ``given``."""
+        return words_of(self.key).template("idea")
+
+    @property
+    def meaning(self) -> str:
+        """What follows from what was found: a template over the numbers of ``measure``."""
+        return words_of(self.key).template("meaning")
 
     def settings(self, reader: Settings) -> Settings:
         """The lesson's world, with users and corpus of the reader's settings."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ultr_core.content import Content, fill, read
 from ultr_core.lessons.learning_lessons import CLICKS, FEWER_CLICKS
 from ultr_core.lessons.model import Found, Lesson
 from ultr_core.settings import Settings
@@ -38,138 +40,24 @@ class Plan:
         return sum(step.minutes for step in self.steps)
 
 
-VOTE = "Read the question aloud, let the room vote, commit to the majority, then reveal."
+def _plans(words: Content) -> Iterator[Plan]:
+    """The plans of a text file, whose steps may name its text ``vote``."""
+    told = words.filled(vote=words.text("vote"), clicks=CLICKS, fewer=FEWER_CLICKS)
+    for plan in told.parts("plans"):
+        steps = (
+            PlanStep(
+                step.entries["minutes"],
+                step.entries["lesson"],
+                step.text("do"),
+                step.text("ask"),
+                step.text("reply"),
+            )
+            for step in plan.parts("steps")
+        )
+        yield Plan(plan.text("name"), plan.text("purpose"), tuple(steps))
 
-PLANS = (
-    Plan(
-        "45 minutes",
-        "One idea: a click counts 1/p times. For a room that has seen a lecture on ranking.",
-        (
-            PlanStep(
-                6,
-                1,
-                VOTE,
-                "Who has ever clicked on the second page of a search result?",
-                "Hardly anybody: what is far down is not seen.",
-            ),
-            PlanStep(
-                6,
-                2,
-                VOTE + " Do the exercise together.",
-                "If one user in eight looks, how many relevant documents does one click stand for?",
-                "Eight: itself and about seven that were missed.",
-            ),
-            PlanStep(
-                9,
-                3,
-                VOTE + " Then write p × 1/p on the board and open the proof.",
-                "Which document could break this?",
-                "A relevant one that nobody ever looks at: no weight repairs p = 0.",
-            ),
-            PlanStep(
-                8,
-                4,
-                VOTE + f" Show both rankers in the Lab, then again with {FEWER_CLICKS:,} clicks.",
-                f"From {FEWER_CLICKS:,} clicks to {CLICKS:,}, which of the two gets better, and "
-                "why not the other?",
-                "The weighted one. What is left of the other's error is bias, and bias does not "
-                "shrink with data.",
-            ),
-            PlanStep(
-                6,
-                5,
-                VOTE,
-                "Would you rather be a little wrong every time, or right on average?",
-                "With few clicks a little wrong; with many right on average.",
-            ),
-            PlanStep(
-                6,
-                7,
-                VOTE + " Drag η′ in the Lab.",
-                "You do not know the bias. Would you guess too low or too high?",
-                "Too low: a little bias is left, but no click is blown up.",
-            ),
-            PlanStep(
-                4,
-                9,
-                VOTE,
-                "Is a small p-value the same as a large difference?",
-                "No. With enough queries a tiny difference has a small p-value.",
-            ),
-        ),
-    ),
-    Plan(
-        "90 minutes",
-        "The whole paper, with the exercises done in pairs.",
-        (
-            PlanStep(
-                8,
-                1,
-                VOTE + " Exercise in pairs, two minutes.",
-                "Name another place where people only react to what they are shown.",
-                "Video suggestions, shop shelves, front pages: no reaction may mean not seen.",
-            ),
-            PlanStep(
-                8,
-                2,
-                VOTE + " Exercise in pairs.",
-                "What would the weight be at a rank that nobody looks at?",
-                "1/0, which is no number: such a document never gets a click to weigh.",
-            ),
-            PlanStep(
-                14,
-                3,
-                VOTE + " Walk through the lines of the proof, then break one "
-                "assumption and let the room find the line.",
-                "Where exactly did we use that p depends on the rank alone?",
-                "Where p × 1/p cancels: p must be the true chance of looking, and known from what "
-                "was shown.",
-            ),
-            PlanStep(
-                12,
-                4,
-                VOTE + " Exercise in pairs. Open the learning curves.",
-                "At how many clicks would you switch from naive to weighted?",
-                "Where the curves cross; read the number off the chart.",
-            ),
-            PlanStep(
-                10,
-                5,
-                VOTE + " Exercise, then 5,000 clicks in the Lab.",
-                "What does clipping give up, and what does it get for it?",
-                "It gives up being right on average, and gets less variance.",
-            ),
-            PlanStep(
-                10,
-                6,
-                VOTE + " Derive the straight line: the ranks of a list always add up to m(m+1)/2.",
-                "What if users make more mistakes at the top than further down?",
-                "The constant then depends on the ranker, and the order may change.",
-            ),
-            PlanStep(
-                10,
-                7,
-                VOTE + " Exercise, then the study with all beliefs.",
-                "Why is guessing too low the safer mistake?",
-                "Too low stays between naive and right; too high blows up noise far down.",
-            ),
-            PlanStep(
-                10,
-                8,
-                VOTE + " Exercise with the real counts.",
-                "What does the experiment cost the users? What else could move documents?",
-                "Worse lists for some of them. Two rankers in turn also move documents.",
-            ),
-            PlanStep(
-                8,
-                9,
-                VOTE + " Exercise. Then collect what the paper leaves open.",
-                "What would convince you that this works on your own search engine?",
-                "An interleaving test there, with enough queries and measured propensities.",
-            ),
-        ),
-    ),
-)
+
+PLANS = tuple(_plans(read(__file__, "plans")))
 
 
 @dataclass(frozen=True)
@@ -208,7 +96,7 @@ def plan_row(
     numbers = found.numbers
     settings = lesson.settings(reader)
     prediction = lesson.prediction
-    question = prediction.question.format(**numbers).replace("**", "")
+    question = fill(prediction.question, numbers).replace("**", "")
     own = "&".join(
         part for part in (_shared_query(reader), f"lesson={step.lesson}", "mode=lecture") if part
     )
@@ -223,7 +111,7 @@ def plan_row(
         reply=step.reply,
         answer=f"{_upper(prediction.answer(numbers))}.",
         finding=found.sentence,
-        exercise=lesson.exercise.solution.format(**numbers),
+        exercise=fill(lesson.exercise.solution, numbers),
         lesson_link=f"{address}/lessons?{own}",
         page_link=f"{address}/{lesson.shows.address(settings, lecture=True)}",
     )

@@ -9,12 +9,12 @@ from functools import partial
 import streamlit as st
 
 from pages.app import lecture, page_link
+from pages.app.marks import mark
 from pages.app.plain_words import plain, prose
 from pages.app.registry import PAGES
 from pages.app.server_lab import HERE
 from pages.app.slots import Slot
 from pages.app.worlds import require_world
-from pages.shared.marks import mark
 from ultr_core.claims import (
     CLAIMS,
     CONVENTIONS,

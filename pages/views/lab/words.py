@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pages.app.curve_words import learner_believes, users_have
+from ultr_core.content import read
 from ultr_core.figures import Quantity
 from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture, assumed_curve, true_curve
 from ultr_core.proofs import NO_POSITION_BIAS, PROPENSITIES
@@ -31,23 +32,18 @@ class Step:
     settings: Settings
 
 
+_WORDS = read(__file__, "lab")
+
+
+def _step(name: str, settings: Settings) -> Step:
+    words = _WORDS.part(f"steps.{name}")
+    return Step(words.text("question"), words.text("button"), settings)
+
+
 STEPS = (
-    Step(
-        "**Nobody stops reading.** With no position bias, which of the two rankers wins?",
-        "Set η = η′ = 0",
-        Settings(eta=0.0, assumed_eta=0.0),
-    ),
-    Step(
-        "**The learner exaggerates.** Users have η = 1, the learner believes 1.5. "
-        "Does weighting still help, and which proof checks break?",
-        "Set η′ = 1.5",
-        Settings(assumed_eta=1.5),
-    ),
-    Step(
-        "**Very few clicks.** With 1,000 clicks, is it better to be biased or to be noisy?",
-        "Set n = 1,000",
-        Settings(clicks=1_000),
-    ),
+    _step("no-bias", Settings(eta=0.0, assumed_eta=0.0)),
+    _step("exaggerating", Settings(assumed_eta=1.5)),
+    _step("few-clicks", Settings(clicks=1_000)),
 )
 
 
@@ -85,33 +81,26 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
 
 def broken_assumptions(settings: Settings) -> dict[str, str]:
     """Which assumptions of the claims these settings break, and how, in words."""
-    broken = {}
+    words, broken, users = _WORDS.part("broken"), {}, users_have(settings)
     if not settings.belief_is_right:
-        broken[PROPENSITIES] = (
-            f"the learner divides by wrong propensities (users have {users_have(settings)}, it "
-            f"believes {learner_believes(settings)})"
+        broken[PROPENSITIES] = words.text(
+            "propensities", users=users, learner=learner_believes(settings)
         )
     if settings.curve or settings.eta:
-        broken[NO_POSITION_BIAS] = (
-            f"users see some ranks more often than others ({users_have(settings)})"
-        )
+        broken[NO_POSITION_BIAS] = words.text("position-bias", users=users)
     return broken
 
 
 def law_condition(settings: Settings) -> str:
     """Whether the affine law applies to these settings, in words."""
+    words = _WORDS.part("law")
     if settings.belief_is_right:
-        same = "" if settings.curve else " (η′ = η)"
-        return f"This straight line holds because the learner's curve is the users'{same}."
+        return words.text("holds", same="" if settings.curve else " (η′ = η)")
     if settings.curves:
-        return (
-            f"This straight line would hold if the learner knew the users' examination, "
-            f"{users_have(settings)}; it believes {learner_believes(settings)}."
+        return words.text(
+            "other-curve", users=users_have(settings), learner=learner_believes(settings)
         )
-    return (
-        f"This straight line would hold with η′ = {settings.eta:g}; the learner believes "
-        f"{settings.assumed_eta:g}."
-    )
+    return words.text("other-exponent", users=settings.eta, learner=settings.assumed_eta)
 
 
 def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
@@ -139,49 +128,37 @@ def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
     trained, other = ("weighted", "naive") if excess.side > 0 else ("naive", "weighted")
     if not tau[other] > tau[trained]:
         return ""
-    order = (
-        f"The {other} estimate orders the sixty rankers below better all the same (τ = "
-        f"{tau[other]:.2f} against {tau[trained]:.2f}). "
-    )
+    words = _WORDS.part("two-orders")
     settings = comparison.settings
+    order = words.text("better-order", other=other, better=tau[other], worse=tau[trained])
     if trained == "naive" and not settings.belief_is_right:
-        return (
-            f"{order}But it divides by wrong propensities (users have {users_have(settings)}, it "
-            f"believes {learner_believes(settings)}), and training, which has to tell apart "
-            "rankers that differ far less than these, can suffer more from that."
+        why = words.text(
+            "wrong-propensities", users=users_have(settings), learner=learner_believes(settings)
         )
-    return (
-        f"{order}Training has to tell apart rankers that differ far less than these, so a better "
-        "order here need not give a better ranker."
-    )
+    else:
+        why = words.text("small-differences")
+    return f"{order} {why}"
 
 
 def at_rank_ten(settings: Settings, quantity: Quantity) -> str:
     """What stands at rank 10 in the picture of examination, for users and learner, in words."""
+    words = _WORDS.part("rank-ten")
     seen, believed = (float(of(settings).at(LOW_RANK)) for of in (true_curve, assumed_curve))
     if quantity == "probability":
-        return (
-            f"At rank {LOW_RANK} users look with probability **{seen:.3g}**; the learner assumes "
-            f"**{believed:.3g}**."
-        )
+        return words.text("probability", rank=LOW_RANK, seen=seen, believed=believed)
     right = "that is right" if settings.belief_is_right else f"**{1 / seen:,.4g}** would be right"
-    return (
-        f"For the learner a click at rank {LOW_RANK} weighs **{1 / believed:,.4g}**; {right}. A "
-        "click at rank 1 always weighs 1."
-    )
+    return words.text("weight", rank=LOW_RANK, weight=1 / believed, right=right)
 
 
 def sample_sentence(picture: RiskPicture) -> str:
     """How many query draws gave how many clicks, and what they are worth when weighted."""
-    weighted = picture.weighted
-    drawn = (
-        f"N = {counted(picture.query_draws, 'query was', 'queries were')} drawn and gave n = "
-        f"{counted(picture.clicks, 'click')}. "
+    words = _WORDS.part("sample")
+    worth, heaviest = picture.weighted.effective_sample_size, picture.weighted.largest_weight
+    drawn = words.text(
+        "drawn",
+        draws=counted(picture.query_draws, "query was", "queries were"),
+        clicks=counted(picture.clicks, "click"),
     )
-    if math.isclose(weighted.effective_sample_size, picture.clicks):
-        return f"{drawn}All of them weigh the same, {weighted.largest_weight:,.3g}."
-    return (
-        f"{drawn}Weighted, they carry as much as {weighted.effective_sample_size:,.0f} equal ones "
-        f"(effective sample size); the heaviest click, far down one of the longest lists, weighs "
-        f"{weighted.largest_weight:,.1f}."
-    )
+    if math.isclose(worth, picture.clicks):
+        return f"{drawn} {words.text('alike', weight=heaviest)}"
+    return f"{drawn} {words.text('unequal', worth=worth, heaviest=heaviest)}"

@@ -14,6 +14,7 @@ from pages.app.slots import Slot
 from pages.app.worlds import require_world
 from pages.views.lessons import state as lesson_state
 from pages.views.lessons.waiting import telling_lab
+from ultr_core.content import fill
 from ultr_core.errors import InputError
 from ultr_core.figures import Figure, Theme
 from ultr_core.lab import Lab
@@ -42,7 +43,7 @@ def show(reader: Lab, number: int) -> None:
         idea, prediction = st.columns([0.54, 0.46], gap="medium")
         with idea:
             with st.container(key="lesson-idea"):
-                st.markdown(lesson.idea.format(**given))
+                st.markdown(fill(lesson.idea, given))
             _terms(lesson)
         with prediction:
             _prediction(lesson, number, given)
@@ -81,7 +82,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
     asked = lesson.prediction
     done = lesson_state.progress(number)
     with st.container(border=True, key="lesson-prediction"):
-        st.markdown(f"**Predict first.** {asked.question.format(**given)}")
+        st.markdown(f"**Predict first.** {fill(asked.question, given)}")
         if done.guess is not None:
             st.markdown(f"You said: **{asked.spoken(done.guess)}**")
             st.button(
@@ -127,7 +128,7 @@ def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
     with picture:
         show_figure(partial(_figure, lesson, lab))
     with meaning:
-        st.markdown(lesson.meaning.format(**found.numbers))
+        st.markdown(fill(lesson.meaning, found.numbers))
         st.markdown(lesson.shows.look)
         _open(lesson.shows, lab.settings)
 
@@ -139,7 +140,7 @@ def _figure(lesson: Lesson, lab: Lab, *, theme: Theme) -> Figure:
 def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> None:
     st.subheader("Exercise")
     with st.container(key="lesson-exercise", gap="small"):
-        st.markdown(exercise.question.format(**numbers))
+        st.markdown(fill(exercise.question, numbers))
         with st.form(f"lesson-form-{number}", border=False):
             field, button = st.columns([0.5, 0.5], vertical_alignment="bottom")
             with field:
@@ -179,7 +180,7 @@ def _verdict(
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
     if lesson_state.solution_is_due(exercise, tries, numbers):
         lesson_state.note_shown(number)
-        st.markdown(f":material/route: **The way to it.** {exercise.solution.format(**numbers)}")
+        st.markdown(f":material/route: **The way to it.** {fill(exercise.solution, numbers)}")
 
 
 def _next(lesson: Lesson, number: int, settings: Settings) -> None:

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import streamlit as st
 
+from pages.app.marks import mark
 from pages.app.remedies import told
-from pages.shared.marks import mark
 from pages.views.proofs.words import amount, number, with_reach
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk

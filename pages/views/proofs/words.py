@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pages.app.curve_words import learner_believes, users_have
-from pages.shared.marks import mark
+from pages.app.marks import mark
 from pages.views.proofs.answers import ANSWERS
+from ultr_core.content import read
 from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
+
+_WORDS = read(__file__, "proofs")
 
 LONGEST_FRACTION = 13
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -79,14 +82,14 @@ def _reason(world: SmallWorld, settings: Settings, proof: Proof) -> str:
     guilty = [name for name in world.broken if name in proof.breaks]
     if guilty:
         return BREAKS[guilty[0]].consequence
-    if world.assumed != world.examination:
-        return (
-            f"the learner assumes {learner_believes(settings)} but users have "
-            f"{users_have(settings)}, so that documents count p/q times instead of once."
-            if not settings.belief_is_right
-            else "the assumed curve is not the true one, so that documents count p/q times."
-        )
-    return "nobody looks at some rank, so that its documents are missing."
+    words = _WORDS.part("reasons")
+    if world.assumed == world.examination:
+        return words.text("unseen")
+    if settings.belief_is_right:
+        return words.text("wrong-curve")
+    return words.text(
+        "wrong-exponent", learner=learner_believes(settings), users=users_have(settings)
+    )
 
 
 @dataclass(frozen=True)
@@ -106,26 +109,13 @@ class Step:
         )
 
 
+def _step(proof: str, broken: str, **values: str) -> Step:
+    words = _WORDS.part(f"steps.{broken}")
+    return Step(words.text("question", **values), words.text("button"), proof, broken)
+
+
 STEPS = (
-    Step(
-        "**Nobody reads to the end.** A relevant document stands where nobody looks. Which line "
-        "of the proof breaks?",
-        "Hide the lowest relevant one",
-        "ips-unbiased",
-        "zero-relevant",
-    ),
-    Step(
-        "**Only an irrelevant one is unseen.** Section 4 says that is harmless. Does it stay "
-        "harmless once clicks are noisy?",
-        "Hide an irrelevant one",
-        "noise-keeps-order",
-        "zero-irrelevant",
-    ),
-    Step(
-        "**Users trust the top.** Can any choice of p repair it? Compare with "
-        f"“{DERIVATIONS['affine-correction'].title}”.",
-        "Switch on trust bias",
-        "affine-law",
-        "trust",
-    ),
+    _step("ips-unbiased", "zero-relevant"),
+    _step("noise-keeps-order", "zero-irrelevant"),
+    _step("affine-law", "trust", correction=DERIVATIONS["affine-correction"].title),
 )

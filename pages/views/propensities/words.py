@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages.app.remedies import told
+from ultr_core.content import read
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
 from ultr_core.links.page_links import POSITION, TRUST
 from ultr_core.words import part_of, with_minus
@@ -29,25 +30,22 @@ class Step:
     values: Mapping[str, Any]
 
 
+_WORDS = read(__file__, "propensities")
+
+
+def _step(name: str, values: Mapping[str, Any], **named: str) -> Step:
+    words = _WORDS.part(f"steps.{name}")
+    return Step(words.text("question", **named), words.text("button"), values)
+
+
 STEPS = (
-    Step(
-        "**How little traffic is enough?** Watch the bars at the lower ranks. Then press "
-        f"“{COMPUTE}” further down, to see the rankers that learn from it.",
-        "Give it 2,000 presentations",
+    _step(
+        "less-traffic",
         {"swap_traffic": 2_000, "swap_users": POSITION, "swap_smoothing": 0.0},
+        compute=COMPUTE,
     ),
-    Step(
-        "**Why not just click rates?** A ranker puts relevant documents on top. How far off is the "
-        "green curve at rank 10?",
-        "Show click rates beside it",
-        {"swap_other": "ctr", "swap_users": POSITION},
-    ),
-    Step(
-        "**What if users trust the top?** More traffic makes the bars shorter. Does it bring them "
-        "to the truth?",
-        "Switch on trust bias",
-        {"swap_users": TRUST, "swap_traffic": 1_000_000},
-    ),
+    _step("click-rates", {"swap_other": "ctr", "swap_users": POSITION}),
+    _step("trust", {"swap_users": TRUST, "swap_traffic": 1_000_000}),
 )
 
 
@@ -59,42 +57,49 @@ def apply_step(values: Mapping[str, Any]) -> None:
 
 def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:
     """The state of the estimate in one sentence."""
+    words = _WORDS.part("headline")
     if found.estimate is None:
-        return f"This experiment gives no curve: {told(found.reason)}"
+        return words.text("none", reason=told(found.reason))
     agreement = agreement_with(found.estimate, truth)
     known = [point for point in found.estimate.observed if point.standard_error]
     if not known or agreement.error is None:
-        return "Too few clicks for an interval at any rank; give the experiment more traffic."
+        return words.text("too-few")
     last = known[-1]
     covered = part_of(agreement.covered, agreement.intervals, "interval", does="holds", do="hold")
     assert last.value is not None and last.low is not None and last.high is not None
-    return (
-        f"Swaps put the examination of rank {last.rank} at {last.value:.3f} of rank "
-        f"{found.estimate.reference} (95% interval {last.low:.3f} to {last.high:.3f}; the truth "
-        f"is {truth[last.rank - 1]:.3f}), and {covered} the true ratio."
+    return words.text(
+        "found",
+        rank=last.rank,
+        value=last.value,
+        reference=found.estimate.reference,
+        low=last.low,
+        high=last.high,
+        truth=truth[last.rank - 1],
+        covered=covered,
     )
 
 
 def trust_warning(limit: list[float], truth: NDArray[np.float64], design: SwapDesign) -> str:
     """Why swaps miss under trust bias, with this world's number."""
     rank = 2 if design.landmark == 1 else 1
-    return (
-        "Under trust bias a swap measures more than examination: a click at the top is also trust "
-        f"in the top. With endless traffic the ratio of rank {rank} to rank {design.landmark} "
-        f"tends to {limit[rank - 1]:.2f}, while examination is {truth[rank - 1]:.2f}. It depends "
-        "on how relevant the landmark documents are, so no traffic, fit or smoothing repairs it."
+    return _WORDS.text(
+        "trust-warning",
+        rank=rank,
+        landmark=design.landmark,
+        limit=limit[rank - 1],
+        truth=truth[rank - 1],
     )
 
 
 def price_sentence(found: MethodResult, design: SwapDesign) -> str:
     """What the experiment costs in ranking quality."""
     worse = "adds" if found.cost_exact >= 0 else "takes away"
-    seen = with_minus(f"{found.cost_simulated:+.2f}")
-    return (
-        f"A presentation in the experiment {worse} **{abs(found.cost_exact):.2f}** to the sum of "
-        f"ranks of relevant documents, on average over all queries (exact); in these "
-        f"{design.sessions:,} presentations it was {seen}. A swap of rank r "
-        "with the landmark k costs (r − k) times the difference in relevance."
+    return _WORDS.text(
+        "price",
+        worse=worse,
+        exact=abs(found.cost_exact),
+        sessions=design.sessions,
+        seen=with_minus(f"{found.cost_simulated:+.2f}"),
     )
 
 
@@ -106,9 +111,8 @@ def precision_sentence(rank: int, precision: float, needed: int, design: SwapDes
         if share >= 1
         else f"the present traffic is {share:.0%} of it"
     )
-    return (
-        f"To know rank {rank} to ± {precision:.0%} takes about **{_rounded(needed):,}** "
-        f"presentations; {enough}. Half the error takes about four times the traffic."
+    return _WORDS.text(
+        "precision", rank=rank, precision=precision, needed=_rounded(needed), enough=enough
     )
 
 

@@ -8,12 +8,12 @@ import streamlit as st
 
 from pages.app import lecture, shell
 from pages.app.context import PageContext
+from pages.app.marks import mark
 from pages.app.page_link import choose
 from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import Slot
 from pages.app.study_link import lab_button
-from pages.shared.marks import mark
 from pages.views.studies import run as study_run
 from pages.views.studies import words as study_words
 from pages.views.studies.chart import show_study
@@ -76,10 +76,9 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
         _claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
-    formula, meaning = study_words.FORMULAS[name]
     st.subheader("What is behind it")
-    st.latex(formula)
-    st.markdown(meaning)
+    st.latex(study_words.FORMULAS[name])
+    st.markdown(study_words.meaning(name))
     _steps_section(name, steps)
 
 
@@ -221,7 +220,7 @@ def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> Non
             st.markdown(question)
             lab_button(button, settings, key=f"try-{name}-{number}")
     st.subheader("On your own corpus")
-    st.markdown(study_words.OWN_CORPUS.format(name=name))
+    st.markdown(study_words.on_own_corpus(name))
     methods = " ".join(
         f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
         for key in STUDIES[name].methods

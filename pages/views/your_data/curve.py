@@ -10,9 +10,9 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.frame import show_figure
+from pages.app.marks import mark
 from pages.app.plain_words import plain
 from pages.app.remedies import told
-from pages.shared.marks import mark
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.corpus import require_kind
 from pages.views.your_data.findings import show_inspection, show_rows

@@ -11,9 +11,9 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages.app.context import PageContext
+from pages.app.marks import mark
 from pages.app.plain_words import plain
 from pages.app.remedies import told
-from pages.shared.marks import mark
 from pages.views.your_data import training as data_training
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.corpus import require_kind
