@@ -31,7 +31,7 @@ MADE_OF_THEIR_ARGUMENTS = {
     "enumerate", "items", "values", "get", "str", "partition", "append", "next", "islice", "map",
     "iter", "set_formulas", "with_minus", "cast", "partial", "reversed", "setdefault",
 }  # fmt: skip
-NO_ELEMENTS = {"lesson_state.progress", "link.write", "value.write"}
+NO_ELEMENTS = {"lesson_state.progress", "link.write", "field.write"}
 """Calls that only have the name of one of Streamlit's elements."""
 
 NUMBERS = {

@@ -13,8 +13,8 @@ from pages.app.registry import MAIN_CONTROLS, PAGES
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
-    "lazy", "errors", "limits", "words", "locks", "files", "workers", "curve_values", "settings",
-    "sorting",
+    "lazy", "errors", "limits", "words", "locks", "files", "workers", "fields", "curve_values",
+    "settings", "sorting",
     "ranking", "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs",
     "experiments", "lab", "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip

@@ -19,7 +19,8 @@ claim.section claim.statement claim.test
 claim.verdict comparison.draws comparison.sentence contest.label contest.null_sentence
 context.settings cut_words design.landmark design.training_days design.validation_days
 door.button door.look draw(theme='light') entry.link entry.where exercise.question
-exercise.solution exercise.unit field.help figure.data file_format.label finding.verdict
+exercise.solution exercise.unit field.help field.label field.options field.shown field.stops
+figure.data file_format.label finding.verdict
 first.error formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
 found.numbers found.rows found.sentence headline(verdicts) here.name here.watch
 importlib.metadata.version(name) info.question known.tries last.rank law.probability(index)
@@ -28,7 +29,7 @@ lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title
 lesson.traffic(settings) line.aside line.assumes line.error line.formula line.verdict line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
 method.source noisy_hinge_curve(world,GAPS).alt order.plan order.lab.settings.draws
-pa.array(values,from_pandas=True) parameter.label picture.naive picture.weighted pin.comparison
+pa.array(values,from_pandas=True) picture.naive picture.weighted pin.comparison
 pin.number plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus
 point.interval_text point.rank point.value_text predicted_failures proof.fails_when
 proof.statement proof.title python_version r.kind r.place ratio_text read_study report.label
@@ -38,7 +39,7 @@ row.reply row.then row.title segmented_control selectbox self._fit self._fits se
 settings_changes settings_words sidebar_words st.empty() step.button step.lesson step.question
 step.shows summarise summary.label svg_data_uri term.meaning term.name term.section term.symbol
 test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk true.risk_of_log
-true_curve value.closed value.enumerated value.label value.options value.shown value.stops
+true_curve value.closed value.enumerated
 verdict.words walk walk.failing walk.notes world.inverse world.query.new world.query.presented
 world.query.shown world.query.size
 """
