@@ -36,7 +36,7 @@ MADE_OF_THEIR_ARGUMENTS = {
     # Of ultr_core.content: a text file of ours with the values that it is given.
     "fill", "read", "part", "parts", "text", "texts",
 }  # fmt: skip
-NO_ELEMENTS = {"lesson_state.progress", "link.write", "value.write"}
+NO_ELEMENTS = {"lesson_state.progress", "link.write", "field.write"}
 """Calls that only have the name of one of Streamlit's elements."""
 
 NUMBERS = {

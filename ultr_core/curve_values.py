@@ -9,13 +9,13 @@ a curve equal to (1/r)^η gives the very numbers that η gives.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.errors import InputError, quoted
+from ultr_core.fields import Field, Notice, last_of, number_of
 
 Values = tuple[float, ...]
 
@@ -32,17 +32,6 @@ LONGEST_TEXT = 6_000
 
 SIGNIFICANT_DIGITS = 4
 """Digits of an estimated curve that is handed over in a link; its error is larger."""
-
-_GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
-
-
-def ungrouped(asked: Any) -> Any:
-    """One number of a link without the thousands separators that sliders show.
-
-    What is none stays as it is, and so does a list of numbers.
-    """
-    grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
-    return asked.replace(",", "") if grouped else asked
 
 
 def parts_of(text: str) -> list[str]:
@@ -66,18 +55,16 @@ def no_number(parts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class CurveField:
-    """One curve of a world.
+class CurveField(Field):
+    """One curve of a world; ``power`` names the exponent that it takes the place of."""
 
-    ``name`` is the field of the settings; ``key`` stands in the address bar; ``power`` names the
-    exponent that the curve takes the place of.
-    """
-
-    name: str
-    key: str
-    label: str
-    help: str
     power: str
+    default: Any = field(kw_only=True, default=())
+
+    @property
+    def wanted(self) -> str:
+        """What a text field takes."""
+        return "numbers for ranks 1, 2, ... with commas between them"
 
     def checked(self, given: Any) -> Values:
         """The numbers divided by the first, or by the largest where that is another one.
@@ -122,11 +109,8 @@ class CurveField:
         return found
 
     def _number(self, value: Any, rank: int) -> float:
-        try:
-            number = number_in_text(value) if isinstance(value, str) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if isinstance(value, bool | bytes) or not math.isfinite(number):
+        number = number_of(value)
+        if isinstance(value, bytes) or not math.isfinite(number):
             raise InputError(
                 f"{self.label} has {quoted(value)} at rank {rank}; it must be a number above 0.",
                 self.name,
@@ -139,50 +123,54 @@ class CurveField:
         Raises :class:`InputError` as ``checked`` does.
         """
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            raise InputError(
-                f"{self.label} must be numbers for ranks 1, 2, ... with commas between them.",
-                self.name,
-            )
+            raise InputError(f"{self.label} must be {self.wanted}.", self.name)
         parts = parts_of(text)
         if text.strip() and not any(parts):
-            raise InputError(
-                f"{self.label} is {quoted(text)}; it must be numbers for ranks 1, 2, ... with "
-                "commas between them.",
-                self.name,
-            )
+            raise self.refused(text)
         if "" in parts:
             raise InputError(f"{self.label} has {no_number(parts)}", self.name)
         self.checked(parts)
         return tuple(map(float, parts))
 
-    def scaled(self, given: Iterable[Any]) -> tuple[str, ...]:
+    def read(self, asked: Any) -> tuple[Values, Notice]:
+        """The curve of a link, or the power law and a sentence if it cannot be used."""
+        try:
+            values = self.from_text(last_of(asked))
+        except InputError as error:
+            return (), f"The link's curve cannot be used: {error} The power law is shown."
+        return self.checked(values), self.scaled(values)
+
+    def write(self, value: Any) -> str:
+        """Every digit of every number: "1,0.62,0.45"."""
+        return curve_text(value)
+
+    def scaled(self, given: Iterable[Any]) -> Notice:
         """A sentence on what the numbers were divided by, if by anything."""
         numbers = [float(value) for value in given]
         if not numbers or max(numbers) == 1:
-            return ()
+            return None
         top = max(range(len(numbers)), key=numbers.__getitem__)
         largest = "" if top == 0 else ", the largest"
         return (
             f"{self.label}: the numbers were divided by {numbers[top]:g}, that of rank {top + 1}"
-            f"{largest}; only ratios matter.",
+            f"{largest}; only ratios matter."
         )
 
 
 _ALL = (
     CurveField(
-        "curve", "p", "Users' examination curve",
-        "How often each rank is examined, for ranks 1, 2, ...; it takes the place of (1/r)^η.",
-        "eta",
+        "p", "Users' examination curve", "eta", name="curve",
+        help="How often each rank is examined, for ranks 1, 2, ...; it takes the place of "
+             "(1/r)^η.",
     ),
     CurveField(
-        "assumed_curve", "assumed_p", "Learner's examination curve",
-        "What the learner believes about each rank, for ranks 1, 2, ...; it takes the place of "
-        "(1/r)^η′.",
-        "assumed_eta",
+        "assumed_p", "Learner's examination curve", "assumed_eta", name="assumed_curve",
+        help="What the learner believes about each rank, for ranks 1, 2, ...; it takes the place "
+             "of (1/r)^η′.",
     ),
 )  # fmt: skip
 
-CURVES: Mapping[str, CurveField] = MappingProxyType({field.name: field for field in _ALL})
+CURVES: Mapping[str, CurveField] = MappingProxyType({each.name: each for each in _ALL})
 
 
 def curve_text(values: Iterable[float]) -> str:

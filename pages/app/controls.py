@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
 import streamlit as st
 
 from pages.app import curve_control, link
-from pages.app.formulas import set_formulas
+from pages.app.field_control import control
 from pages.app.registry import MAIN_CONTROLS, PageInfo
 from ultr_core.errors import InputError
-from ultr_core.settings import PARAMETERS, PRESETS, Parameter, Settings
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 SIDE_CONTROLS = ("eps_plus", "seed")
 FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
-_WIDEST_SLIDER = 100  # whole-number ranges wider than this are typed
 _PRESET_TURN = "preset_turn"
 _PRESETS = "presets"
 _FINE = "fine-controls"
@@ -36,7 +34,7 @@ def controls(page: PageInfo) -> Settings | InputError:
     they are made in the other one. Where the browser comes to rest in between, it also forgets
     their values, and would show defaults; so it is told them.
     """
-    link.tidy()
+    link.tidy_settings()
     in_page = bool(page.main_controls)
     if st.session_state.get(_IN_PAGE, in_page) != in_page:
         for name in set(MAIN_CONTROLS) & set(st.session_state):
@@ -55,12 +53,12 @@ def controls(page: PageInfo) -> Settings | InputError:
             with st.container():
                 in_sidebar = st.container()
                 for name in MAIN_CONTROLS:
-                    control(PARAMETERS[name])
+                    _control(name)
         for name in SIDE_CONTROLS:
-            control(PARAMETERS[name])
+            _control(name)
         with st.expander("Corpus and intervals", key=_FINE):
             for name in FINE_CONTROLS:
-                control(PARAMETERS[name])
+                _control(name)
     _in_page(page.main_controls)
     st.session_state[_IN_PAGE] = in_page
     settings = _settings()
@@ -83,7 +81,7 @@ def _hide(acting: tuple[str, ...]) -> str:
 
 def chosen_controls(names: Sequence[str]) -> Settings | InputError:
     """Draw these controls alone, in the page; the others must be held in the session."""
-    link.tidy()
+    link.tidy_settings()
     _in_page(names)
     return _settings()
 
@@ -92,36 +90,11 @@ def _in_page(names: Sequence[str]) -> None:
     if names:
         with st.container(key="main-controls"):
             for name in names:
-                control(PARAMETERS[name])
+                _control(name)
 
 
-def control(parameter: Parameter) -> None:
-    """The control of one parameter, bound to the address bar under the parameter's name."""
-    common: dict[str, Any] = {
-        "key": parameter.name,
-        "bind": "query-params",
-        "help": set_formulas(parameter.help),
-        "disabled": curve_control.replaces(parameter.name),
-    }
-    if parameter.stops:
-        st.select_slider(
-            parameter.label,
-            options=parameter.stops,
-            value=parameter.default,
-            format_func=lambda stop: link.stop_text(parameter, stop),
-            **common,
-        )
-    elif parameter.decimals == 0 and parameter.high - parameter.low > _WIDEST_SLIDER:
-        st.number_input(
-            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
-            **common,
-        )  # fmt: skip
-    else:
-        st.slider(
-            parameter.label, parameter.low, parameter.high, parameter.default, parameter.step,
-            format=f"%.{parameter.decimals}f" if parameter.decimals else "%d",
-            **common,
-        )  # fmt: skip
+def _control(name: str) -> None:
+    control(PARAMETERS[name], disabled=curve_control.replaces(name))
 
 
 def _settings() -> Settings | InputError:

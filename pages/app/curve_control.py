@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.curve_words import learner_believes
-from pages.app.formulas import set_formulas
+from pages.app.field_control import control
 from pages.app.plain_words import plain
 from pages.app.upload_taking import take
-from ultr_core.curve_values import CURVES, LONGEST_TEXT, CurveField, curve_text
+from ultr_core.curve_values import CURVES, CurveField, curve_text
 from ultr_core.errors import InputError
 from ultr_core.files.disk import other_format
 from ultr_core.limits import SMALL_UPLOAD
@@ -32,13 +32,13 @@ def curve_control() -> DeltaGenerator | None:
     What is typed is the state: it stands in the address bar, and an empty field is the power law.
     The fields are therefore always there; what helps to fill them is made when it is opened.
     """
-    control = st.popover(
+    popover = st.popover(
         "Examination curve", icon=":material/show_chart:", width="stretch", key=KEY,
         on_change="rerun",
     )  # fmt: skip
     picture = None
-    with control:
-        if control.open:
+    with popover:
+        if popover.open:
             st.markdown(
                 "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, "
                 "2, …, or upload a CSV file with the columns rank and propensity. To estimate a "
@@ -46,7 +46,7 @@ def curve_control() -> DeltaGenerator | None:
             )
             picture = st.container()
         for name, field in CURVES.items():
-            _field(name, field, upload=bool(control.open))
+            _field(name, field, upload=bool(popover.open))
     return picture
 
 
@@ -100,14 +100,11 @@ def _scaled() -> list[str]:
         typed = typed_curves()
     except InputError:
         return []
-    return [text for name, values in typed.items() for text in CURVES[name].scaled(values)]
+    return [text for name in typed if (text := CURVES[name].scaled(typed[name]))]
 
 
 def _field(name: str, field: CurveField, *, upload: bool) -> None:
-    st.text_input(
-        f"{_WHO[name]}: numbers by rank", key=field.key, bind="query-params",
-        max_chars=LONGEST_TEXT, placeholder="power law", help=set_formulas(field.help),
-    )  # fmt: skip
+    control(field, label=f"{_WHO[name]}: numbers by rank")
     if upload:
         turn = st.session_state.setdefault(_turn(field), 0)
         st.file_uploader(

@@ -90,7 +90,7 @@ def keep(lecture: Lecture, page: PageInfo) -> None:
     for name in hidden:
         value = st.session_state.setdefault(name, getattr(settings, name))
         default = value == PARAMETERS[name].default
-        _address(name, None if default else link.stop_text(PARAMETERS[name], value))
+        _address(name, None if default else link.address_texts(PARAMETERS[name], value)[0])
     for name, field in CURVES.items():
         text = st.session_state.setdefault(field.key, curve_text(getattr(settings, name)))
         _address(field.key, text or None)

@@ -58,9 +58,9 @@ def run() -> None:
         boot()
         below.empty()
         look.html(_look())
-    from pages.app import page_link, take_away
+    from pages.app import take_away
 
-    page_link.tidy(info.path)
+    link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
     with above:
         reconnecting.note()
         _show_notices()

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import segno
 import streamlit as st
 
-from pages.app import lecture, page_link
+from pages.app import lecture, link
 from pages.app.context import CONTEXT, PageContext
 from pages.app.remedies import told
 from ultr_core.errors import InputError
@@ -58,7 +58,7 @@ def _button(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
 
 @st.dialog("Share and take away", width="large")
 def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | None) -> None:
-    address = page_link.address(context.info.path, settings)
+    address = link.address(context.info.path, settings)
     room, own = st.columns(2, gap="medium")
     with room:
         st.markdown("**Link** to this page with exactly these settings, seed included.")
@@ -83,7 +83,7 @@ def code_picture(address: str) -> str:
 
 
 def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture | None) -> None:
-    plain = page_link.address(context.info.path, settings)
+    plain = link.address(context.info.path, settings)
     if lesson is not None:
         st.link_button("Leave lecture mode", plain, icon=":material/close_fullscreen:")
         return
@@ -129,8 +129,8 @@ def embed_snippet(address: str) -> str:
 def _state(context: PageContext, settings: Settings) -> PageState:
     """What the page shows, with the settings that its results have."""
     page, corpus = context.info.path, context.launch.corpus
-    values = page_link.state(page) | {OWN_WORK: st.session_state.get(OWN_FILES)}
-    address = page_link.address(page, settings)
+    values = link.state(page) | {OWN_WORK: st.session_state.get(OWN_FILES)}
+    address = link.address(page, settings)
     name = None if corpus is None else Path(corpus).name
     return shown_state(PageState(page, settings, values, name, address))
 

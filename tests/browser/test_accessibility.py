@@ -15,8 +15,8 @@ from playwright.sync_api import Page, expect
 from pages.app.registry import PAGES
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, in_both_themes, opened
+from ultr_core.fields import Choice
 from ultr_core.links.page_links import PAGE_VALUES
-from ultr_core.links.page_values import Choice
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"

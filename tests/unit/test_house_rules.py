@@ -13,10 +13,10 @@ from pages.app.registry import MAIN_CONTROLS, PAGES
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
 ROOMS = (
-    "lazy", "errors", "limits", "deadline", "words", "content", "workers", "curve_values",
-    "settings", "corpus", "users", "propensity", "findings", "risk", "learners", "files",
-    "inspection", "proofs", "lab", "own_data", "studies", "claims", "figures", "links", "export",
-    "lessons", "commands", "cli", "__main__",
+    "lazy", "errors", "limits", "deadline", "words", "content", "workers", "fields",
+    "curve_values", "settings", "corpus", "users", "propensity", "findings", "risk", "learners",
+    "files", "inspection", "proofs", "lab", "own_data", "studies", "claims", "figures", "links",
+    "export", "lessons", "commands", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
 

@@ -14,8 +14,13 @@ from ultr_core.commands.own_files import (
     own_part,
     share_line,
 )
-from ultr_core.commands.remedies import option_of
-from ultr_core.commands.shared import OK, add_json_option, print_json
+from ultr_core.commands.shared import (
+    OK,
+    add_json_option,
+    add_setting_options,
+    option_value,
+    print_json,
+)
 from ultr_core.files import read_log
 from ultr_core.inspection import (
     Inspection,
@@ -44,19 +49,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_own_corpus_option(parser, required=False)
     add_columns_option(parser)
-    parameter = PARAMETERS["relevant_grade"]
-    parser.add_argument(
-        option_of(parameter.name),
-        metavar="X",
-        default=str(parameter.default),
-        help=f"{parameter.help} (default {parameter.default})",
-    )
+    add_setting_options(parser, ("relevant_grade",))
     add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check every file and print what was found."""
-    grade = int(PARAMETERS["relevant_grade"].quantise(options.relevant_grade))
+    grade = option_value(options, PARAMETERS["relevant_grade"])
     own_part(options)
     own = None if options.corpus is None else own_corpus(options)
     found: list[Inspection] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ultr_core.commands.shared import OK, print_notes, progress_line, whole_number
+from ultr_core.commands.shared import OK, add_options_of, option_value, print_notes, progress_line
 from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.corpus.splits import PAPER_THRESHOLD
@@ -35,6 +35,7 @@ from ultr_core.files.weight_files import is_weights_table
 from ultr_core.inspection.of_file import kind_of
 from ultr_core.learners import LinearModel
 from ultr_core.propensity import Weights, full_information_weights
+from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
 FORMATS: Mapping[str, str] = {
@@ -72,6 +73,12 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
 """Endings of file names that ask for a format."""
 
 _KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
+
+
+GRADE = replace(
+    PARAMETERS["relevant_grade"], high=LARGEST_GRADE, default=None,
+    help="Smallest grade that is relevant; without it 3, where grades reach it.",
+)  # fmt: skip
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -115,9 +122,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--weights", metavar="FILE.csv", help="table of weights, for a corpus to proprank; without "
         "it every relevant document has the weight 1"
     )  # fmt: skip
-    parser.add_argument(
-        "--relevant-grade", metavar="G", help="smallest grade that is relevant (3 where reached)"
-    )
+    add_options_of(parser, (GRADE,))
     parser.add_argument(
         "--corpus", metavar="FILE", help="corpus that weights or scores in IN belong to"
     )
@@ -248,10 +253,7 @@ def _weights(job: _Job, corpus: Corpus) -> Weights:
     """The weights to train with: those given, or 1 for each relevant document."""
     if job.options.weights is not None:
         return read_weights(job.options.weights, corpus)
-    asked = job.options.relevant_grade
-    grade = PAPER_THRESHOLD
-    if asked is not None:
-        grade = whole_number(asked, "--relevant-grade", 1, LARGEST_GRADE)
+    grade = option_value(job.options, GRADE) or PAPER_THRESHOLD
     grade, notice = propose_relevance_threshold((corpus,), grade)
     print_notes(() if notice is None else (notice,))
     print_notes((f"no --weights given, so each document of grade {grade} or more weighs 1.",))

@@ -9,19 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.commands.own_files import (
+    CLIP,
     add_log_options,
     add_own_corpus_option,
     add_propensity_options,
     check_own_options,
     finding_line,
-    number_option,
     own_checks,
     own_corpus,
     own_log,
     own_propensities,
 )
-from ultr_core.commands.remedies import option_of
-from ultr_core.commands.shared import OK, add_json_option, print_json, print_notes
+from ultr_core.commands.shared import (
+    OK,
+    add_json_option,
+    add_options_of,
+    add_setting_options,
+    option_value,
+    print_json,
+    print_notes,
+)
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_scores
@@ -50,6 +57,9 @@ _NOTES = (
 )
 
 
+_CLIP = replace(CLIP, default=0.1, help="Threshold of the clipped estimate.")
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _NOTES
@@ -65,16 +75,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores", metavar="FILE", help="instead: scores, one a row of the corpus, or a table"
     )
-    parser.add_argument(
-        "--clip", metavar="TAU", default="0.1", help="threshold of the clipped estimate (0.1)"
-    )
-    parameter = PARAMETERS["relevant_grade"]
-    parser.add_argument(
-        option_of(parameter.name),
-        metavar="X",
-        default=str(parameter.default),
-        help=f"{parameter.help} (default {parameter.default})",
-    )
+    add_options_of(parser, (_CLIP,))
+    add_setting_options(parser, ("relevant_grade",))
     add_json_option(parser)
 
 
@@ -86,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(
             "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none)."
         )
-    clip = number_option(options.clip, "--clip", 0, 1)
-    grade = int(PARAMETERS["relevant_grade"].quantise(options.relevant_grade))
+    clip = option_value(options, _CLIP)
+    grade = option_value(options, PARAMETERS["relevant_grade"])
     check_own_options(options)
     own, log = own_corpus(options), own_log(options)
     curve = own_propensities(options, log)

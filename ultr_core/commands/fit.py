@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from ultr_core.commands.own_files import (
+    CLIP,
     OwnCorpus,
     add_log_options,
     add_own_corpus_option,
     add_propensity_options,
     check_own_options,
-    cost_option,
     finding_line,
-    number_option,
     own_checks,
     own_corpus,
     own_log,
@@ -24,13 +24,16 @@ from ultr_core.commands.own_files import (
 from ultr_core.commands.shared import (
     OK,
     add_json_option,
+    add_options_of,
     add_setting_options,
+    option_value,
     print_json,
     print_notes,
     progress_line,
 )
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError
+from ultr_core.fields import Choice
 from ultr_core.files import write_scores
 from ultr_core.files.disk import written_together
 from ultr_core.files.proprank_files import write_proprank
@@ -38,6 +41,7 @@ from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
 from ultr_core.files.weight_files import write_weights
 from ultr_core.inspection import Inspection, join_log
 from ultr_core.learners import LEARNERS, SVM
+from ultr_core.learners.limits import COST
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
 from ultr_core.own_data.folds import fold_scores
 from ultr_core.propensity import ESTIMATORS, PresentationLog
@@ -54,6 +58,17 @@ _NOTES = (
 VALIDATION = "validation"
 _CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
 _WITHOUT_CURVE = [key for key in FIT_METHODS if "curve" not in ESTIMATORS[key].needs]
+METHOD = Choice(
+    "method", "Method", {key: key for key in FIT_METHODS}, default=DEFAULT_METHOD,
+    help="Weights of the clicks.",
+)  # fmt: skip
+LEARNER = Choice(
+    "learner", "Learner", {key: key for key in LEARNERS}, default=SVM.key,
+    help="What is trained on them.",
+)  # fmt: skip
+_CLIP = replace(
+    CLIP, help=f"Threshold of --method {' or '.join(_CLIPPED)}; without it validation chooses."
+)
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
     "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
@@ -71,18 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_own_corpus_option(parser)
     add_log_options(parser)
     add_propensity_options(parser)
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        default=DEFAULT_METHOD,
-        help=f"weights of the clicks: {', '.join(FIT_METHODS)} ({DEFAULT_METHOD})",
-    )
-    parser.add_argument(
-        "--learner",
-        metavar="NAME",
-        default=SVM.key,
-        help=f"what is trained on them: {', '.join(LEARNERS)} ({SVM.key})",
-    )
+    add_options_of(parser, (METHOD, LEARNER))
     parser.add_argument(
         "--cost",
         metavar="C",
@@ -90,11 +94,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the paper's C, or validation to choose it on the clicks of held-out queries "
         "(validation)",
     )
-    parser.add_argument(
-        "--clip",
-        metavar="TAU",
-        help=f"threshold of --method {' or '.join(_CLIPPED)} (chosen by validation)",
-    )
+    add_options_of(parser, (_CLIP,))
     add_setting_options(
         parser,
         ("seed",),
@@ -115,23 +115,13 @@ def run(options: argparse.Namespace) -> int:
             "--propensities": options.propensities,
         },
     )
-    cost = None
-    if options.cost != VALIDATION:
-        cost = cost_option(options.cost)
-    clip = None if options.clip is None else number_option(options.clip, "--clip", 0, 1)
-    seed = 0 if options.seed is None else int(PARAMETERS["seed"].quantise(options.seed))
-    if options.method not in FIT_METHODS:
-        raise InputError(
-            f"--method is {quoted(options.method)}; it must be one of {', '.join(FIT_METHODS)}."
-        )
-    if options.learner not in LEARNERS:
-        raise InputError(
-            f"--learner is {quoted(options.learner)}; it must be one of {', '.join(LEARNERS)}."
-        )
-    needs_curve = options.method not in _WITHOUT_CURVE
+    cost = None if options.cost == VALIDATION else option_value(options, COST)
+    clip, seed = option_value(options, _CLIP), option_value(options, PARAMETERS["seed"])
+    method, learner = option_value(options, METHOD), option_value(options, LEARNER)
+    needs_curve = method not in _WITHOUT_CURVE
     if needs_curve and options.propensities is None and options.eta is None:
         raise InputError(
-            f"--method {options.method} needs propensities; give --propensities CURVE.csv or "
+            f"--method {method} needs propensities; give --propensities CURVE.csv or "
             f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}."
         )
     check_own_options(options)
@@ -144,8 +134,8 @@ def run(options: argparse.Namespace) -> int:
         own.corpus,
         joined.clicks,
         curve if curve is not None else PowerLaw(0.0),
-        method=options.method,
-        learner=options.learner,
+        method=method,
+        learner=learner,
         cost=cost,
         clip=clip,
         validation=_validation(options, own, log),
@@ -155,9 +145,7 @@ def run(options: argparse.Namespace) -> int:
     if line is not None:
         line("")
     print_notes(fit.notices)
-    checks = own_checks(
-        log, joined, own.corpus, curve, estimator=ESTIMATORS[options.method], clip=fit.clip
-    )
+    checks = own_checks(log, joined, own.corpus, curve, estimator=ESTIMATORS[method], clip=fit.clip)
     by_fold = None
     if options.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=seed)

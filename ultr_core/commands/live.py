@@ -3,59 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import math
 
 from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
     add_curve_options,
     add_json_option,
+    add_options_of,
     add_setting_options,
-    plain_number,
+    option_value,
     print_json,
     print_notes,
     progress_line,
     settings_from,
 )
-from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.lab import Lab
-from ultr_core.lab.interleaving import SCHEMES
-from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
+from ultr_core.lab.live import LIVE_FIELDS, PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
 _SETTINGS = tuple(name for name in PARAMETERS if name not in ("assumed_eta", "draws"))
-_WHOLE = {
-    "days": "days of clicks",
-    "validation_days": "the last days, kept for choosing C",
-    "swap_days": "days of swap interventions",
-    "landmark": "rank that is swapped",
-    "last_rank": "lowest rank that it is swapped with",
-    "interleaved": "queries shown in each interleaved comparison",
-}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    default = LiveDesign()
     add_corpus_option(parser)
     add_json_option(parser)
-    for name, text in _WHOLE.items():
-        parser.add_argument(
-            _option(name), metavar="X", help=f"{text} (default {getattr(default, name):,})"
-        )
-    parser.add_argument(
-        "--smoothing",
-        metavar="X",
-        help="weight of overall click rates in the curve, 0 to 1 "
-        f"(default {default.smoothing}; the paper does not give it)",
-    )
-    parser.add_argument(
-        "--scheme",
-        metavar="NAME",
-        default=default.scheme,
-        help=f"how to interleave: {' or '.join(SCHEMES)} (default {default.scheme})",
-    )
+    add_options_of(parser, LIVE_FIELDS)
     add_setting_options(parser, _SETTINGS)
     add_curve_options(parser, "curve")
 
@@ -63,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the experiment and print it."""
     settings = settings_from(options)
-    design = _design(options)
+    design = LiveDesign(**{field.name: option_value(options, field) for field in LIVE_FIELDS})
     progress = progress_line()
     result = Lab(settings, options.corpus).live(design, progress=progress)
     if progress is not None:
@@ -74,30 +48,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(result)
     return OK
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _design(options: argparse.Namespace) -> LiveDesign:
-    given: dict[str, int | float | str] = {"scheme": options.scheme}
-    for name in _WHOLE:
-        if getattr(options, name) is not None:
-            given[name] = _whole(getattr(options, name), _option(name))
-    if options.smoothing is not None:
-        given["smoothing"] = plain_number(options.smoothing, "--smoothing")
-    return LiveDesign(**given)  # type: ignore[arg-type]
-
-
-def _whole(text: str, option: str) -> int:
-    """A whole number of any sign; the design knows its bounds."""
-    try:
-        if not math.isnan(number_in_text(text)):
-            return int(text)
-    except ValueError:
-        pass
-    raise InputError(f"{option} is {quoted(text)}; it must be a whole number.")
 
 
 def _print(result: LiveResult) -> None:

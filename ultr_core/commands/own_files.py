@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ultr_core.commands.remedies import option_of, with_option
-from ultr_core.commands.shared import print_notes, progress_line
+from ultr_core.commands.shared import option_value, print_notes, progress_line
 from ultr_core.corpus import Corpus, CorpusSplits
-from ultr_core.errors import InputError, checked_path, named, number_in_text, quoted
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.fields import Number
 from ultr_core.files import load_corpus, load_directory, parse_columns, read_curve_values, read_log
 from ultr_core.files.disk import output_path
 from ultr_core.findings import Finding
@@ -23,7 +24,6 @@ from ultr_core.inspection import (
     inspect_together,
     own_curve,
 )
-from ultr_core.learners.limits import cost_in_range
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -34,6 +34,9 @@ _TOLD_BY_READER = (
     "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
     "rank_changes",
 )  # fmt: skip
+
+
+CLIP = Number("clip", "Clipping threshold τ", 0, 1, above=True, decimals=None)
 
 
 def add_own_corpus_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -155,7 +158,7 @@ def _assumed(options: argparse.Namespace) -> PowerLaw | None:
         raise InputError("--propensities takes the place of --eta; give one of them.")
     if options.eta is None:
         return None
-    return PowerLaw(float(PARAMETERS["eta"].quantise(options.eta)))
+    return PowerLaw(option_value(options, PARAMETERS["eta"]))
 
 
 def own_propensities(options: argparse.Namespace, log: PresentationLog) -> ExaminationCurve | None:
@@ -208,21 +211,6 @@ def share_line(what: str) -> Callable[[float], object] | None:
         line("" if share >= 1 else f"{what}: {share:.0%}")
 
     return tell
-
-
-def number_option(text: str, option: str, low: float, high: float) -> float:
-    """A number above ``low`` and at most ``high``; raises InputError otherwise."""
-    value = number_in_text(text)
-    if not low < value <= high:
-        raise InputError(
-            f"{option} is {quoted(text)}; it must be a number above {low:g} and at most {high:g}."
-        )
-    return value
-
-
-def cost_option(text: str) -> float:
-    """The C of ``--cost``; raises InputError for one that no fit can take."""
-    return cost_in_range(number_in_text(text), "--cost", text)
 
 
 def protect_inputs(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from ultr_core.commands.own_files import add_columns_option, own_columns, protect_inputs
 from ultr_core.commands.shared import (
     OK,
     add_json_option,
-    plain_number,
+    add_options_of,
+    option_value,
     print_json,
     print_notes,
-    whole_number,
 )
-from ultr_core.errors import InputError, quoted
+from ultr_core.fields import Choice
 from ultr_core.files import read_log, write_curve
 from ultr_core.propensity import (
-    FITS,
     LOG_METHODS,
     PROPENSITY_METHODS,
     CurveOptions,
@@ -24,13 +24,26 @@ from ultr_core.propensity import (
     estimate_from_log,
     ratio_text,
 )
-from ultr_core.propensity.points import MOST_RANKS
+from ultr_core.propensity.curves import FIT, SMOOTHING
+from ultr_core.propensity.points import LANDMARK, LAST_RANK, MOST_RANKS
 from ultr_core.words import counted
 
-RANKS = (1, MOST_RANKS)  # the first and the last that can be asked for
+METHOD = Choice(
+    "method", "Method", {PROPENSITY_METHODS[key].name: key for key in LOG_METHODS},
+    default="",
+    help="How they are estimated; without it swap if the log has the column swapped_rank, "
+    "otherwise harvest.",
+)  # fmt: skip
+"""By the name on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""
 
-METHODS = [PROPENSITY_METHODS[key].name for key in LOG_METHODS]
-"""Names on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""
+LOG_LANDMARK = replace(
+    LANDMARK, high=MOST_RANKS, limits="a rank of the log",
+    help="Rank that others are compared with.",
+)  # fmt: skip
+RANKS = replace(
+    LAST_RANK, name="ranks", low=1, high=MOST_RANKS, limits="a rank of the log", default=None,
+    help="Lowest rank of the curve; without it that of the log.",
+)  # fmt: skip
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -43,25 +56,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "swapped with; the landmark itself for a control) and ranker",
     )
     add_columns_option(parser)
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        help=f"one of {', '.join(METHODS)} (default: swap if the log has the column swapped_rank, "
-        "otherwise harvest)",
-    )
-    parser.add_argument(
-        "--landmark", metavar="K", default="1", help="rank that others are compared with (1)"
-    )
-    parser.add_argument("--ranks", metavar="K", help="lowest rank of the curve (that of the log)")
+    add_options_of(parser, (METHOD, LOG_LANDMARK, RANKS))
     parser.add_argument(
         "--at", metavar="R,R,..", help="use only these ranks, interpolate between them"
     )
-    parser.add_argument(
-        "--smoothing", metavar="X", default="0", help="weight of overall click rates, 0 to 1 (0)"
-    )
-    parser.add_argument(
-        "--fit", metavar="NAME", default="none", help=f"one of {', '.join(FITS)} (none)"
-    )
+    add_options_of(parser, (SMOOTHING, FIT))
     parser.add_argument("--out", metavar="FILE", help="write the curve as CSV: rank, propensity")
     add_json_option(parser)
 
@@ -69,20 +68,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Estimate and print."""
     protect_inputs({"--out": options.out}, {"LOG": options.log})
-    if options.method is not None and options.method not in {*METHODS, *LOG_METHODS}:
-        raise InputError(
-            f"--method is {quoted(options.method)}; it must be one of {', '.join(METHODS)}."
-        )
+    method = option_value(options, METHOD) or None
     curve = CurveOptions(
-        smoothing=plain_number(options.smoothing, "--smoothing"),
+        smoothing=option_value(options, SMOOTHING),
         ranks=() if options.at is None else _ranks(options.at),
-        fit=options.fit,
+        fit=option_value(options, FIT),
     )
-    landmark = whole_number(options.landmark, "--landmark", *RANKS)
-    last_rank = None if options.ranks is None else whole_number(options.ranks, "--ranks", *RANKS)
+    landmark, last_rank = option_value(options, LOG_LANDMARK), option_value(options, RANKS)
     result = estimate_from_log(
         read_log(options.log, columns=own_columns(options)),
-        method=options.method,
+        method=method,
         landmark=landmark,
         last_rank=last_rank,
         options=curve,
@@ -98,7 +93,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _ranks(text: str) -> tuple[int, ...]:
-    return tuple(whole_number(part.strip(), "--at", *RANKS) for part in text.split(","))
+    rank = replace(RANKS, label="A rank", name="at")
+    return tuple(rank.checked(part.strip()) for part in text.split(","))
 
 
 def _print(result: LogEstimate) -> None:

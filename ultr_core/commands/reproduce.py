@@ -15,14 +15,16 @@ from ultr_core.commands.shared import (
     OK,
     add_corpus_option,
     add_curve_options,
+    add_options_of,
     add_setting_options,
+    option_value,
     print_notes,
     progress_line,
     settings_from,
-    whole_number,
 )
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, checked_path, named
+from ultr_core.fields import Number
 from ultr_core.files.disk import write_whole, written_together
 from ultr_core.lab import curve_notices
 from ultr_core.settings import PARAMETERS, Settings
@@ -52,7 +54,7 @@ from ultr_core.studies import (
 )
 from ultr_core.words import as_argument, part_of
 
-MOST_JOBS = 256
+JOBS = Number("jobs", "Number of processes", 1, 256, default=1, help="Processes to use.")
 
 _GROUPS = {"all": FIGURES, "maps": MAPS}
 JOURNAL = "cells.jsonl"
@@ -80,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--loss", choices=tuple(LOSSES), default=DEFAULT_LOSS, help=f"default {DEFAULT_LOSS}"
     )
-    parser.add_argument("--jobs", metavar="N", default="1", help="processes to use; default 1")
+    add_options_of(parser, (JOBS,))
     parser.add_argument("--dask", metavar="ADDRESS", help="use this Dask scheduler instead")
     parser.add_argument("--out", metavar="DIR", required=True, help="directory for all files")
     add_setting_options(parser, _BASE_SETTINGS)
@@ -102,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     _say_unused_curves(plans)
     cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
     source = _source(options, settings)
-    jobs = whole_number(options.jobs, "--jobs", 1, MOST_JOBS)
+    jobs = option_value(options, JOBS)
     folder = _folder(options.out)
     with open_runner(source, jobs=jobs, dask=options.dask) as runner:
         world = runner.describe()
@@ -227,7 +229,7 @@ def _arguments(options: argparse.Namespace) -> list[str]:
             words += ["--" + name.replace("_", "-"), text]
     if options.loss != DEFAULT_LOSS:
         words += ["--loss", options.loss]
-    return [*words, "--jobs", str(options.jobs), "--out", as_argument(options.out)]
+    return [*words, "--jobs", str(option_value(options, JOBS)), "--out", as_argument(options.out)]
 
 
 def _print_result(result: StudyResult) -> None:

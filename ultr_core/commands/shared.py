@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,14 +12,13 @@ from typing import Any
 
 from ultr_core.commands.remedies import option_of, with_option
 from ultr_core.curve_values import CURVES
-from ultr_core.errors import InputError, number_in_text, quoted
+from ultr_core.errors import InputError
+from ultr_core.fields import Field, Number
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import as_argument
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
-
-_MOST_DIGITS = 20  # of a whole number; Python refuses to read very many
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -38,20 +36,40 @@ def add_corpus_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_options_of(
+    parser: argparse.ArgumentParser,
+    fields: Iterable[Field],
+    helps: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Add one option for each field, with its range and its default in the help.
+
+    helps: by name, what a field does in this command, where that is not what it does elsewhere.
+    """
+    for field in fields:
+        text = f"{helps.get(field.name, field.help or field.label)} ({field.wanted}"
+        if field.default not in (None, ""):
+            text = f"{text}; default {field.in_words(field.default)}"
+        metavar = "X" if isinstance(field, Number) else "NAME"
+        text = f"{text})".replace("%", "%%")
+        parser.add_argument(option_of(field.name), metavar=metavar, help=text)
+
+
+def option_value(options: argparse.Namespace, field: Field) -> Any:
+    """What an option says, the default of its field where it is not given.
+
+    Raises InputError for what cannot be used; `with_option` adds the option to its sentence.
+    """
+    given = getattr(options, field.name)
+    return field.default if given is None else field.checked(given)
+
+
 def add_setting_options(
     parser: argparse.ArgumentParser,
     names: Sequence[str] = tuple(PARAMETERS),
     helps: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add one option for each of the named settings.
-
-    helps: by name, what a setting does in this command, where that is not what it does elsewhere.
-    """
-    for name in names:
-        parameter = PARAMETERS[name]
-        text = helps.get(name, parameter.help)
-        text = f"{text} ({parameter.range_text}; default {parameter.default:,})"
-        parser.add_argument(option_of(name), metavar="X", help=text.replace("%", "%%"))
+    """Add one option for each of the named settings; ``helps`` as in `add_options_of`."""
+    add_options_of(parser, (PARAMETERS[name] for name in names), helps)
 
 
 def add_curve_options(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -130,24 +148,3 @@ def progress_line() -> Callable[[str], None] | None:
     if not sys.stderr.isatty():
         return None
     return lambda text: print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
-def plain_number(text: str, option: str) -> float:
-    """The number that the text of an option means; raises InputError if it means none."""
-    number = number_in_text(text)
-    if math.isnan(number):
-        raise InputError(f"{option} is {quoted(text)}; it must be a number.")
-    return number
-
-
-def whole_number(text: str, option: str, low: int, high: int) -> int:
-    """The whole number from ``low`` >= 0 to ``high`` that the digits of an option mean.
-
-    Raises InputError for anything else, digits of other scripts and signs included.
-    """
-    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    if not (plain and low <= int(text) <= high):
-        raise InputError(
-            f"{option} is {quoted(text)}; it must be a whole number from {low:,} to {high:,}."
-        )
-    return int(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ultr_core.commands.shared import OK, add_json_option, print_json, whole_number
+from ultr_core.commands.shared import OK, add_json_option, print_json
+from ultr_core.fields import Number
 
 if TYPE_CHECKING:
     from ultr_core.risk.sign_test import SignTest
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
 
     test = sign_test(
         *(
-            whole_number(getattr(options, name), name.upper(), 0, MOST)
+            Number(name, name.upper(), 0, MOST).checked(getattr(options, name))
             for name in ("wins", "losses", "ties")
         )
     )

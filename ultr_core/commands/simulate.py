@@ -14,15 +14,17 @@ from ultr_core.commands.shared import (
     OK,
     add_curve_options,
     add_json_option,
+    add_options_of,
     add_setting_options,
+    option_value,
     print_json,
     print_notes,
     progress_line,
     settings_from,
-    whole_number,
 )
 from ultr_core.corpus import synthetic_splits
 from ultr_core.errors import InputError, named
+from ultr_core.fields import Number
 from ultr_core.files import write_letor
 from ultr_core.files.disk import writing, written_together
 from ultr_core.own_data.clicks import MOST_RANKERS, OwnClicks, simulate_own_log
@@ -41,6 +43,12 @@ _HELPS = {
 }
 
 
+RANKERS = Number(
+    "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,
+    help="Production rankers that serve the queries in turn, so that ranks change.",
+)  # fmt: skip
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _NOTES
@@ -57,12 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="without --corpus: write the queries of the built-in corpus, which the log is of",
     )
-    parser.add_argument(
-        "--rankers",
-        metavar="N",
-        default="1",
-        help="production rankers that serve the queries in turn, so that ranks change (1)",
-    )
+    add_options_of(parser, (RANKERS,))
     parser.add_argument(
         "--sessions",
         action="store_true",
@@ -79,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         {"--out": options.out, "--corpus-out": options.corpus_out},
         {"--corpus": options.corpus, "--curve": options.curve},
     )
-    rankers = whole_number(options.rankers, "--rankers", 1, MOST_RANKERS)
+    rankers = option_value(options, RANKERS)
     if options.corpus is not None and options.corpus_out is not None:
         raise InputError("--corpus-out writes the built-in corpus; leave it or --corpus out.")
     settings = settings_from(options)

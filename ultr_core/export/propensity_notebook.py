@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultr_core.export.notebook import Cell, code, words
+from ultr_core.fields import read_fields
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.links.page_links import EVERY_RANK, PROPENSITIES, TRUST
-from ultr_core.links.page_values import read_values
 from ultr_core.propensity import CurveOptions
 from ultr_core.settings import Settings
 
@@ -18,7 +18,7 @@ def swap_design(values: Mapping[str, Any]) -> SwapDesign:
 
     Raises InputError for one that cannot be run.
     """
-    values = {**read_values(PROPENSITIES, {})[0], **values}
+    values = {**read_fields(PROPENSITIES, {})[0], **values}
     last_rank = values["swap_ranks"]
     ranks = tuple(2**i for i in range(6) if 2**i <= last_rank)
     return SwapDesign(

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import checked_offsets, rank_documents, whole_in_range
 from ultr_core.errors import InputError
+from ultr_core.fields import Choice
 from ultr_core.propensity.swaps import relevance_of_all
 from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.sign_test import (
@@ -40,6 +41,13 @@ Scheme = Literal["balanced", "team-draft"]
 
 SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft")
 """The ways to interleave; "balanced" is the paper's."""
+
+SCHEME = Choice(
+    "scheme", "Interleaving",
+    dict(zip(SCHEMES, ("Balanced (paper)", "Team draft"), strict=True)),
+    help="Balanced: lists in turn, judged by clicks within the same depth of both. Team draft: "
+    "each ranker picks, judged by whose picks are clicked.",
+)  # fmt: skip
 
 _PRESENTED_AT_ONCE = 1 << 20
 
@@ -93,8 +101,7 @@ def interleave(
     are shown. Raises InputError for an unknown scheme, a number of queries that is not whole and
     from 1 to ``MOST_SESSIONS``, a seed that is none, or arrays that do not fit.
     """
-    if scheme not in SCHEMES:
-        raise InputError(f"{scheme!r} is no way to interleave; choose from {', '.join(SCHEMES)}.")
+    scheme = SCHEME.checked(scheme)
     queries = whole_in_range(queries, "The number of queries to show", 1, MOST_SESSIONS)
     relevant = relevance_of_all(relevance, ranks_a)
     a, b = checked_ranks(ranks_a), checked_ranks(ranks_b)
@@ -212,9 +219,7 @@ def exact_verdicts(
     """
     if set(list_a) != set(list_b) or len(set(list_a)) != len(list_a) or len(list_a) != len(list_b):
         raise InputError("Two lists to interleave must order the same documents, each once.")
-    if scheme not in SCHEMES:
-        raise InputError(f"{scheme!r} is no way to interleave; choose from {', '.join(SCHEMES)}.")
-    way = _SCHEMES[scheme]
+    way = _SCHEMES[SCHEME.checked(scheme)]
     totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
     for shown, team, chance in way.presentations(list_a, list_b):
         for clicked, probability in clicks(shown):

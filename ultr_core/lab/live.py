@@ -13,9 +13,9 @@ from scipy import sparse
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
-from ultr_core.errors import InputError, quoted
+from ultr_core.fields import Field, Number, set_checked
 from ultr_core.lab import true_curve
-from ultr_core.lab.interleaving import SCHEMES, Contest, Scheme, interleave, judge
+from ultr_core.lab.interleaving import SCHEME, Contest, Scheme, interleave, judge
 from ultr_core.lab.logs import FEWEST_QUERY_DRAWS, user_model, world_notices
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.production import hand_made_weights
@@ -34,6 +34,8 @@ from ultr_core.propensity import (
     estimate_swaps,
     simulate_swaps,
 )
+from ultr_core.propensity.curves import SMOOTHING
+from ultr_core.propensity.points import LANDMARK, LAST_RANK
 from ultr_core.risk import true_risk
 from ultr_core.settings import Settings
 from ultr_core.users import (
@@ -52,6 +54,26 @@ PAPER_CLICKS = 7_192
 _LOG_STREAM, _VALIDATION_STREAM, _SWAP_STREAM, _INTERLEAVING_STREAM = range(4)
 
 
+DAYS = Number("days", "Number of days of clicks", 2, 366, default=21)
+VALIDATION_DAYS = Number(
+    "validation_days", "Number of days for validation", 1, 365, default=5,
+    help="The last days, kept for choosing C.",
+)  # fmt: skip
+SWAP_DAYS = Number("swap_days", "Days of swaps", 1, 366, default=7)
+INTERLEAVED = Number(
+    "interleaved", "Interleaved queries", 1, 1_000_000, default=10_000,
+    help="Queries shown in each interleaved comparison.",
+)  # fmt: skip
+LIVE_SMOOTHING = replace(
+    SMOOTHING, default=0.5,
+    help="Weight of overall click rates in the curve; the paper does not give it.",
+)  # fmt: skip
+LIVE_FIELDS: tuple[Field, ...] = (
+    DAYS, VALIDATION_DAYS, SWAP_DAYS, LANDMARK, LAST_RANK, INTERLEAVED, LIVE_SMOOTHING, SCHEME,
+)  # fmt: skip
+"""The fields of `LiveDesign`."""
+
+
 @dataclass(frozen=True)
 class LiveDesign:
     """Design of the live experiment; the defaults are the paper's where it gives them.
@@ -63,53 +85,32 @@ class LiveDesign:
     "team-draft". Raises InputError for a design that cannot be run.
     """
 
-    days: int = 21
-    validation_days: int = 5
-    swap_days: int = 7
-    landmark: int = 1
-    last_rank: int = 21
-    smoothing: float = 0.5
-    interleaved: int = 10_000
+    days: int = int(DAYS.default)
+    validation_days: int = int(VALIDATION_DAYS.default)
+    swap_days: int = int(SWAP_DAYS.default)
+    landmark: int = int(LANDMARK.default)
+    last_rank: int = int(LAST_RANK.default)
+    smoothing: float = float(LIVE_SMOOTHING.default)
+    interleaved: int = int(INTERLEAVED.default)
     scheme: Scheme = "balanced"
 
     def __post_init__(self) -> None:
         """Check the design."""
-        self._check("days", 2, 366)
-        self._check("validation_days", 1, self.days - 1, ", so that days for training remain")
-        self._check("swap_days", 1, 366)
-        self._check("last_rank", 2, 1_000)
-        self._check("landmark", 1, self.last_rank, ", the lowest rank that it is swapped with")
-        self._check("smoothing", 0, 1)
-        self._check("interleaved", 1, 1_000_000)
-        if self.scheme not in SCHEMES:
-            raise InputError(
-                f"{quoted(self.scheme)} is no way to interleave; choose from {', '.join(SCHEMES)}.",
-                "scheme",
-            )
-
-    def _check(self, name: str, low: int, high: int, why: str = "") -> None:
-        value = getattr(self, name)
-        if not low <= value <= high:
-            raise InputError(
-                f"{_NAMES[name]} is {quoted(value)}; it must lie between {low} and {high:,}{why}.",
-                name,
-            )
+        set_checked(self, LIVE_FIELDS)
+        remain = ", so that days for training remain"
+        lowest = ", the lowest rank that it is swapped with"
+        set_checked(
+            self,
+            (
+                replace(VALIDATION_DAYS, high=self.days - 1, because=remain),
+                replace(LANDMARK, high=self.last_rank, because=lowest),
+            ),
+        )
 
     @property
     def training_days(self) -> int:
         """Days of clicks before those for validation."""
         return self.days - self.validation_days
-
-
-_NAMES = {
-    "days": "The number of days of clicks",
-    "validation_days": "The number of days for validation",
-    "swap_days": "The number of days of swaps",
-    "last_rank": "The last rank",
-    "landmark": "The landmark",
-    "smoothing": "The smoothing",
-    "interleaved": "The number of interleaved queries",
-}
 
 
 @dataclass(frozen=True, eq=False)

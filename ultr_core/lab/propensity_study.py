@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import rank_documents, whole_or_none
 from ultr_core.errors import InputError
+from ultr_core.fields import Number, set_checked
 from ultr_core.lab.logs import Logs
 from ultr_core.lab.methods import METHODS, ClickData
 from ultr_core.lab.production import train_production_ranker
@@ -34,7 +35,7 @@ from ultr_core.propensity import (
     swap_cost,
     swap_limit,
 )
-from ultr_core.propensity.points import MOST_PAIRED
+from ultr_core.propensity.points import LANDMARK, LAST_RANK
 from ultr_core.risk import true_risk
 from ultr_core.settings import Settings
 from ultr_core.users import ClickModel, ExaminationCurve, PowerLaw, simulate_counts
@@ -48,6 +49,10 @@ _SECOND_RANKER = 1_000
 _SWAPS, _LOGS = 0, 3
 
 
+SESSIONS = Number("sessions", "Traffic", 1, MOST_SESSIONS, default=50_000)
+"""Presentations that an experiment is given."""
+
+
 @dataclass(frozen=True)
 class SwapDesign:
     """A propensity experiment: landmark k, last rank K, presentations, and how to finish the curve.
@@ -56,27 +61,16 @@ class SwapDesign:
     for a design that cannot be run.
     """
 
-    landmark: int = 1
-    last_rank: int = 21
-    sessions: int = 50_000
+    landmark: int = int(LANDMARK.default)
+    last_rank: int = int(LAST_RANK.default)
+    sessions: int = int(SESSIONS.default)
     bootstrap: bool = False
     options: CurveOptions = field(default_factory=CurveOptions)
 
     def __post_init__(self) -> None:
         """Check the design."""
-        if not 2 <= (whole_or_none(self.last_rank) or 0) <= MOST_PAIRED:
-            raise InputError(
-                f"The last rank is {self.last_rank}; it must lie between 2 and {MOST_PAIRED}."
-            )
-        if not 1 <= (whole_or_none(self.landmark) or 0) <= self.last_rank:
-            raise InputError(
-                f"The landmark is rank {self.landmark}; it must lie between 1 and the last rank, "
-                f"{self.last_rank}."
-            )
-        if not 1 <= (whole_or_none(self.sessions) or 0) <= MOST_SESSIONS:
-            raise InputError(
-                f"There are {self.sessions} presentations; give a number from 1 to 100,000,000."
-            )
+        set_checked(self, (LAST_RANK, SESSIONS))
+        set_checked(self, [replace(LANDMARK, high=self.last_rank, because=", the last rank")])
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import number_or_nan, query_sums
 from ultr_core.errors import InputError, quoted
+from ultr_core.fields import Number
 from ultr_core.limits import Limit
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # from 1e15 on, as the curvature grows with the square; with C or weights of 1e15 they succeed.
 LARGEST_FEATURE = 1e12
 SMALLEST_COST, LARGEST_COST = 1e-12, 1e12
+COST = Number("cost", "The cost C", SMALLEST_COST, LARGEST_COST, decimals=None)
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
 # Gaps below this drown in the rounding of P and D.
 SMALLEST_TOLERANCE = 1e-12
@@ -46,17 +48,7 @@ class FeatureRanges:
 
 def checked_cost(cost: object) -> float:
     """C as a plain float, which files can hold; raises InputError unless it is in the range."""
-    return cost_in_range(_number(cost), "The cost C", cost)
-
-
-def cost_in_range(number: float, name: str, given: object) -> float:
-    """``number``; raises InputError, with what was ``given`` under a name, if it can be no C."""
-    if not SMALLEST_COST <= number <= LARGEST_COST:
-        raise InputError(
-            f"{name} is {quoted(given)}; it must be a number from {SMALLEST_COST:g} to "
-            f"{LARGEST_COST:g}."
-        )
-    return number
+    return float(COST.checked(cost))
 
 
 def checked_tolerance(tolerance: object) -> float:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError
+from ultr_core.fields import Choice, Number, set_checked
 from ultr_core.propensity.points import PropensityEstimate
 from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks, looked_up
 from ultr_core.words import counted
@@ -213,6 +214,13 @@ def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
     return TableCurve(tuple(values))
 
 
+SMOOTHING = Number(
+    "smoothing", "Smoothing", 0, 1, default=0, decimals=None, step=0.05,
+    help="Weight of overall click rates.",
+)  # fmt: skip
+FIT = Choice("fit", "Fit", {name: name for name in FITS}, default="none")
+
+
 @dataclass(frozen=True)
 class CurveOptions:
     """How ratios become a curve.
@@ -229,10 +237,7 @@ class CurveOptions:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if not 0 <= self.smoothing <= 1:
-            raise InputError(f"The smoothing weight is {self.smoothing}; it must lie in [0, 1].")
-        if self.fit not in FITS:
-            raise InputError(f"{quoted(self.fit)} is no fit; choose from {', '.join(FITS)}.")
+        set_checked(self, (SMOOTHING, FIT))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy.special import ndtri, stdtrit
 
 from ultr_core.corpus.ranking import whole_in_range, whole_numbers
 from ultr_core.errors import InputError
+from ultr_core.fields import Number
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.words import counted
 
@@ -32,6 +33,14 @@ MOST_RANKS = CURVE_RANKS.most
 
 MOST_PAIRED = 500
 """Ranks that may be compared pair by pair, which takes seconds here, and time with their cube."""
+
+LANDMARK = Number(
+    "landmark", "Landmark k", 1, MOST_PAIRED, default=1,
+    help="The rank that trades places with a random one; others are compared with it.",
+)  # fmt: skip
+LAST_RANK = Number(
+    "last_rank", "Last rank K", 2, MOST_PAIRED, default=21, help="The lowest rank that takes part."
+)
 
 _Z = float(ndtri(0.975))
 

@@ -8,7 +8,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages.app import lecture, page_link
+from pages.app import lecture
+from pages.app.field_control import choose, control
 from pages.app.marks import mark
 from pages.app.plain_words import plain, prose
 from pages.app.registry import PAGES
@@ -79,11 +80,11 @@ def _filters() -> tuple[str, str, bool]:
     with st.container(key="claims-filters"):
         grid = st.grid(3, min_column_width=200)
         with grid.cell():
-            section = page_link.choose(SECTION, kind="box")
+            section = control(SECTION)
         with grid.cell():
-            verdict = page_link.choose(VERDICT, kind="box")
+            verdict = control(VERDICT)
         with grid.cell():
-            checks: bool = page_link.bound(CHECKS)
+            checks: bool = control(CHECKS)
     return section, verdict, checks
 
 
@@ -163,8 +164,8 @@ def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
 def show_readings() -> None:
     """The other reading in numbers, conventions, and the list of all readings."""
     st.subheader("What if it is read the other way?")
-    place = page_link.choose(PLACE, kind="box")
-    chosen = page_link.choose(READING)
+    place = control(PLACE)
+    chosen = choose(READING)
     reading = next(r for r in READINGS if r.key == place)
     with st.spinner("Computing both readings on a small corpus …"):
         found = compare(place, small_corpus(HERE.store))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pages.app import page_link
 from pages.app.context import PageContext
+from pages.app.field_control import choose
 from pages.views.claims import ledger as claims_view
 from ultr_core.links.page_links import PART
 
 
 def show(page: PageContext) -> None:
     """Draw the page."""
-    if page_link.choose(PART, label_visibility="collapsed") == "readings":
+    if choose(PART, label_visibility="collapsed") == "readings":
         claims_view.show_readings()
     else:
         claims_view.show_ledger(page.launch.corpus)

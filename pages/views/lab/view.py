@@ -12,8 +12,8 @@ import streamlit as st
 from pages.app import lecture, link, shell
 from pages.app.checks import show_checks, summary
 from pages.app.context import PageContext
+from pages.app.field_control import choose
 from pages.app.frame import Draw, save_figure, show_chart, show_figure, theme
-from pages.app.page_link import choose
 from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import AnswerSlots, Slot, first_time

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.app import page_link
+from pages.app.field_control import choose
 from pages.app.remedies import told
 from pages.app.slots import Slot
 from pages.app.worlds import require_world
@@ -19,7 +19,7 @@ from ultr_core.links.page_links import LESSON_PLAN
 
 def show(lab: Lab) -> None:
     """A plan with its numbers, line by line as they are computed, and as files to print."""
-    chosen = page_link.choose(LESSON_PLAN, label_visibility="collapsed")
+    chosen = choose(LESSON_PLAN, label_visibility="collapsed")
     plan = next(plan for plan in PLANS if str(plan.minutes) == chosen)
     st.markdown(
         f"{plan.purpose} The numbers are those of the corpus and the seed at the side; links open "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.app import page_link, shell
+from pages.app import shell
 from pages.app.context import PageContext
+from pages.app.field_control import choose
 from pages.app.server_lab import lab_on
 from pages.views.lessons import lesson as lesson_view
 from pages.views.lessons import plan as lesson_plan
@@ -23,7 +24,7 @@ _ONE_ROW = """<style>@media (max-width: 430px) {
 def show(page: PageContext) -> None:
     """Choose a part, and within the lessons one of them."""
     lab = lab_on(page.launch.corpus, shell.require_settings(page))
-    part = page_link.choose(LESSON_PART, label_visibility="collapsed")
+    part = choose(LESSON_PART, label_visibility="collapsed")
     if part == "lecturers":
         lesson_plan.show(lab)
     elif part == "glossary":
@@ -40,7 +41,7 @@ def _choose() -> tuple[int, DeltaGenerator]:
     st.html(_ONE_ROW)
     choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
     with choice:
-        number = int(page_link.choose(LESSON, label_visibility="collapsed"))
+        number = int(choose(LESSON, label_visibility="collapsed"))
     with state:
         place = st.empty()
         place.markdown(_done_words())

@@ -8,16 +8,16 @@ import streamlit as st
 
 from pages.app import lecture, shell
 from pages.app.context import PageContext
+from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.page_link import control
 from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.views.propensities.words import apply_step
 from ultr_core.errors import InputError
 from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
-from ultr_core.lab.interleaving import SCHEMES, click_on, exact_verdicts, one_random_click
+from ultr_core.lab.interleaving import SCHEME, SCHEMES, click_on, exact_verdicts, one_random_click
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
-from ultr_core.links.page_links import LIVE, SCHEME_TITLES
+from ultr_core.links.page_links import LIVE
 from ultr_core.risk.sign_test import sign_test, traffic_words
 from ultr_core.words import counted
 
@@ -79,15 +79,10 @@ def _design() -> LiveDesign:
     with st.container(key="live-design"):
         grid = st.grid(len(LIVE), min_column_width=150)
         values = {}
-        for value in LIVE:
+        for field in LIVE:
             with grid.cell():
-                values[value.key] = control("live", value.key)
-    return LiveDesign(
-        swap_days=values["live_swap_days"],
-        smoothing=values["live_smoothing"],
-        interleaved=values["live_queries"],
-        scheme=values["live_scheme"],
-    )
+                values[field.name] = control(field)
+    return LiveDesign(**values)
 
 
 def _reading(result: LiveResult) -> None:
@@ -184,7 +179,7 @@ def _demonstration_section() -> None:
             rows.append(
                 {
                     "User": who,
-                    "Interleaving": SCHEME_TITLES[scheme],
+                    "Interleaving": SCHEME.options[scheme],
                     "A wins": str(verdict.a),
                     "B wins": str(verdict.b),
                     "Tie": str(verdict.tie),

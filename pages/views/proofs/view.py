@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.app import lecture, shell
 from pages.app.context import PageContext
+from pages.app.field_control import choose
 from pages.app.frame import show_figure
-from pages.app.page_link import choose
 from pages.app.remedies import told
 from pages.views.proofs import cached as proofs_cached
 from pages.views.proofs import user as proofs_user

@@ -7,8 +7,8 @@ from functools import partial
 
 import streamlit as st
 
+from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.page_link import bound
 from ultr_core.figures.proof_query import results_page
 from ultr_core.links.page_links import RELEVANT, SWITCHES, TEXTS, switch_key
 from ultr_core.proofs import BREAKS, SmallWorld
@@ -25,7 +25,7 @@ def break_switches() -> tuple[str, ...]:
     grid = st.grid(3, min_column_width=230, gap="xsmall")
     for name, value in zip(BREAKS, SWITCHES, strict=True):
         with grid.cell():
-            on = bound(value)
+            on = control(value)
         if on:
             broken.append(name)
     return tuple(broken)
@@ -52,12 +52,12 @@ def edit_query() -> dict[str, str]:
     grid = st.grid(2, min_column_width=160, gap="small")
     for line in rankings:
         with grid.cell():
-            texts[line.key] = bound(line)
+            texts[line.key] = control(line)
     with grid.cell():
         _resizing(size)
     for line in numbers:
         with grid.cell():
-            texts[line.key] = bound(line)
+            texts[line.key] = control(line)
     return texts
 
 

@@ -11,8 +11,8 @@ from pages.app import lecture, shell
 from pages.app.context import PageContext
 from pages.app.curve_use import curve_buttons
 from pages.app.curve_words import learner_believes, users_have
+from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.page_link import control
 from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import Slot
@@ -38,7 +38,7 @@ from ultr_core.lab.propensity_study import (
     sessions_for_precision,
     true_ratios,
 )
-from ultr_core.links.page_links import NOTHING_ELSE, TRUST
+from ultr_core.links.page_links import NOTHING_ELSE, TRUST, value_of
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
 from ultr_core.users import ExaminationCurve, PositionModel, PowerLaw, TrustBiasModel
@@ -57,7 +57,7 @@ def show(page: PageContext) -> None:
     top = lecture.headline()
     values = _design()
     chart = st.container()
-    values["swap_bootstrap"] = control("propensities", "swap_bootstrap")
+    values["swap_bootstrap"] = control(value_of("propensities", "swap_bootstrap"))
     kind, other, design = values["swap_users"], values["swap_other"], swap_design(values)
     require_world(lab)
     users = TrustBiasModel.published() if kind == TRUST else lab.users
@@ -119,7 +119,7 @@ def _design() -> dict[str, Any]:
         grid = st.grid(4, min_column_width=150)
         for key in DESIGN:
             with grid.cell():
-                values[key] = control("propensities", key)
+                values[key] = control(value_of("propensities", key))
     return values
 
 
@@ -137,9 +137,9 @@ def _price_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResu
     st.markdown(price_sentence(found, design))
     rank_column, precision_column = st.columns(2, gap="medium")
     with rank_column:
-        rank = control("propensities", "swap_rank")
+        rank = control(value_of("propensities", "swap_rank"))
     with precision_column:
-        precision = control("propensities", "swap_precision")
+        precision = control(value_of("propensities", "swap_precision"))
     try:
         needed = sessions_for_precision(lab.world(), users, design, rank, precision)
     except InputError as error:

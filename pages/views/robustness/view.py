@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.app.context import PageContext
-from pages.app.page_link import choose
+from pages.app.field_control import choose
 from pages.views.studies import page as study_page
 from ultr_core.links.page_links import STUDY
 from ultr_core.settings import Settings

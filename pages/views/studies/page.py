@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.app import lecture, shell
 from pages.app.context import PageContext
+from pages.app.field_control import choose
 from pages.app.marks import mark
-from pages.app.page_link import choose
 from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import Slot

@@ -137,7 +137,7 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
         (["c.txt", "x", "--from", "json"], "neither JSON"),
         (["c.txt", "x", "--to", "json"], "(letor) cannot become json; from letor"),
         (["s.txt", "x"], "belong to a corpus; name its file with --corpus"),
-        (["c.txt", "x", "--to", "proprank", "--relevant-grade", "0"], "--relevant-grade is '0'"),
+        (["c.txt", "x", "--to", "proprank", "--relevant-grade", "0"], "Relevant from grade is '0'"),
         (["c.txt", "x", "--to", "letor", "--relevant-grade", "1"], "it changes nothing"),
         (["c.txt", "x", "--weights", "w.csv", "--relevant-grade", "1"], "it changes nothing"),
         (["no.txt", "x"], "no.txt does not exist"),

@@ -79,11 +79,20 @@ def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture
     [
         (["none.csv"], "does not exist"),
         (["LOG", "--method", "dla"], "must be one of swap"),
-        (["LOG", "--landmark", "0"], "--landmark is '0'"),
+        (
+            ["LOG", "--landmark", "0"],
+            "'0'; it must be a rank of the log (--landmark).",
+        ),
         (["LOG", "--landmark", "9"], "from 1 to 3"),
-        (["LOG", "--smoothing", "x"], "--smoothing is 'x'"),
-        (["LOG", "--fit", "spline"], "no fit"),
-        (["LOG", "--at", "1,b"], "--at is 'b'"),
+        (
+            ["LOG", "--smoothing", "x"],
+            "'x'; it must be a number from 0 to 1 (--smoothing).",
+        ),
+        (
+            ["LOG", "--fit", "spline"],
+            "Fit is 'spline'; it must be one of none, ",
+        ),
+        (["LOG", "--at", "1,b"], "A rank is 'b'; it must be a rank of the log (--at)."),
     ],
 )
 def test_bad_input_of_propensities_is_one_sentence_and_code_2(
@@ -105,7 +114,7 @@ def test_bad_input_of_propensities_is_one_sentence_and_code_2(
         (["8.5", "1"], "WINS is '8.5'"),
         (["1_000", "1"], "WINS is '1_000'"),
         (["\u0663", "1"], "WINS is"),
-        (["8", "1", "-0"], "TIES is '-0'"),
+        (["8", "1", "-1"], "TIES is '-1'"),
     ],
 )
 def test_bad_input_of_sign_test(
@@ -134,14 +143,23 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--days", "x"], "--days is 'x'"),
+        (
+            ["--days", "x"],
+            "'x'; it must be a whole number from 2 to 366 (--days).",
+        ),
         (["--validation-days", "21"], "remain (--validation-days)."),
-        (["--days", "1"], "of clicks is 1; it must lie between 2 and 366 (--days)."),
-        (["--landmark", "0"], "The landmark is 0; it must lie between 1 and 21"),
-        (["--last-rank", "5", "--landmark", "6"], "between 1 and 5"),
-        (["--last-rank", "1"], "The last rank is 1; it must lie between 2 and 1,000 (--last-rank)"),
-        (["--smoothing", "nan"], "--smoothing is 'nan'"),
-        (["--scheme", "multi"], "no way to interleave"),
+        (
+            ["--days", "1"],
+            "'1'; it must be a whole number from 2 to 366 (--days).",
+        ),
+        (["--landmark", "0"], "Landmark k is '0'; it must be a whole number from 1 to 500"),
+        (
+            ["--last-rank", "5", "--landmark", "6"],
+            "a whole number from 1 to 5, the lowest",
+        ),
+        (["--last-rank", "501"], "a whole number from 2 to 500 (--last-rank)"),
+        (["--smoothing", "nan"], "Smoothing is 'nan'"),
+        (["--scheme", "multi"], "Interleaving is 'multi'; it must be one of balanced, team-draft"),
         (["--eta", "9"], "Bias severity η is '9'"),
     ],
 )

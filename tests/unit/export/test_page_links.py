@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from ultr_core.errors import InputError
+from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.links import PAGE_VALUES, page_query, read_page_query
 from ultr_core.links.page_links import near_misses, value_of, values_of
-from ultr_core.links.page_values import Choice, Letters, Line, PageValue, Real, Stops, Switch, Whole
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 PAGES = [*PAGE_VALUES, "about"]
 
 
-def possible(value: PageValue) -> SearchStrategy[object]:
+def possible(value: Field) -> SearchStrategy[object]:
     if isinstance(value, Choice):
         return st.sampled_from(list(value.options))
-    if isinstance(value, Stops):
+    if isinstance(value, Number) and value.stops:
         return st.sampled_from(value.stops)
-    if isinstance(value, Whole):
-        return st.integers(value.low, value.high)
-    if isinstance(value, Real):
+    if isinstance(value, Number) and value.decimals == 0:
+        return st.integers(int(value.low), int(value.high))
+    if isinstance(value, Number):
         steps = round((value.high - value.low) / value.step)
         return st.integers(0, steps).map(lambda n: round(value.low + n * value.step, 2))
     if isinstance(value, Switch):
@@ -35,7 +35,7 @@ def possible(value: PageValue) -> SearchStrategy[object]:
     if isinstance(value, Letters):
         chosen = st.sets(st.sampled_from(value.offered))
         return chosen.map(lambda letters: tuple(sorted(letters)))
-    assert isinstance(value, Line)
+    assert isinstance(value, Text)
     return st.text(string.printable[:95] + "½ε", max_size=value.longest)
 
 
@@ -111,7 +111,7 @@ def test_five_thousand_hostile_links_never_raise_and_give_possible_values() -> N
 @pytest.mark.parametrize("page", PAGE_VALUES)
 def test_a_bad_value_is_said(page: str) -> None:
     for value in values_of(page):
-        text = "A" * 9_000 if isinstance(value, Line) else "no such thing"
+        text = "A" * 9_000 if isinstance(value, Text) else "no such thing"
         _, found, notices = read_page_query(page, f"{value.key}={quote(text)}")
         assert found[value.key] == value.default
         assert len(notices) == 1
@@ -137,6 +137,29 @@ def test_numbers_between_stops_are_moved_with_a_sentence() -> None:
 def test_grouped_numbers_as_the_address_bar_has_them_are_read() -> None:
     world, values, notices = read_page_query("propensities", "clicks=45,000&swap_precision=20%25")
     assert (world.clicks, values["swap_precision"], notices) == (45_000, 0.2, ())
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "key", "value"),
+    [
+        ("proofs", "users=1,500", "users", 1_500),
+        ("propensities", "swap_traffic=10000", "swap_traffic", 10_000),
+        ("propensities", "swap_precision=0.2", "swap_precision", 0.2),
+        ("live", "live_swap_days=1&live_swap_days=3", "live_swap_days", 3),
+    ],
+)
+def test_a_number_is_read_in_every_way_it_is_written(
+    page: str, query: str, key: str, value: float
+) -> None:
+    _, values, notices = read_page_query(page, query)
+    assert (values[key], notices) == (value, ())
+
+
+@pytest.mark.parametrize("text", ["0", "-5", "1e12", "nan", "inf"])
+def test_a_number_out_of_range_gives_the_default_on_stops_too(text: str) -> None:
+    _, values, notices = read_page_query("propensities", f"swap_traffic={text}")
+    assert values["swap_traffic"] == 50_000
+    assert len(notices) == 1
 
 
 def test_unknown_key_of_a_page_is_an_error_of_the_caller() -> None:
@@ -168,6 +191,6 @@ def test_keys_of_others_are_left_alone() -> None:
 
 
 def test_a_real_number_of_a_link_keeps_its_digits() -> None:
-    value = Real("x", "X", 0.0, 1e7, 0.5, 0.0)
+    value = Number("x", "X", 0.0, 1e7, default=0.0, decimals=2, step=0.5, snaps=True)
     assert value.read(value.write(1234567.5)) == (1234567.5, None)
     assert value.write(0.25) == "0.25"

@@ -98,11 +98,11 @@ def test_a_better_ranking_wins_and_the_same_seed_says_so_again() -> None:
 def test_faults_are_named() -> None:
     users = PositionModel(PowerLaw(1))
     one = (np.ones(1), np.ones(1), np.ones(1), np.array([0, 1]))
-    with pytest.raises(InputError, match="no way to interleave"):
+    with pytest.raises(InputError, match="must be one of balanced, team-draft"):
         interleave(users, *one, queries=1, scheme="multi", seed=0)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="whole number from 1"):
         interleave(users, *one, queries=0, seed=0)
     with pytest.raises(InputError, match="same documents"):
         exact_verdicts("abc", "abd", one_random_click)
-    with pytest.raises(InputError, match="no way to interleave"):
+    with pytest.raises(InputError, match="must be one of balanced, team-draft"):
         exact_verdicts("abc", "abc", one_random_click, "multi")  # type: ignore[arg-type]

@@ -112,10 +112,10 @@ def test_hand_made_weights_are_round_and_optimise_nothing(world: World) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"validation_days": 21}, "between 1 and 20"),
+        ({"validation_days": 21}, "from 1 to 20, so that"),
         ({"days": 1}, "days of clicks is 1"),
-        ({"interleaved": 0}, "interleaved queries is 0"),
-        ({"scheme": "multileave"}, "no way to interleave"),
+        ({"interleaved": 0}, "Interleaved queries is 0"),
+        ({"scheme": "multileave"}, "must be one of balanced, team-draft"),
     ],
 )
 def test_impossible_live_designs_are_refused(changes: dict, message: str) -> None:
@@ -192,9 +192,9 @@ def test_what_a_wrong_curve_costs_the_ranker(world: World) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"landmark": 22}, "between 1 and the last rank"),
-        ({"last_rank": 1}, "last rank is 1"),
-        ({"sessions": 0}, "0 presentations"),
+        ({"landmark": 22}, "from 1 to 21, the last rank"),
+        ({"last_rank": 1}, "Last rank K is 1; it must be a whole number from 2 to 500"),
+        ({"sessions": 0}, "Traffic is 0"),
     ],
 )
 def test_impossible_swap_designs_are_refused(changes: dict[str, int], message: str) -> None:

@@ -167,7 +167,7 @@ def test_other_faults_of_experiments_are_refused() -> None:
     ):
         with pytest.raises(InputError, match="every document needs one of both"):
             call()
-    for change in ({"last_rank": 2.5}, {"landmark": 1.5}, {"sessions": 1.5}, {"sessions": "9"}):
+    for change in ({"last_rank": 2.5}, {"landmark": 1.5}, {"sessions": 1.5}, {"sessions": "x"}):
         with pytest.raises(InputError):
             SwapDesign(**change)  # type: ignore[arg-type]
     for ranks in (10**9, 1.5, 0):

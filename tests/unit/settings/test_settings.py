@@ -58,7 +58,7 @@ def test_presets_differ() -> None:
 def test_every_default_and_stop_is_in_range_and_quantised() -> None:
     for parameter in PARAMETERS.values():
         for value in (parameter.default, parameter.low, parameter.high, *parameter.stops):
-            assert parameter.quantise(value) == value
+            assert parameter.checked(value) == value
 
 
 @given(st.dictionaries(st.sampled_from(sorted(PARAMETERS)), st.text(max_size=12)))
