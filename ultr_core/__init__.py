@@ -7,7 +7,7 @@
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
 own ``__init__``: corpus, feedback, propensity, risk, learners, inspection, proofs, experiments,
-lab, claims, figures, export, lessons, commands. ``settings`` holds every parameter once.
+lab, claims, figures, export, lessons, jobs. ``settings`` holds every parameter once.
 """
 
 from typing import TYPE_CHECKING

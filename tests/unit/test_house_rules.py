@@ -16,7 +16,7 @@ ROOMS = (
     "lazy", "errors", "limits", "words", "locks", "files", "workers", "fields", "curve_values",
     "settings", "sorting",
     "ranking", "corpus", "feedback", "propensity", "risk", "learners", "inspection", "proofs",
-    "experiments", "lab", "claims", "figures", "export", "lessons", "commands", "cli", "__main__",
+    "experiments", "lab", "claims", "figures", "export", "lessons", "jobs", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
 LONGEST_FILE = 400

@@ -1,18 +1,18 @@
-"""The work on a reader's own files as command lines and as a notebook, from one description."""
+"""The page Your data: the work on a reader's own files as command lines and as a notebook."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
+from ultr_core.jobs.job import Job, Page, PageState, command_line
 from ultr_core.learners import SVM
 from ultr_core.own_data.curves import LOG_ITSELF
 from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import log_method
-from ultr_core.words import as_argument, number_text
+from ultr_core.words import as_argument
 
 Propensities = Literal["power", "file", "estimated", "log"]
 
@@ -58,25 +58,72 @@ class OwnWork:
 
 def command_lines(work: OwnWork) -> tuple[str, ...]:
     """The command lines that do the same and print the same numbers, in their order."""
-    work, lines = _by_path(work), []
+    # Four jobs and their readers, which nobody waits for who only opens the page.
+    from ultr_core.jobs import check, evaluate, fit, propensities
+
+    lines = []
+    asked: dict[str, Any]
     if files := [name for name in (work.corpus, work.log) if name is not None]:
-        lines.append(["check", *files, *_columns(work)])
+        asked = {"files": files, "columns": work.columns or None}
+        lines.append(command_line("check", check.JOB, asked))
     if "propensities" in work.steps and work.propensities == "estimated" and work.log:
-        method = log_method(work.estimator).name
-        lines.append(
-            ["propensities", work.log, *_columns(work), "--method", method, "--out",
-             ESTIMATED_CURVE]
-        )  # fmt: skip
+        asked = {
+            "log": work.log,
+            "columns": work.columns or None,
+            "method": log_method(work.estimator).name,
+            "out": ESTIMATED_CURVE,
+        }
+        lines.append(command_line("propensities", propensities.JOB, asked))
     if "fit" in work.steps:
-        out = ["--out", TRAINED_RANKER, *["--fold-scores-out", FOLD_SCORES] * work.folds]
-        lines.append(["fit", *_shared(work), *_training(work), *out])
+        lines.append(command_line("fit", fit.JOB, {**_files(work), **_training(work)}))
     if "evaluate" in work.steps:
-        lines.append(["evaluate", *_shared(work), *_judging(work)])
-    return tuple(f"python -m ultr_core {shlex.join(line)}" for line in lines)
+        lines.append(command_line("evaluate", evaluate.JOB, {**_files(work), **_judging(work)}))
+    return tuple(lines)
+
+
+def _files(work: OwnWork) -> dict[str, Any]:
+    """What training and judging begin with, by field."""
+    by_power = work.propensities == "power"
+    curve = {
+        "power": None,
+        "file": as_argument(work.curve, LOG_ITSELF),
+        "estimated": ESTIMATED_CURVE,
+        "log": LOG_ITSELF,
+    }[work.propensities]
+    return {
+        "corpus": work.corpus,
+        "log": work.log,
+        "columns": work.columns or None,
+        "eta": work.eta if by_power else None,
+        "propensities": curve,
+        "carry_on": work.carry_on and not by_power,
+    }
+
+
+def _training(work: OwnWork) -> dict[str, Any]:
+    return {
+        "method": work.method,
+        "learner": None if work.learner == SVM.key else work.learner,
+        "cost": work.cost,
+        "clip": work.clip,
+        "seed": work.seed,
+        "out": TRAINED_RANKER,
+        "fold_scores_out": FOLD_SCORES if work.folds else None,
+    }
+
+
+def _judging(work: OwnWork) -> dict[str, Any]:
+    by_scores = work.scores if work.judged is not None else work.folds
+    ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
+    return {
+        "scores" if by_scores else "model": ranker,
+        "clip": work.judging_clip,
+        "relevant_grade": work.relevant_grade,
+    }
 
 
 def _by_path(work: OwnWork) -> OwnWork:
-    """The same with names that neither a command nor a reader takes for anything but a file."""
+    """The same with names that no reader takes for anything but a file."""
     return replace(
         work,
         corpus=None if work.corpus is None else as_argument(work.corpus),
@@ -84,43 +131,6 @@ def _by_path(work: OwnWork) -> OwnWork:
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
     )
-
-
-def _shared(work: OwnWork) -> list[str]:
-    given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
-    if work.propensities == "power":
-        given += ["--eta", number_text(work.eta)]
-    else:
-        name = {"file": work.curve, "estimated": ESTIMATED_CURVE, "log": LOG_ITSELF}[
-            work.propensities
-        ]
-        given += ["--propensities", name, *["--carry-on"] * work.carry_on]
-    return given
-
-
-def _columns(work: OwnWork) -> list[str]:
-    if not work.columns:
-        return []
-    return ["--columns", ",".join(f"{m}={column}" for m, column in work.columns.items())]
-
-
-def _training(work: OwnWork) -> list[str]:
-    given = ["--method", work.method]
-    if work.learner != SVM.key:
-        given += ["--learner", work.learner]
-    if work.cost is not None:
-        given += ["--cost", number_text(work.cost)]
-    if work.clip is not None:
-        given += ["--clip", number_text(work.clip)]
-    return [*given, "--seed", str(work.seed)]
-
-
-def _judging(work: OwnWork) -> list[str]:
-    trained = FOLD_SCORES if work.folds else TRAINED_RANKER
-    by_scores = work.scores if work.judged is not None else work.folds
-    ranker = ["--scores" if by_scores else "--model", work.judged or trained]
-    rest = ["--clip", number_text(work.judging_clip), "--relevant-grade", str(work.relevant_grade)]
-    return [*ranker, *rest]
 
 
 def own_notebook(work: OwnWork) -> Notebook:
@@ -260,3 +270,30 @@ _CURVES: Mapping[Propensities, str] = {
         "curve = curve_in_log(log, carry_on={work.carry_on})"
     ),
 }
+
+
+OWN_WORK = "work"
+"""Key of the work on a reader's files among the values of the page on their own data."""
+
+_OWN_FILES = OwnWork("corpus.txt", "clicks.csv", steps=("propensities", "fit", "evaluate"))
+"""The whole way, with names to be replaced."""
+
+
+def cells(state: PageState) -> tuple[Cell, ...]:
+    """What was done, or the whole way where nothing is done yet."""
+    work: OwnWork | None = state.values.get(OWN_WORK)
+    if work is None or not (work.corpus or work.log or work.steps):
+        work = replace(
+            _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade
+        )
+    return own_notebook(work).cells
+
+
+JOB = Job(
+    pages={
+        "your_data": Page(
+            "What can your own clicks teach a ranker, and what do they prove?", cells,
+            begins=lambda _: "nothing",
+        )
+    }
+)  # fmt: skip
