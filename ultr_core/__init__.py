@@ -6,8 +6,8 @@
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
 own ``__init__``: corpus, users, propensity, findings, risk, learners, files, inspection, proofs,
-lab, own_data, studies, claims, figures, links, export, lessons, commands. ``settings`` holds every
-parameter once.
+lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every parameter
+once.
 """
 
 from typing import TYPE_CHECKING

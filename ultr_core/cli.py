@@ -9,16 +9,15 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn
 
 from ultr_core import __version__
-from ultr_core.commands import COMMANDS, Command
-from ultr_core.commands.remedies import with_option
-from ultr_core.commands.shared import BAD_INPUT, INTERRUPTED, OK
-from ultr_core.commands.streams import (
+from ultr_core.errors import InputError, one_line, quoted
+from ultr_core.jobs import JOBS, Entry
+from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OK, with_option
+from ultr_core.jobs.streams import (
     OutputError,
     ReaderGoneError,
     checked_output,
     forgiving_errors,
 )
-from ultr_core.errors import InputError, one_line, quoted
 
 _LONGEST = 1_000  # characters of an error
 _FOR_PICTURES = ("altair", "pandas", "vl_convert")
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         options = _parsed(arguments)
-        with _threads(options.command):
+        with _threads(options.entry):
             code: int = options.run(options)
             return code
     except InputError as error:
@@ -74,9 +73,9 @@ def _run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
 
 
-def _threads(command: Command) -> AbstractContextManager[None]:
+def _threads(entry: Entry) -> AbstractContextManager[None]:
     """One BLAS thread, as on the pages: the same sums, so the same numbers to the last digit."""
-    if not command.multiplies:
+    if not entry.multiplies:
         return nullcontext()
     from ultr_core.learners.blas_threads import one_blas_thread
 
@@ -113,12 +112,14 @@ def _parser(asked: str | None) -> argparse.ArgumentParser:
         "--version", action="version", version=__version__, help="print the version and end"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for command in COMMANDS:
+    for entry in JOBS:
+        if not entry.summary:
+            continue
         part = commands.add_parser(
-            command.name, help=command.summary, description=command.summary, allow_abbrev=False
+            entry.name, help=entry.summary, description=entry.summary, allow_abbrev=False
         )
-        if command.name == asked:
-            module = command.load()
-            part.set_defaults(run=module.run, command=command)
-            module.add_options(part)
+        if entry.name == asked:
+            job = entry.load()
+            part.set_defaults(run=job.run, entry=entry)
+            job.add_to(part)
     return parser

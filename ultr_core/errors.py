@@ -21,7 +21,7 @@ class InputError(ValueError):
     The message is one sentence: what is wrong, where (file, line, column or
     parameter), and what would be right. It names no option and no control:
     ``about`` is the key of what would repair it, and each face adds what it
-    calls that, the command line in ``commands/remedies.py``, a page in
+    calls that, the command line in ``jobs/output.py``, a page in
     ``pages/app/remedies.py``.
     """
 

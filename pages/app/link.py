@@ -43,13 +43,14 @@ def tidy_page(page: str, others: Iterable[str] = ()) -> None:
 
     others: keys of a link that are right besides those of settings and pages.
     """
-    from ultr_core.links.page_links import near_misses, values_of
+    from ultr_core.jobs.links import near_misses, values_of
 
     st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
     fields = values_of(page)
     found, notices = read_fields(fields, asked_of(fields))
-    _tidy(f"-of-{page}", fields, found, notices, near_misses(st.query_params, others))
+    right = (*others, *(field.key for field in fields))
+    _tidy(f"-of-{page}", fields, found, notices, near_misses(st.query_params, right))
 
 
 def has_arrived() -> bool:
@@ -150,7 +151,7 @@ def write(settings: Settings) -> None:
 
 def state(page: str) -> dict[str, Any]:
     """The page's values as its controls have them, or as the address says before they exist."""
-    from ultr_core.links.page_links import values_of
+    from ultr_core.jobs.links import values_of
 
     fields = values_of(page)
     found, _ = read_fields(fields, asked_of(fields))
@@ -168,7 +169,7 @@ def state(page: str) -> dict[str, Any]:
 
 def query(page: str, settings: Settings) -> str:
     """The URL query that opens this page as it is."""
-    from ultr_core.links.page_links import page_query
+    from ultr_core.jobs.links import page_query
 
     return page_query(page, settings, state(page))
 

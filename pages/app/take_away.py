@@ -15,15 +15,11 @@ from pages.app import lecture, link
 from pages.app.context import CONTEXT, PageContext
 from pages.app.remedies import told
 from ultr_core.errors import InputError
-from ultr_core.export import (
-    NOTEBOOK_MIME,
-    NOTEBOOK_PAGES,
-    OWN_WORK,
-    Origin,
-    PageState,
-    page_notebook,
-)
-from ultr_core.lessons import shown_state
+from ultr_core.export import NOTEBOOK_MIME, Origin
+from ultr_core.jobs.job import PageState
+from ultr_core.jobs.links import NOTEBOOK_PAGES
+from ultr_core.jobs.notebooks import page_notebook, shown_state
+from ultr_core.jobs.your_data import OWN_WORK
 from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "share"

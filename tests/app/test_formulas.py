@@ -6,7 +6,7 @@ import pytest
 
 from pages.app.formulas import set_formulas
 from pages.app.remedies import told
-from ultr_core.links.page_links import PAGE_VALUES
+from ultr_core.jobs.links import page_values
 from ultr_core.settings import PARAMETERS
 
 
@@ -32,7 +32,7 @@ def test_messages_with_escaped_signs_have_formulas() -> None:
 
 def test_no_help_text_has_a_raw_power() -> None:
     texts = [parameter.help for parameter in PARAMETERS.values()]
-    texts += [value.help for page in PAGE_VALUES.values() for value in page]
+    texts += [value.help for page in page_values().values() for value in page]
     assert any("^" in text for text in texts)
     for text in texts:
         assert ")^η" not in set_formulas(text)

@@ -16,7 +16,10 @@ from streamlit.testing.v1 import AppTest
 from pages.app import take_away
 from pages.views.proofs.words import number
 from tests.app.pages import opened
-from ultr_core.export import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
+from ultr_core.jobs.job import PageState
+from ultr_core.jobs.links import NOTEBOOK_PAGES
+from ultr_core.jobs.notebooks import page_notebook
+from ultr_core.jobs.your_data import OWN_WORK
 from ultr_core.own_data.samples import sample_files
 from ultr_core.proofs import DERIVATIONS
 

@@ -14,10 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import lecture, take_away
 from tests.app.pages import open_savers
-from ultr_core.export import PageState, page_notebook
 from ultr_core.export.notebook import Notebook
+from ultr_core.jobs.job import PageState
+from ultr_core.jobs.links import page_values, read_page_query
+from ultr_core.jobs.notebooks import page_notebook
 from ultr_core.lessons import LESSONS
-from ultr_core.links import PAGE_VALUES, read_page_query
 from ultr_core.settings import PARAMETERS, PRESETS, SHARED_FIELDS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +61,7 @@ LINKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGE_VALUES)
+@pytest.mark.parametrize("page", page_values())
 def test_link_to_page_and_back_is_the_identity(
     page: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +82,7 @@ def test_hostile_values_never_raise_and_are_said(
     for text in texts:
         app = open_page(
             monkeypatch, small_corpus, page, **FAST,
-            **{value.key: text for value in PAGE_VALUES[page] if random_.random() < 0.8},
+            **{value.key: text for value in page_values()[page] if random_.random() < 0.8},
             mode=text,
         )  # fmt: skip
         assert not app.exception, text

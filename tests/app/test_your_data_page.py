@@ -122,7 +122,7 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from ultr_core.export.own_work import OwnWork, own_notebook
+    from ultr_core.jobs.your_data import OwnWork, own_notebook
 
     page.button(key="data-samples").click().run()
     samples_in(tmp_path)

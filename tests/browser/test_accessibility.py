@@ -16,7 +16,7 @@ from pages.app.registry import PAGES
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, in_both_themes, opened
 from ultr_core.fields import Choice
-from ultr_core.links.page_links import PAGE_VALUES
+from ultr_core.jobs.links import page_values
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"
@@ -41,7 +41,7 @@ def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str) -> None
 
 STATES = [
     f"{page}?{value.key}={key}&clicks=500&draws=2"
-    for page, values in PAGE_VALUES.items()
+    for page, values in page_values().items()
     for value in values
     if isinstance(value, Choice)
     for key in list(value.options)[-1:]

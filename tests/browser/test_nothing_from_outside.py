@@ -17,7 +17,7 @@ from pages.app.registry import PAGES
 from tests.browser.pages import OpenPage, settled
 from tests.hostile_texts import AWAY
 from ultr_core.curve_values import CURVES
-from ultr_core.links.page_links import PAGE_VALUES
+from ultr_core.jobs.links import page_values
 from ultr_core.own_data.samples import sample_files
 from ultr_core.settings import PARAMETERS
 
@@ -63,7 +63,7 @@ def watched(open_page: OpenPage, address: str, path: str) -> Watched:
 
 def keys_of(path: str) -> list[str]:
     """All that a link to a page may name."""
-    own = [value.key for value in PAGE_VALUES.get(path, ())]
+    own = [value.key for value in page_values().get(path, ())]
     return [*PARAMETERS, *(field.key for field in CURVES.values()), *own, "unknown"]
 
 

@@ -15,8 +15,8 @@ CORE = ROOT / "ultr_core"
 ROOMS = (
     "lazy", "errors", "limits", "deadline", "words", "content", "workers", "fields",
     "curve_values", "settings", "corpus", "users", "propensity", "findings", "risk", "learners",
-    "files", "inspection", "proofs", "lab", "own_data", "studies", "claims", "figures", "links",
-    "export", "lessons", "commands", "cli", "__main__",
+    "files", "inspection", "proofs", "lab", "own_data", "studies", "claims", "figures", "export",
+    "lessons", "jobs", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(CORE.rglob("*.py"))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ultr_core.lessons.glossary import GLOSSARY, Term
     from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
     from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
-    from ultr_core.lessons.shown import LESSONS, shown_state
+    from ultr_core.lessons.registry import LESSONS
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -46,5 +46,4 @@ __all__ = [
     "plan_markdown",
     "plan_row",
     "read_number",
-    "shown_state",
 ]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from ultr_core.content import Content, named_in, read
 from ultr_core.lessons.answers import Exercise
 from ultr_core.lessons.traffic import one_log
-from ultr_core.links.page_links import page_query
 from ultr_core.settings import SHARED_FIELDS, Settings
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Door:
     button: str
     page: str
     changes: Mapping[str, Any] = field(default_factory=dict)
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: Mapping[str, str | int] = field(default_factory=dict)
 
     def settings(self, lesson_settings: Settings) -> Settings:
         """The world that opens."""
@@ -135,8 +135,10 @@ class Door:
 
     def address(self, lesson_settings: Settings, *, lecture: bool = False) -> str:
         """Page and query string, as in ``lab?eta=0.5``; relative to the app's address."""
-        query = page_query(self.page, self.settings(lesson_settings), self.state)
-        parts = [part for part in (query, "mode=lecture" if lecture else "") if part]
+        query = self.settings(lesson_settings).to_query()
+        state = {key: "true" if value is True else value for key, value in self.state.items()}
+        mode = "mode=lecture" if lecture else ""
+        parts = [part for part in (query, urlencode(state), mode) if part]
         return f"{self.page}?{'&'.join(parts)}" if parts else self.page
 
 

@@ -10,8 +10,8 @@ from pages.app.plain_words import plain
 from pages.app.registry import CLAIMS
 from ultr_core.content import read
 from ultr_core.errors import named
+from ultr_core.jobs.claims import PART
 from ultr_core.learners.blas_threads import blas_threads
-from ultr_core.links.page_links import PART
 
 WORDS = read(__file__, "about")
 

@@ -30,8 +30,8 @@ from ultr_core.claims import (
     small_corpus,
 )
 from ultr_core.claims.ledger import to_csv, to_json
+from ultr_core.jobs.claims import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
 from ultr_core.lab import Lab
-from ultr_core.links.page_links import ALL, CHECKS, PLACE, READING, SECTION, VERDICT
 from ultr_core.words import part_of, with_minus
 
 _VERDICT_IN_ONE_LINE = """<style>

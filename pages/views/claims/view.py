@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.app.context import PageContext
 from pages.app.field_control import choose
 from pages.views.claims import ledger as claims_view
-from ultr_core.links.page_links import PART
+from ultr_core.jobs.claims import PART
 
 
 def show(page: PageContext) -> None:

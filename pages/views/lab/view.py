@@ -27,8 +27,8 @@ from ultr_core.figures import (
     examination_figure,
     risk_figure,
 )
+from ultr_core.jobs.compare import LAB
 from ultr_core.lab import METHODS, Comparison, RiskPicture
-from ultr_core.links.page_links import LAB
 from ultr_core.risk import NO_INTERVAL, Estimate
 from ultr_core.settings import Settings
 

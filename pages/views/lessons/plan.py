@@ -12,9 +12,9 @@ from pages.app.slots import Slot
 from pages.app.worlds import require_world
 from pages.views.lessons.waiting import telling_lab
 from ultr_core.errors import InputError
+from ultr_core.jobs.lessons import LESSON_PLAN
 from ultr_core.lab import Lab
 from ultr_core.lessons import LESSONS, PLANS, PlanRow, plan_html, plan_markdown, plan_row
-from ultr_core.links.page_links import LESSON_PLAN
 
 
 def show(lab: Lab) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ultr_core.errors import InputError
+from ultr_core.jobs.lessons import LESSON
 from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
-from ultr_core.links.page_links import LESSON
 from ultr_core.settings import SHARED_FIELDS
 
 LONGEST_ANSWER = 80

@@ -12,8 +12,8 @@ from pages.app.server_lab import lab_on
 from pages.views.lessons import lesson as lesson_view
 from pages.views.lessons import plan as lesson_plan
 from pages.views.lessons import state as lesson_state
+from ultr_core.jobs.lessons import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
-from ultr_core.links.page_links import LESSON, LESSON_PART
 
 _ONE_ROW = """<style>@media (max-width: 430px) {
   .st-key-lesson button { min-width: 0; padding-inline: 0.9rem }

@@ -29,8 +29,9 @@ from pages.views.propensities.words import (
     trust_warning,
 )
 from ultr_core.errors import InputError
-from ultr_core.export.propensity_notebook import swap_design
 from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
+from ultr_core.jobs.links import value_of
+from ultr_core.jobs.propensities import NOTHING_ELSE, TRUST, swap_design
 from ultr_core.lab import LOG_FIELDS, Lab, assumed_curve, stage, true_curve
 from ultr_core.lab.propensity_study import (
     MethodResult,
@@ -38,7 +39,6 @@ from ultr_core.lab.propensity_study import (
     sessions_for_precision,
     true_ratios,
 )
-from ultr_core.links.page_links import NOTHING_ELSE, TRUST, value_of
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
 from ultr_core.users import ExaminationCurve, PositionModel, PowerLaw, TrustBiasModel

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pages.app.remedies import told
 from ultr_core.content import read
+from ultr_core.jobs.propensities import POSITION, TRUST
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
-from ultr_core.links.page_links import POSITION, TRUST
 from ultr_core.words import part_of, with_minus
 
 COMPUTE = "Compute for this design"

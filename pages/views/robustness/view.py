@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.app.context import PageContext
 from pages.app.field_control import choose
 from pages.views.studies import page as study_page
-from ultr_core.links.page_links import STUDY
+from ultr_core.jobs.reproduce import STUDY
 from ultr_core.settings import Settings
 
 MORE_BIAS = (

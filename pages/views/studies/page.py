@@ -18,8 +18,8 @@ from pages.views.studies import run as study_run
 from pages.views.studies import words as study_words
 from pages.views.studies.chart import show_study
 from ultr_core.errors import InputError
+from ultr_core.jobs.reproduce import LOSS, RESULT
 from ultr_core.lab import Lab, curve_notices, stage
-from ultr_core.links.page_links import LOSS, RESULT
 from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import Settings
 from ultr_core.studies import (

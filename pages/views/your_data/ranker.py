@@ -24,7 +24,6 @@ from pages.views.your_data.training import Plan
 from pages.views.your_data.words import HELP, LOOKS_LIKE, weights_words
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.export.own_work import TRAINED_HERE
 from ultr_core.files import parse_scores, read_scores
 from ultr_core.files.ranker_files import (
     on_columns_of,
@@ -40,6 +39,7 @@ from ultr_core.inspection import (
     inspect_together,
     join_log,
 )
+from ultr_core.jobs.your_data import TRAINED_HERE
 from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.limits import LARGEST_COST
 from ultr_core.learners.ranker import LinearModel

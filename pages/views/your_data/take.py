@@ -19,10 +19,10 @@ from pages.views.your_data.log import mapped_columns
 from pages.views.your_data.ranker import Ranker, plan_chosen
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
-from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
 from ultr_core.files.ranker_files import ranker_text, svm_light_text
 from ultr_core.files.score_files import scores_text
 from ultr_core.files.weight_files import weights_text
+from ultr_core.jobs.your_data import OwnWork, command_lines, own_notebook
 from ultr_core.own_data.curves import training_file, training_file_bytes
 from ultr_core.own_data.fitting import OwnFit
 from ultr_core.settings import Settings

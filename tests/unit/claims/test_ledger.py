@@ -25,10 +25,10 @@ from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
 from ultr_core.claims.ledger import COLUMNS, content, to_csv, to_json
 from ultr_core.errors import InputError
 from ultr_core.findings import OUTCOMES, Finding, Outcome
+from ultr_core.jobs.links import page_query, read_page_query
+from ultr_core.jobs.live import LIVE
 from ultr_core.lab import Lab, build_world
 from ultr_core.lab.live import LiveDesign, run_live
-from ultr_core.links import page_query, read_page_query
-from ultr_core.links.page_links import LIVE
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.studies import (
     FIGURES,

@@ -12,7 +12,7 @@ import pytest
 
 from ultr_core import __version__
 from ultr_core.cli import main
-from ultr_core.commands.remedies import option_of
+from ultr_core.jobs.output import option_of
 from ultr_core.lab import METHODS, build_world, compare, summarise, train_method
 from ultr_core.proofs import PROOFS
 from ultr_core.risk import NO_INTERVAL

@@ -31,7 +31,7 @@ for one in (registry, learners):
 
 FACES = """
 from ultr_core.cli import main
-from ultr_core.export.own_work import OwnWork, command_lines, own_notebook
+from ultr_core.jobs.your_data import OwnWork, command_lines, own_notebook
 files = ["--corpus", "corpus.txt", "--log", "log.csv", "--eta", "1"]
 chosen = ["--method", "capped", "--learner", "least-squares"]
 assert main(["fit", *files, *chosen, "--out", "ranker.json", "--json"]) == 0
@@ -76,9 +76,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def blocks_of_guide() -> list[str]:
+def blocks_of_guide(title: str = "An estimator and a learner") -> list[str]:
     text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
-    section = text.split("### An estimator and a learner")[1]
+    section = text.split(f"### {title}\n")[1].split("\n### ")[0]
     blocks = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     assert len(blocks) == 2
     return blocks
@@ -137,3 +137,54 @@ def test_the_page_offers_the_example(files: Path) -> None:
     learners = next(box for box in ast.literal_eval(boxes) if "Ranking SVM" in box)
     assert "Least squares" in learners
     assert chosen == "ips"
+
+
+# The file lies in a folder of its own, which the room is told of before anything reads its list.
+WITH_JOB = """
+import ultr_core.jobs as jobs
+from ultr_core.jobs import Entry
+jobs.__path__.append({folder!r})
+jobs.JOBS += ({line})
+"""
+
+FACES_OF_A_JOB = """
+import json, sys
+from ultr_core.cli import main
+from ultr_core.jobs.links import page_query, read_page_query
+from ultr_core.settings import Settings
+assert main(["attention", "--eta", "0.5", "--top", "3", "--json"]) == 0
+print("=====")
+assert main(["attention", "--top", "0"]) == 2
+link = page_query("attention", Settings(eta=0.5), {"top": 3})
+print(link)
+print(read_page_query("attention", link)[1:])
+print("=====")
+assert main(["notebook", "attention", "--link", "http://host/attention?" + link]) == 0
+"""
+
+
+def test_a_job_is_one_file_and_one_line(tmp_path: Path) -> None:
+    block, line = blocks_of_guide("A job")
+    tool("ruff", "check", "--stdin-filename", "ultr_core/jobs/attention.py", "-", text=block)
+    tool("ruff", "format", "--check", "--stdin-filename", "attention.py", "-", text=block)
+    (tmp_path / "attention.py").write_text(block, encoding="utf-8")
+    tool("mypy", "--follow-imports=silent", str(tmp_path / "attention.py"))
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_JOB.format(folder=str(tmp_path), line=line) + FACES_OF_A_JOB],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    printed, linked, notebook = done.stdout.split("=====\n")
+    found = json.loads(printed)
+    assert found == {"top": 3, "looks": pytest.approx(1 + 2**-0.5 + 3**-0.5)}
+    assert "Top ranks K is '0'; it must be a whole number from 1 to 1,000 (--top)." in done.stderr
+    assert linked.splitlines() == ["eta=0.5&top=3", "({'top': 3}, ())"]
+    source = "\n".join(
+        "".join(cell["source"])
+        for cell in json.loads(notebook)["cells"]
+        if cell["cell_type"] == "code"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert float(ran.stdout.splitlines()[-1]) == found["looks"], ran.stderr

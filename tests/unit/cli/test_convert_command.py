@@ -128,10 +128,10 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["c.txt", "c.txt"], "is read and would be overwritten"),
-        (["c.txt", "./c.txt", "--to", "letor"], "is read and would be overwritten"),
-        (["c.txt", "w.csv", "--weights", "w.csv"], "is read and would be overwritten"),
-        (["c.txt", "link.txt"], "is read and would be overwritten"),
+        (["c.txt", "c.txt"], "would overwrite"),
+        (["c.txt", "./c.txt", "--to", "letor"], "would overwrite"),
+        (["c.txt", "w.csv", "--weights", "w.csv"], "would overwrite"),
+        (["c.txt", "link.txt"], "would overwrite"),
         (["c.txt", "x", "--to", "pdf"], "--to is 'pdf'; it must be one of letor"),
         (["c.txt", "x", "--from", "json", "--to", "letor"], "(json) cannot become letor"),
         (["c.txt", "x", "--from", "json"], "neither JSON"),

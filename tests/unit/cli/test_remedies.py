@@ -13,18 +13,20 @@ import pytest
 
 from pages.app.remedies import CONTROLS, told
 from ultr_core import cli
-from ultr_core.commands.remedies import OPTIONS, with_option
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, Remark, about
+from ultr_core.jobs.output import REMEDIES, option_of, with_option
+from ultr_core.settings import PARAMETERS
 
 CORE = Path(__file__).parents[3] / "ultr_core"
 OPTION = re.compile(r"(?<![\w-])--([a-zA-Z]|$)")
-OF_COMMAND_LINES = {"export/own_work.py", "studies/shipped.py"}
-"""Files whose business is a command line: one to be given, one that made shipped results."""
+OF_COMMAND_LINES = {"studies/shipped.py"}
+"""Files whose business is a command line: one that made shipped results."""
 
 MODULES = [
     path
     for path in sorted(CORE.rglob("*.py"))
-    if path.parent.name != "commands" and path.name not in ("cli.py", "__main__.py")
+    if path.parent.name != "jobs" and path.name not in ("cli.py", "__main__.py")
 ]
 
 
@@ -66,12 +68,14 @@ def keys_of_the_core() -> set[str]:
     return found
 
 
-def test_what_messages_are_about_is_known_to_the_command_line() -> None:
-    assert {"carry_on", "relevant_grade", "two_rankers"} <= keys_of_the_core() <= set(OPTIONS)
-    assert set(CONTROLS) <= set(OPTIONS)
+KEYS = sorted({*keys_of_the_core(), *CONTROLS, *REMEDIES, *PARAMETERS, *CURVES})
 
 
-@pytest.mark.parametrize("key", OPTIONS)
+def test_what_messages_are_about_is_found() -> None:
+    assert {"carry_on", "relevant_grade", "two_rankers"} <= keys_of_the_core()
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_every_remedy_is_an_option_that_a_command_has(
     key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,8 +85,13 @@ def test_every_remedy_is_an_option_that_a_command_has(
         with pytest.raises(SystemExit):
             cli.main([command, "--help"])
         helps.append(capsys.readouterr().out)
-    for option in re.findall(r"--[a-z-]+", OPTIONS[key]):
+    for option in re.findall(r"--[a-z-]+", REMEDIES.get(key, option_of(key))):
         assert any(option in text for text in helps), option
+
+
+def test_an_option_that_is_named_is_not_named_again() -> None:
+    said = "--out is 'x'; it must be y."
+    assert with_option(InputError(said, "out")) == said
 
 
 def test_each_face_adds_its_own_remedy() -> None:

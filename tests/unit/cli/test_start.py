@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ultr_core.commands import COMMANDS
+from ultr_core.jobs import JOBS
+
+COMMANDS = [entry for entry in JOBS if entry.summary]
 
 ROOT = Path(__file__).parents[3]
 RUNS = 5
@@ -122,10 +124,12 @@ def test_a_module_of_our_own_that_is_missing_is_not_hidden() -> None:
     assert "ModuleNotFoundError" in broken.stderr
 
 
-def test_every_command_has_options_and_a_run() -> None:
-    names = [command.name for command in COMMANDS]
-    assert len(set(names)) == len(names)
-    for command in COMMANDS:
-        module = command.load()
-        assert callable(module.add_options)
-        assert callable(module.run)
+def test_every_entry_loads_a_job_that_has_what_the_entry_says() -> None:
+    for names in ([entry.name for entry in JOBS], [page for e in JOBS for page in e.pages]):
+        assert len(set(names)) == len(names)
+    for entry in JOBS:
+        job = entry.load()
+        assert (job.call is not None) == bool(entry.summary)
+        assert tuple(job.pages) == entry.pages
+        fields = [each.name for each in (*job.arguments, *job.options, *job.settings)]
+        assert len(set(fields)) == len(fields)

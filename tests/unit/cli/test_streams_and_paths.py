@@ -55,8 +55,9 @@ def test_output_that_cannot_be_written_is_one_sentence_and_code_2(command: str) 
 @pytest.mark.parametrize("closed", ["2>/dev/full", "2>&-"])
 def test_notes_that_cannot_be_written_cost_neither_result_nor_code(closed: str) -> None:
     program = (
-        "from ultr_core.commands import sign_test\nfrom ultr_core.commands.shared import "
-        "print_notes\nrun = sign_test.run\nsign_test.run = lambda o: print_notes(['x']) or run(o)\n"
+        "from dataclasses import replace\nfrom ultr_core.jobs import sign_test\n"
+        "from ultr_core.jobs.output import print_notes\njob = sign_test.JOB\n"
+        "sign_test.JOB = replace(job, call=lambda g: print_notes(['x']) or job.call(g))\n"
         "from ultr_core.cli import main\nraise SystemExit(main(['sign-test', '3', '5']))"
     )
     done = shell(f'{sys.executable} -c "$PROGRAM" {closed}', PROGRAM=program)
@@ -105,10 +106,10 @@ def test_ctrl_c_while_libraries_load_says_stopped(as_error: str, tmp_path: Path)
 def test_ctrl_c_during_a_command_says_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(_: object) -> int:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ultr_core.commands.sign_test.run", interrupted)
+    monkeypatch.setattr("ultr_core.risk.sign_test.sign_test", interrupted)
     assert main(["sign-test", "3", "5"]) == 130
     assert capsys.readouterr().err == "Stopped.\n"
 

@@ -15,9 +15,11 @@ import pytest
 
 from ultr_core.cli import main
 from ultr_core.errors import InputError
-from ultr_core.export import NOTEBOOK_PAGES, OWN_WORK, PageState, page_notebook
 from ultr_core.export.origin import settings_code
-from ultr_core.export.own_work import OwnWork
+from ultr_core.jobs.job import PageState
+from ultr_core.jobs.links import NOTEBOOK_PAGES
+from ultr_core.jobs.notebooks import page_notebook
+from ultr_core.jobs.your_data import OWN_WORK, OwnWork
 from ultr_core.settings import PRESETS, Settings
 
 QUERIES = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import string
+import subprocess
+import sys
 from urllib.parse import quote
 
 import pytest
@@ -13,11 +15,17 @@ from hypothesis.strategies import SearchStrategy
 
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
-from ultr_core.links import PAGE_VALUES, page_query, read_page_query
-from ultr_core.links.page_links import near_misses, value_of, values_of
+from ultr_core.jobs.links import (
+    near_misses,
+    page_query,
+    page_values,
+    read_page_query,
+    value_of,
+    values_of,
+)
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
-PAGES = [*PAGE_VALUES, "about"]
+PAGES = [*page_values(), "about"]
 
 
 def possible(value: Field) -> SearchStrategy[object]:
@@ -108,7 +116,7 @@ def test_five_thousand_hostile_links_never_raise_and_give_possible_values() -> N
         assert read_page_query(page, page_query(page, world, values)) == (world, values, ())
 
 
-@pytest.mark.parametrize("page", PAGE_VALUES)
+@pytest.mark.parametrize("page", page_values())
 def test_a_bad_value_is_said(page: str) -> None:
     for value in values_of(page):
         text = "A" * 9_000 if isinstance(value, Text) else "no such thing"
@@ -118,7 +126,7 @@ def test_a_bad_value_is_said(page: str) -> None:
         assert value.label in notices[0]
 
 
-@pytest.mark.parametrize("page", PAGE_VALUES)
+@pytest.mark.parametrize("page", page_values())
 def test_titles_of_older_links_are_still_understood(page: str) -> None:
     for value in values_of(page):
         if isinstance(value, Choice):
@@ -194,3 +202,15 @@ def test_a_real_number_of_a_link_keeps_its_digits() -> None:
     value = Number("x", "X", 0.0, 1e7, default=0.0, decimals=2, step=0.5, snaps=True)
     assert value.read(value.write(1234567.5)) == (1234567.5, None)
     assert value.write(0.25) == "0.25"
+
+
+def test_a_link_of_one_page_waits_for_no_other_page() -> None:
+    program = (
+        "import sys\nfrom ultr_core.jobs.links import read_page_query\n"
+        "print(read_page_query('lab', 'eta=0.5&examination=weight')[1:])\n"
+        "print([name for name in sys.modules if name.startswith('ultr_core.claims')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["({'examination': 'weight'}, ())", "[]"]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from ultr_core.cli import _parsed
-from ultr_core.commands.reproduce import JOBS, _arguments
-from ultr_core.commands.shared import option_value, settings_from
-from ultr_core.export.own_work import CURVE_SOURCES, OwnWork, command_lines, own_notebook
 from ultr_core.files import parse_columns
+from ultr_core.jobs import compare, reproduce
+from ultr_core.jobs.job import Given, command_line
+from ultr_core.jobs.your_data import CURVE_SOURCES, OwnWork, command_lines, own_notebook
 
 NAMES = (
     "plain.csv", "-x.csv", "--corpus", "-", "--", "-1", "log", "a b'\"$(touch x).csv", "-é\n.csv",
@@ -66,13 +66,12 @@ def test_columns_of_any_name(column: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_says_a_command_that_can_be_given_again(name: str) -> None:
-    given = _parsed(["reproduce", "bias", "--out", "x"])
-    given.corpus = given.out = given.curve = name
-    again = parsed("python -m ultr_core " + shlex.join(_arguments(given)))
+    asked = {"study": "bias", "corpus": name, "out": name, "curve": name}
+    given = Given(study="bias", scale="quick", jobs=2, asked=asked)
+    again = parsed(command_line("reproduce", reproduce.JOB, reproduce.shown_values(given)))
     for option in ("corpus", "out", "curve"):
         assert is_file(getattr(again, option), name), option
-    assert (again.study, again.scale) == ("bias", given.scale)
-    assert option_value(again, JOBS) == option_value(given, JOBS) == 1
+    assert (again.study, again.scale, again.jobs) == ("bias", "quick", "2")
 
 
 def test_an_option_that_a_note_advises_can_be_pasted(
@@ -81,8 +80,8 @@ def test_an_option_that_a_note_advises_can_be_pasted(
     monkeypatch.chdir(tmp_path)
     Path("-my curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n")
     command = ["compare", "--curve=-my curve.csv"]
-    settings_from(_parsed(command))
+    compare.JOB.given(_parsed(command))
     advice = capsys.readouterr().err.split("propensities add ")[1].strip().removesuffix(".")
-    settings = settings_from(_parsed([*command, *shlex.split(advice)]))
+    settings = compare.JOB.given(_parsed([*command, *shlex.split(advice)])).settings
     assert settings.belief_is_right
     assert capsys.readouterr().err == ""

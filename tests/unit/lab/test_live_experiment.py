@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
+from ultr_core.jobs.live import LIVE
 from ultr_core.lab import World, build_world, simulate_logs, user_model
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, run_live
 from ultr_core.lab.production import hand_made_weights
@@ -20,7 +21,6 @@ from ultr_core.lab.propensity_study import (
     table_rows,
     true_ratios,
 )
-from ultr_core.links.page_links import LIVE
 from ultr_core.propensity import PROPENSITY_METHODS, CurveOptions
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw, TrustBiasModel

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ultr_core.jobs.links import values_of
 from ultr_core.lab import Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Found, Lesson
 from ultr_core.lessons.measures import naive_and_weighted
@@ -33,7 +34,8 @@ def constants(page: str) -> Iterator[str]:
     """Every text that the page and its own parts show."""
     files = [ROOT / "pages" / f"{page}.py"]
     files += [ROOT / "pages" / "shared" / f"{name}.py" for name in PAGES_SHARED.get(page, ())]
-    files.append(ROOT / "ultr_core" / "links" / "page_links.py")
+    for field in values_of(page):
+        yield from (field.label, field.help, *getattr(field, "options", {}).values())
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from ultr_core.corpus import synthetic_splits
+from ultr_core.jobs.lessons import LESSON, LESSON_PLAN
+from ultr_core.jobs.links import page_values, read_page_query
 from ultr_core.lab import Lab, simulate_logs
 from ultr_core.lessons import (
     GLOSSARY,
@@ -19,7 +21,6 @@ from ultr_core.lessons import (
     plan_markdown,
     plan_row,
 )
-from ultr_core.links.page_links import LESSON, LESSON_PLAN, PAGE_VALUES, read_page_query
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.settings import Settings
@@ -74,7 +75,7 @@ def test_doors_open_exactly_what_they_say(lesson: Lesson) -> None:
     settings = lesson.settings(READER)
     for door in (lesson.shows, *lesson.steps):
         page, _, query = door.address(settings).partition("?")
-        assert page in {*PAGE_VALUES, "learning_curves"}
+        assert page in {*page_values(), "learning_curves"}
         opened, values, notices = read_page_query(page, query)
         assert not notices
         assert opened == door.settings(settings)

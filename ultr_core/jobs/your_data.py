@@ -1,19 +1,19 @@
-"""The work on a reader's own files as command lines and as a notebook, from one description."""
+"""The page Your data: the work on a reader's own files as command lines and as a notebook."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
-from ultr_core.files.log_columns import columns_text
+from ultr_core.jobs.job import Job, Page, PageState, command_line
 from ultr_core.learners import SVM
 from ultr_core.own_data.curves import LOG_ITSELF
 from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import log_method
-from ultr_core.words import as_argument, number_text
+from ultr_core.words import as_argument
 
 ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
@@ -57,22 +57,63 @@ class OwnWork:
 
 def command_lines(work: OwnWork) -> tuple[str, ...]:
     """The command lines that do the same and print the same numbers, in their order."""
-    work, lines = _by_path(work), []
+    # Four jobs and their readers, which nobody waits for who only opens the page.
+    from ultr_core.jobs import check, evaluate, fit, propensities
+
+    lines = []
+    asked: dict[str, Any]
     if files := [name for name in (work.corpus, work.log) if name is not None]:
-        lines.append(["check", *files, *_columns(work)])
-    estimates = CURVE_SOURCES[work.propensities].command
-    if "propensities" in work.steps and estimates is not None and work.log:
-        lines.append(estimates(work))
+        asked = {"files": files, "columns": work.columns or None}
+        lines.append(command_line("check", check.JOB, asked))
+    if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
+        asked = {
+            "log": work.log,
+            "columns": work.columns or None,
+            "method": log_method(work.estimator).name,
+            "out": ESTIMATED_CURVE,
+        }
+        lines.append(command_line("propensities", propensities.JOB, asked))
     if "fit" in work.steps:
-        out = ["--out", TRAINED_RANKER, *["--fold-scores-out", FOLD_SCORES] * work.folds]
-        lines.append(["fit", *_shared(work), *_training(work), *out])
+        lines.append(command_line("fit", fit.JOB, {**_files(work), **_training(work)}))
     if "evaluate" in work.steps:
-        lines.append(["evaluate", *_shared(work), *_judging(work)])
-    return tuple(f"python -m ultr_core {shlex.join(line)}" for line in lines)
+        lines.append(command_line("evaluate", evaluate.JOB, {**_files(work), **_judging(work)}))
+    return tuple(lines)
+
+
+def _files(work: OwnWork) -> dict[str, Any]:
+    """What training and judging begin with, by field."""
+    return {
+        "corpus": work.corpus,
+        "log": work.log,
+        "columns": work.columns or None,
+        **CURVE_SOURCES[work.propensities].asked(work),
+    }
+
+
+def _training(work: OwnWork) -> dict[str, Any]:
+    return {
+        "method": work.method,
+        "learner": None if work.learner == SVM.key else work.learner,
+        "cost": work.cost,
+        "clip": work.clip,
+        "seed": work.seed,
+        "out": TRAINED_RANKER,
+        "fold_scores_out": FOLD_SCORES if work.folds else None,
+    }
+
+
+def _judging(work: OwnWork) -> dict[str, Any]:
+    by_scores = work.scores if work.judged is not None else work.folds
+    ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
+    return {
+        "scores" if by_scores else "model": ranker,
+        "clip": work.judging_clip,
+        "relevant_grade": work.relevant_grade,
+    }
 
 
 def _by_path(work: OwnWork) -> OwnWork:
-    """The same with names that neither a command nor a reader takes for anything but a file."""
+    """The same with names that no reader takes for anything but a file."""
     return replace(
         work,
         corpus=None if work.corpus is None else as_argument(work.corpus),
@@ -80,36 +121,6 @@ def _by_path(work: OwnWork) -> OwnWork:
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
     )
-
-
-def _shared(work: OwnWork) -> list[str]:
-    given = ["--corpus", str(work.corpus), "--log", str(work.log), *_columns(work)]
-    return given + CURVE_SOURCES[work.propensities].options(work)
-
-
-def _columns(work: OwnWork) -> list[str]:
-    if not work.columns:
-        return []
-    return ["--columns", columns_text(work.columns)]
-
-
-def _training(work: OwnWork) -> list[str]:
-    given = ["--method", work.method]
-    if work.learner != SVM.key:
-        given += ["--learner", work.learner]
-    if work.cost is not None:
-        given += ["--cost", number_text(work.cost)]
-    if work.clip is not None:
-        given += ["--clip", number_text(work.clip)]
-    return [*given, "--seed", str(work.seed)]
-
-
-def _judging(work: OwnWork) -> list[str]:
-    trained = FOLD_SCORES if work.folds else TRAINED_RANKER
-    by_scores = work.scores if work.judged is not None else work.folds
-    ranker = ["--scores" if by_scores else "--model", work.judged or trained]
-    rest = ["--clip", number_text(work.judging_clip), "--relevant-grade", str(work.relevant_grade)]
-    return [*ranker, *rest]
 
 
 def own_notebook(work: OwnWork) -> Notebook:
@@ -233,42 +244,37 @@ def _ranker_code(work: OwnWork) -> str:
 class CurveSource:
     """Where propensities may come from: its name for readers, and how commands and notebooks ask.
 
-    options: of the commands. code: of a notebook, which makes ``curve``; ``work`` is filled in.
-    command: a command line that writes the curve first. needs_log: whether it is taken from the
-    log. assumed: whether no list of numbers stands behind it, which might end too early.
+    asked: the fields of the commands, by name. code: of a notebook, which makes ``curve``; ``work``
+    is filled in. estimates: whether a command of its own writes the curve first. needs_log: whether
+    it is taken from the log. assumed: whether no list of numbers stands behind it, which might end
+    too early.
     """
 
     label: str
-    options: Callable[[OwnWork], list[str]]
+    asked: Callable[[OwnWork], dict[str, Any]]
     code: str
-    command: Callable[[OwnWork], list[str]] | None = None
+    estimates: bool = False
     needs_log: bool = False
     assumed: bool = False
 
 
-def _of_file(name: str, work: OwnWork) -> list[str]:
-    return ["--propensities", name, *["--carry-on"] * work.carry_on]
-
-
-def _estimate(work: OwnWork) -> list[str]:
-    method = log_method(work.estimator).name
-    log = [str(work.log), *_columns(work)]
-    return ["propensities", *log, "--method", method, "--out", ESTIMATED_CURVE]
+def _of_file(name: str, work: OwnWork) -> dict[str, Any]:
+    return {"propensities": name, "carry_on": work.carry_on}
 
 
 CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
     {
         "power": CurveSource(
             r"A power law $(1/r)^\eta$",
-            lambda work: ["--eta", number_text(work.eta)],
+            lambda work: {"eta": work.eta},
             "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
             assumed=True,
         ),
         "file": CurveSource(
             "A curve of mine (CSV)",
-            lambda work: _of_file(work.curve, work),
-            "from ultr_core.own_data.curves import curve_for_log\n"
-            "from ultr_core.files import read_curve_values\n\n"
+            lambda work: _of_file(as_argument(work.curve, LOG_ITSELF), work),
+            "from ultr_core.files import read_curve_values\n"
+            "from ultr_core.own_data.curves import curve_for_log\n\n"
             "values = read_curve_values({work.curve!r})\n"
             "curve = curve_for_log(values, log, carry_on={work.carry_on})",
         ),
@@ -280,7 +286,7 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
             "estimate = estimate_from_log(log, method={work.estimator!r})\n"
             "print(*estimate.notices, sep='\\n')\n"
             "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})",
-            command=_estimate,
+            estimates=True,
             needs_log=True,
         ),
         "log": CurveSource(
@@ -293,3 +299,30 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
     }
 )
 """Where propensities of a reader's own log come from; page, commands and notebook read this."""
+
+
+OWN_WORK = "work"
+"""Key of the work on a reader's files among the values of the page on their own data."""
+
+_OWN_FILES = OwnWork("corpus.txt", "clicks.csv", steps=("propensities", "fit", "evaluate"))
+"""The whole way, with names to be replaced."""
+
+
+def cells(state: PageState) -> tuple[Cell, ...]:
+    """What was done, or the whole way where nothing is done yet."""
+    work: OwnWork | None = state.values.get(OWN_WORK)
+    if work is None or not (work.corpus or work.log or work.steps):
+        work = replace(
+            _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade
+        )
+    return own_notebook(work).cells
+
+
+JOB = Job(
+    pages={
+        "your_data": Page(
+            "What can your own clicks teach a ranker, and what do they prove?", cells,
+            begins=lambda _: "nothing",
+        )
+    }
+)  # fmt: skip

@@ -1,22 +1,41 @@
-"""The notebook cells of the lessons: one lesson's numbers, a plan's, or the glossary."""
+"""The page of lessons and its notebook; it has no command."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.links.page_links import LESSON, LESSON_PART, LESSON_PLAN
+from ultr_core.fields import Choice
+from ultr_core.jobs.job import Job, Page, PageState
+from ultr_core.lessons import LESSONS
+from ultr_core.settings import SHARED_FIELDS
+
+LESSON_PART = Choice(
+    "part", "Part", {"lessons": "Lessons", "lecturers": "For lecturers", "glossary": "Glossary"}
+)
+LESSON = Choice("lesson", "Lesson", {str(number): str(number) for number in range(1, 10)})
+LESSON_PLAN = Choice("plan", "Time", {"45": "45 minutes", "90": "90 minutes"})
 
 
-def lesson_cells(values: Mapping[str, Any]) -> list[Cell]:
-    """Cells for the part of the page that is shown; they need a ``lab``."""
-    part = values.get(LESSON_PART.key, LESSON_PART.default)
+def shown(state: PageState) -> PageState:
+    """The state with the settings of its results: in a lesson the lesson's own.
+
+    Of a plan and of the glossary only seed and corpus are named, for a plan has many worlds.
+    """
+    if state.values[LESSON_PART.key] != LESSON_PART.default:
+        return replace(state, acting=SHARED_FIELDS)
+    lesson = LESSONS[int(state.values[LESSON.key]) - 1]
+    return replace(state, settings=lesson.settings(state.settings))
+
+
+def cells(state: PageState) -> list[Cell]:
+    """One lesson's numbers, those of a plan, or the glossary."""
+    part = state.values[LESSON_PART.key]
     if part == "glossary":
         return _glossary()
     if part == "lecturers":
-        return _plan(values.get(LESSON_PLAN.key, LESSON_PLAN.default))
-    return _lesson(values.get(LESSON.key, LESSON.default))
+        return _plan(state.values[LESSON_PLAN.key])
+    return _lesson(state.values[LESSON.key])
 
 
 def _lesson(number: str) -> list[Cell]:
@@ -106,3 +125,13 @@ def _glossary() -> list[Cell]:
             """
         ),
     ]
+
+
+JOB = Job(
+    pages={
+        "lessons": Page(
+            "Can you predict what biased clicks do?", cells, (LESSON_PART, LESSON, LESSON_PLAN),
+            shown=shown,
+        )
+    }
+)  # fmt: skip

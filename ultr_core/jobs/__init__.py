@@ -1,0 +1,90 @@
+"""Everything that the lab can do, one file a job: its command line, its notebook, its link.
+
+A job is a line of :data:`JOBS` and the module of its name, whose ``JOB`` says the rest. Only the
+module of the job that is asked for is imported, and what its call alone needs is imported there,
+so that help and simple commands start at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultr_core.jobs.job import Job
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A job as lists show it.
+
+    name: of its command and, with underscores, of its module. summary: what the command does; ""
+    for a job that has none. pages: addresses of the pages whose links and notebooks it has.
+    multiplies: whether it multiplies matrices, which is done with one BLAS thread.
+    """
+
+    name: str
+    summary: str = ""
+    pages: tuple[str, ...] = ()
+    multiplies: bool = True
+
+    def load(self) -> Job:
+        """The job itself."""
+        module = importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
+        job: Job = module.JOB
+        return job
+
+
+JOBS: tuple[Entry, ...] = (
+    Entry(
+        "compare",
+        "Simulate clicks, train every ranker and print its risk on the test queries.",
+        pages=("lab",),
+    ),
+    Entry(
+        "proofs",
+        "Check the paper's claims on a world; exit code 0 if all that should hold do.",
+        pages=("proofs",),
+    ),
+    Entry(
+        "claims",
+        "Measure every claim of the paper and print what was found. The exit code is 0 also when "
+        "a claim does not hold: that is a finding, not an error.",
+        pages=("claims",),
+    ),
+    Entry(
+        "reproduce",
+        "Run the paper's figures and write results, pictures and a report; resumes after a kill.",
+        pages=("learning_curves", "robustness"),
+    ),
+    Entry(
+        "propensities",
+        "Estimate examination by rank from a click log, with intervals.",
+        pages=("propensities",),
+    ),
+    Entry(
+        "live",
+        "Run the live experiment of section 7.6 on a simulated engine and interleave the rankers.",
+        pages=("live",),
+    ),
+    Entry(
+        "sign-test",
+        "Exact two-tailed sign test of wins against losses, ties dropped (section 7.6).",
+        multiplies=False,
+    ),
+    Entry("notebook", "Write a notebook that gives the numbers of one of the lab's pages."),
+    Entry(
+        "convert",
+        "Convert a corpus, weights, scores, a ranker or a curve from one format into another.",
+    ),
+    Entry(
+        "check", "Check corpora, click logs, propensity curves and rankers before they are used."
+    ),
+    Entry("fit", "Train a ranker on a click log of one's own."),
+    Entry("evaluate", "Estimate the risk of a ranker from a click log, with intervals."),
+    Entry("simulate", "Simulate users on a corpus and write the click log that they leave."),
+    Entry("lessons", pages=("lessons",)),
+    Entry("your-data", pages=("your_data",)),
+)
+"""The jobs, in the order in which help shows their commands."""

@@ -1,0 +1,73 @@
+"""``check``: what a file is, and whether it can be used."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from ultr_core.files import read_log
+from ultr_core.inspection import Inspection, inspect_file, inspect_together, join_log
+from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.job import Given, Job, setting_fields
+from ultr_core.jobs.output import finding_line, share_line
+from ultr_core.jobs.own_files import CORPUS, PART, own_corpus, own_part
+
+_NOTES = (
+    "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with the sentence that says "
+    "what is wrong and where. --json prints {files: [...]}; each has kind, name, format, verdict, "
+    "sentence, counts and findings, and each finding has key, label, value, verdict and words."
+)
+
+
+def run(given: Given) -> list[Inspection]:
+    """Check every file."""
+    own_part(given)
+    own = None if given.corpus is None else own_corpus(given)
+    found: list[Inspection] = []
+    for path in given.files:
+        inspected = inspect_file(
+            path,
+            columns=given.columns,
+            corpus=None if own is None else own.corpus,
+            relevant_grade=given.relevant_grade,
+            progress=share_line(f"reading {path}"),
+        )
+        found += inspected
+        if own is not None and inspected[0].kind == "log":
+            joined = join_log(read_log(path, columns=given.columns), own.corpus, name=own.name)
+            found.append(inspect_together(joined, own.corpus))
+    return found
+
+
+def as_dict(found: list[Inspection]) -> dict[str, Any]:
+    """What was found, as plain values."""
+    return {"files": [inspection.as_dict() for inspection in found]}
+
+
+def show(found: list[Inspection]) -> None:
+    """Print what was found."""
+    print("\n\n".join(map(_told, found)))
+
+
+def _told(inspection: Inspection) -> str:
+    form = f" ({inspection.format})" if inspection.format else ""
+    lines = [f"{inspection.name}: {inspection.kind}{form}. {inspection.sentence}"]
+    for finding in inspection.findings:
+        lines.append(textwrap.fill(finding_line(finding), width=100, subsequent_indent=" " * 12))
+    return "\n".join(lines)
+
+
+JOB = Job(
+    run,
+    arguments=(
+        File(
+            "files", "", several=True,
+            help="LETOR file or directory, click log (CSV, gzip, Parquet), propensity curve (CSV), "
+            "ranker (JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
+        ),
+    ),
+    options=(CORPUS, PART, COLUMNS, *setting_fields("relevant_grade")),
+    show=show,
+    as_dict=as_dict,
+    notes=_NOTES,
+)  # fmt: skip

@@ -1,0 +1,209 @@
+"""``claims``, its page and its notebook: every claim of the paper, measured, with its verdict."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ultr_core.claims import (
+    CLAIMS,
+    COMPARISONS,
+    READINGS,
+    SECTIONS,
+    Entry,
+    LedgerLine,
+    headline,
+    measure,
+)
+from ultr_core.claims.ledger import content
+from ultr_core.export.notebook import Cell, code, words
+from ultr_core.fields import Choice, Field, Switch
+from ultr_core.findings import OUTCOMES
+from ultr_core.jobs.files import CORPUS
+from ultr_core.jobs.job import Given, Job, Page, PageState
+from ultr_core.jobs.output import print_notes, progress_line
+
+_WIDTH = 100
+
+ALL = "all"
+
+PART = Choice("part", "What to see", {"ledger": "Claims", "readings": "Conventions and errata"})
+SECTION = Choice("claim_section", "Section of the paper", {ALL: "All sections", **SECTIONS})
+VERDICT = Choice(
+    "claim_verdict",
+    "Verdict",
+    {ALL: "All", **{outcome.replace(" ", "-"): outcome for outcome in OUTCOMES}},
+)
+CHECKS = Switch(
+    "claim_checks", "How each is checked", help="Adds how each claim is checked, and remarks."
+)
+PLACE = Choice(
+    "reading_place",
+    "Place of the paper",
+    {
+        reading.key: f"{reading.unclear} (section {reading.place})"
+        for reading in READINGS
+        if reading.key in COMPARISONS
+    },
+)
+READING = Choice(
+    "reading", "Reading", {"both": "Both", "taken": "This lab's", "other": "The other"}
+)
+
+CLAIMS_VALUES: tuple[Field, ...] = (PART, SECTION, VERDICT, CHECKS, PLACE, READING)
+"""In the order of the page."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The claims that were measured, those of them to be shown, and all of it as plain values."""
+
+    lines: Sequence[LedgerLine]
+    shown: Sequence[LedgerLine]
+    found: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**self.found, "claims": [line.as_dict() for line in self.shown]}
+
+    def show(self) -> None:
+        """Print the claims and how many hold."""
+        _print_table(self.shown)
+        print(headline([line.outcome for line in self.lines]))
+
+
+def run(given: Given) -> Ledger:
+    """Measure."""
+    lab = given.lab
+    print_notes(lab.world().notices)
+    entries = [e for e in CLAIMS.values() if given.section in ("", e.section)]
+    tell = progress_line()
+
+    def progress(done: int, entry: Entry) -> None:
+        tell(f"{done + 1} of {len(entries)}: {entry.claim}"[:_WIDTH])
+
+    lines = measure(lab, entries, progress)
+    tell("")
+    shown = [line for line in lines if given.verdict in ("", line.outcome)]
+    found = {"settings": given.settings.as_dict(), **content(lines, lab.world().counts())}
+    return Ledger(lines, shown, found)
+
+
+def _print_table(lines: Sequence[LedgerLine]) -> None:
+    section = None
+    for line in lines:
+        entry, found = line.entry, line.finding
+        if entry.section != section:
+            section = entry.section
+            print(SECTIONS[section])
+        origin = "" if entry.ours else f" ({entry.where})"
+        print(f"  {line.outcome:14} {entry.key}: {entry.claim}{origin}")
+        parts = (
+            f"Check: {entry.check}",
+            f"Found: {line.shown}",
+            found.reason if line.decided else "",
+            f"Page: {entry.link}",
+        )
+        for part in filter(None, parts):
+            for text in textwrap.wrap(part, _WIDTH - 17, break_long_words=False):
+                print(f"{'':17}{text}")
+    print()
+
+
+def cells(state: PageState) -> list[Cell]:
+    """The ledger measured anew, or a place of the paper read both ways."""
+    values = state.values
+    if values[PART.key] == "readings":
+        return _readings(values[PLACE.key])
+    section, verdict = values[SECTION.key], VERDICT.options[values[VERDICT.key]]
+    wanted = [
+        *([f"line.entry.section == {section!r}"] if section != ALL else []),
+        *([f"line.outcome == {verdict!r}"] if verdict != VERDICT.options[ALL] else []),
+    ]
+    title = "All sections" if section == ALL else f"Section {SECTIONS[section]}"
+    return [
+        words(
+            """
+            ## The ledger
+
+            Every claim is measured with the paper's settings; this takes a minute. Numbers of the
+            figures are read from this lab's own studies at the paper's sizes.
+            """
+        ),
+        code(
+            """
+            from ultr_core.claims import headline, measure
+
+            lines = measure(lab)
+            print(headline(line.outcome for line in lines))
+            """
+        ),
+        words(f"## {title}"),
+        code(
+            f"""
+            for line in lines:
+                if {" and ".join(wanted) or "True"}:
+                    print(f"{{line.outcome}}: {{line.entry.claim}}")
+                    print(f"   {{line.shown}}")
+            """
+        ),
+        words("## How each was checked"),
+        code(
+            """
+            for line in lines:
+                print(f"{line.entry.section:10} {line.entry.claim}")
+                print(f"   {line.entry.check}")
+            """
+        ),
+    ]
+
+
+def _readings(place: str) -> list[Cell]:
+    return [
+        words(
+            """
+            ## A place of the paper that can be read in two ways
+
+            Both readings on a small corpus.
+            """
+        ),
+        code(
+            f"""
+            from ultr_core.claims import CONVENTIONS, READINGS, compare, small_corpus
+
+            found = compare({place!r}, small_corpus())
+            print(found.quantity)
+            for label, ours, other in found.rows:
+                print(f"{{label:40}} {{ours:10.4g}} {{other:10.4g}}")
+            print(found.sentence)
+            """
+        ),
+        words("## All misprints and open questions"),
+        code(
+            """
+            for reading in READINGS:
+                print(f"Section {reading.place}, {reading.kind}: {reading.unclear}")
+                print(f"   read here as: {reading.taken}")
+            """
+        ),
+    ]
+
+
+JOB = Job(
+    run,
+    options=(
+        CORPUS,
+        Choice("section", "", SECTIONS, default="", help="only the claims of one section"),
+        Choice(
+            "verdict", "", {outcome: outcome for outcome in OUTCOMES}, default="",
+            help="print only the claims with this verdict; all are measured nevertheless",
+        ),
+    ),
+    show=Ledger.show,
+    as_dict=Ledger.as_dict,
+    pages={
+        "claims": Page("Which of the paper's claims hold?", cells, CLAIMS_VALUES, fixed=True)
+    },
+)  # fmt: skip

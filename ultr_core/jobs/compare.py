@@ -1,0 +1,133 @@
+"""``compare``, the page Lab and its notebook: every ranker's risk on the test queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultr_core.export.notebook import Cell, code, words
+from ultr_core.fields import Choice
+from ultr_core.jobs.files import CORPUS
+from ultr_core.jobs.job import Given, Job, Page, PageState
+from ultr_core.jobs.output import print_notes, progress_line
+from ultr_core.settings import SETTING_FIELDS
+from ultr_core.words import counted
+
+if TYPE_CHECKING:
+    from ultr_core.lab import Cell as Stage
+    from ultr_core.lab import Comparison
+
+LAB = (
+    Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
+)
+
+
+def run(given: Given) -> Comparison:
+    """Simulate clicks, train every ranker and test it."""
+    from ultr_core.lab import METHODS, world_notices
+
+    lab, progress = given.lab, progress_line()
+    print_notes(world_notices(lab.world(), given.settings))
+
+    def tell(stage: Stage) -> None:
+        if stage.kind == "trained":
+            draw, method = stage.args
+            progress(f"draw {draw + 1} of {given.settings.draws}: {METHODS[method].label}")
+
+    comparison = lab.telling(tell).comparison()
+    progress("")
+    return comparison
+
+
+def show(comparison: Comparison) -> None:
+    """Print the table."""
+    from ultr_core.risk import NO_INTERVAL
+
+    corpus = comparison.corpus
+    print(
+        f"{corpus['name']}: {corpus['train']['queries']:,} training, "
+        f"{corpus['validation']['queries']:,} validation and {corpus['test']['queries']:,} test "
+        f"queries; {counted(comparison.clicks, 'training click')} from "
+        f"{counted(comparison.query_draws, 'query draw')}; click logs: {comparison.draws}."
+    )
+    print()
+    print(f"{'ranker':28}{'test risk':>10}  {'95% interval':20}{'mean rank':>10}")
+    for summary in comparison.rankers.values():
+        risk = summary.risk
+        interval = f"{risk.low:.3f} to {risk.high:.3f}" if risk.n > 1 else "-"
+        print(f"{summary.label:28}{risk.value:10.3f}  {interval:20}{summary.mean_rank.value:10.3f}")
+    print()
+    print(
+        "Test risk: mean over all test queries of the summed ranks of relevant documents. "
+        + (
+            "Intervals: spread over the click logs; rankers that see no click have none."
+            if comparison.draws > 1
+            else f"{NO_INTERVAL} Ask for more with --draws."
+        )
+    )
+    print(comparison.sentence)
+
+
+def cells(_: PageState) -> list[Cell]:
+    """The comparison, the picture of estimated against true risk, and the proof checks."""
+    return [
+        words(
+            """
+            ## Clicks, rankers and their test risk
+
+            A lab simulates users, trains every ranker on their clicks and tests it on
+            queries that no user has seen. The risk of a ranking is the mean over queries of the
+            summed ranks of relevant documents (equation 2 of the paper): lower is better.
+            """
+        ),
+        code(
+            """
+            comparison = lab.comparison()
+            for ranker in comparison.rankers.values():
+                risk = ranker.risk
+                interval = f"({risk.low:.4f} to {risk.high:.4f})" if ranker.costs else ""
+                print(f"{ranker.label:28} {risk.value:.4f}  {interval}".rstrip())
+            print(comparison.sentence)
+            """
+        ),
+        words(
+            """
+            ## Empirical against true risk
+
+            Sixty rankers that have seen no click. Kendall's τ says how well an estimate from
+            clicks puts them in the order of their true risk: 1 is the true order, 0 chance.
+            """
+        ),
+        code(
+            """
+            picture = lab.picture()
+            print(f"naive    τ = {picture.naive.kendall:.2f}")
+            print(f"weighted τ = {picture.weighted.kendall:.2f}")
+            """
+        ),
+        words("## The paper's claims, measured in this world"),
+        code(
+            """
+            checks = lab.checks()
+            good = sum(check.finding.holds for check in checks)
+            print(f"{good} of {len(checks)} proof checks hold")
+            for check in checks:
+                if not check.finding.holds:
+                    found = check.finding
+                    print(f"{found.status}: {check.proof.title}. {found.sentence}")
+            """
+        ),
+    ]
+
+
+JOB = Job(
+    run,
+    options=(CORPUS,),
+    settings=SETTING_FIELDS,
+    show=show,
+    as_dict=lambda comparison: comparison.as_dict(),
+    pages={
+        "lab": Page(
+            "What do biased clicks do to a ranker, and what does weighting repair?", cells, LAB
+        )
+    },
+)

@@ -1,0 +1,310 @@
+"""``convert``: a corpus, weights, scores, a ranker or a curve from one format into another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ultr_core.corpus import Corpus, propose_relevance_threshold
+from ultr_core.corpus.model import LARGEST_GRADE
+from ultr_core.corpus.splits import PAPER_THRESHOLD
+from ultr_core.errors import InputError, named, quoted
+from ultr_core.fields import Choice
+from ultr_core.files import (
+    load_corpus,
+    read_curve,
+    read_proprank,
+    read_ranker,
+    read_scores,
+    read_weights,
+    write_curve,
+    write_letor,
+    write_proprank,
+    write_ranker,
+    write_svm_light_model,
+    write_weights,
+)
+from ultr_core.files.letor_lines import Progress, Source
+from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
+from ultr_core.files.score_files import is_score_table, write_scores
+from ultr_core.files.weight_files import is_weights_table
+from ultr_core.inspection.of_file import kind_of
+from ultr_core.jobs.files import File
+from ultr_core.jobs.job import Given, Job
+from ultr_core.jobs.output import print_notes, share_line
+from ultr_core.learners import LinearModel
+from ultr_core.propensity import Weights, full_information_weights
+from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
+
+FORMATS: Mapping[str, str] = {
+    "letor": "corpus, one document a line: grade qid:ID id:value ...",
+    "proprank": "training file of svm_proprank: a ranking for each weighted document",
+    "weights": "table of document weights (CSV)",
+    "json": "ranker with all that is known of it (JSON)",
+    "svmlight": "ranker as model text of svm_light, for svm_rank_classify",
+    "scores": "one score a line, in the order of the corpus' rows",
+    "score-table": "table of scores (CSV)",
+    "curve": "propensity curve (CSV), made relative to rank 1",
+}
+"""Names on the command line and what they stand for."""
+
+_TARGETS: Mapping[str, tuple[str, ...]] = {
+    "letor": ("letor", "proprank"),
+    "proprank": ("letor", "proprank", "weights"),
+    "weights": ("proprank", "weights"),
+    "json": ("svmlight", "json"),
+    "svmlight": ("json", "svmlight"),
+    "scores": ("score-table", "scores"),
+    "score-table": ("scores", "score-table"),
+    "curve": ("curve",),
+}
+_ENDINGS: Mapping[str, tuple[str, ...]] = {
+    "letor": (".txt", ".dat", ".letor"),
+    "proprank": (".dat", ".txt"),
+    "weights": (".csv",),
+    "json": (".json",),
+    "svmlight": (".dat", ".txt", ".model"),
+    "scores": (".txt", ".scores"),
+    "score-table": (".csv",),
+    "curve": (".csv",),
+}
+"""Endings of file names that ask for a format."""
+
+_KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
+
+
+_NOTES = "\n".join(
+    [
+        "formats:",
+        *(f"  {name:12} {text}" for name, text in FORMATS.items()),
+        "",
+        "conversions:",
+        *(f"  {source:12} to {', '.join(_TARGETS[source])}" for source in _TARGETS),
+        "",
+        "endings of OUT, before .gz, that ask for a format:",
+        *(f"  {name:12} {', '.join(_ENDINGS[name])}" for name in FORMATS),
+        "",
+        "Tables keep ids as they are, so that they can be read back. Import them into a",
+        "spreadsheet as text: an id that begins with = is a formula there.",
+        "",
+        "examples (after python -m ultr_core):",
+        "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
+        "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
+        "  convert train.dat weights.csv                     the weights in such a file",
+        "  convert ranker.json model.dat                     model for svm_rank_classify",
+        "  convert scores.txt scores.csv --corpus test.txt   scores with query and document",
+    ]
+)
+
+
+def run(given: Given) -> None:
+    """Read, write and say what was done."""
+    source = vars(given)["from"] or _detect(given.input)
+    target = given.to or _target(source, given)
+    if target not in _TARGETS[source]:
+        raise InputError(
+            f"{named(given.input)} ({source}) cannot become {target}; from {source} it can be "
+            f"{' or '.join(_TARGETS[source])}."
+        )
+    if given.relevant_grade is not None and (
+        (source, target) != ("letor", "proprank") or given.weights is not None
+    ):
+        raise InputError(
+            "--relevant-grade is for a corpus that becomes a training file (proprank) without "
+            f"--weights; from {source} to {target} it changes nothing, leave it out."
+        )
+    done = _READERS[source](_Work(given, share_line("reading")), target)
+    print(f"{named(given.input)} ({source}): {done}.")
+    print(f"Written to {named(given.output)} ({target}: {FORMATS[target]}).")
+
+
+def _detect(path: str) -> str:
+    """The format of a file by its content."""
+    source = Source.file(path, "IN")
+    if is_weights_table(source):
+        return "weights"
+    kind = kind_of(source)
+    if kind == "scores":
+        return "score-table" if is_score_table(_first_line(source)) else "scores"
+    if kind == "ranker":
+        return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
+    if kind not in _KINDS:
+        raise InputError(
+            f"{named(path)} cannot be converted, it is of the kind {quoted(kind)}; corpora, "
+            "training files, weights, scores, rankers and curves can be."
+        )
+    return _KINDS[kind]
+
+
+def _first_line(source: Source) -> str:
+    return source.beginning().lstrip().partition("\n")[0]
+
+
+def _target(source: str, given: Given) -> str:
+    """What the name of OUT asks for; without an ending, the first that IN can become.
+
+    Raises InputError for an ending that none of them has.
+    """
+    targets = _TARGETS[source]
+    if source == "letor":
+        targets = ("proprank",) if given.weights else ("letor",)
+    # A name may be nothing but an ending.
+    ending = Path("x" + Path(given.output).name.lower().removesuffix(".gz")).suffix
+    found = next((name for name in targets if not ending or ending in _ENDINGS[name]), None)
+    if found is None:
+        ways = " or ".join(f"{' or '.join(_ENDINGS[name])} for {name}" for name in targets)
+        raise InputError(
+            f"{named(given.output)} does not say what it is to become: from {source} it can end "
+            f"in {ways}; or name the format with --to."
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a conversion was given and where its progress goes."""
+
+    given: Given
+    progress: Progress | None
+
+    def corpus_of(self, path: str) -> Corpus:
+        corpus = load_corpus(path, groups=self.given.groups, progress=self.progress)
+        print_notes(corpus.notices)
+        return corpus
+
+    def own_corpus(self, what: str) -> Corpus:
+        """The corpus that weights or scores are of."""
+        if self.given.corpus is None:
+            raise InputError(f"{what} belong to a corpus; name its file with --corpus.")
+        return self.corpus_of(self.given.corpus)
+
+
+def _from_letor(work: _Work, target: str) -> str:
+    corpus = work.corpus_of(work.given.input)
+    if target == "letor":
+        write_letor(corpus, work.given.output)
+        return _counted(corpus)
+    return f"{_counted(corpus)}; {_write_training(work, corpus, _weights(work, corpus))}"
+
+
+def _weights(work: _Work, corpus: Corpus) -> Weights:
+    """The weights to train with: those given, or 1 for each relevant document."""
+    if work.given.weights is not None:
+        return read_weights(work.given.weights, corpus)
+    grade, notice = propose_relevance_threshold(
+        (corpus,), work.given.relevant_grade or PAPER_THRESHOLD
+    )
+    print_notes(() if notice is None else (notice,))
+    print_notes((f"no --weights given, so each document of grade {grade} or more weighs 1.",))
+    return full_information_weights(corpus.relevance(grade))
+
+
+def _write_training(work: _Work, corpus: Corpus, weights: Weights) -> str:
+    lines = write_proprank(work.given.output, corpus, weights)
+    rankings = int((weights.values > 0).sum())
+    return (
+        f"{counted(rankings, 'ranking')} in {counted(lines, 'line')}, for training examples: "
+        f"{weights.clicks:,.10g}"
+    )
+
+
+def _from_proprank(work: _Work, target: str) -> str:
+    corpus, weights = read_proprank(work.given.input, progress=work.progress)
+    print_notes(corpus.notices)
+    if target == "letor":
+        write_letor(corpus, work.given.output)
+        return f"{_counted(corpus)}; the grades are 1 for documents with a training example"
+    if target == "weights":
+        write_weights(work.given.output, corpus, weights)
+        return f"{_counted(corpus)}, {counted(int((weights.values > 0).sum()), 'weight')}"
+    return f"{_counted(corpus)}; {_write_training(work, corpus, weights)}"
+
+
+def _from_weights(work: _Work, target: str) -> str:
+    corpus = work.own_corpus("Weights")
+    weights = read_weights(work.given.input, corpus)
+    if target == "proprank":
+        return _write_training(work, corpus, weights)
+    write_weights(work.given.output, corpus, weights)
+    return counted(int((weights.values > 0).sum()), "weight")
+
+
+def _from_ranker(work: _Work, target: str) -> str:
+    ranker: LinearModel = read_ranker(work.given.input)
+    if target == "json":
+        write_ranker(ranker, work.given.output, trained=_record(work.given.input))
+    else:
+        write_svm_light_model(ranker, work.given.output)
+    return f"linear ranker of {counted(len(ranker.feature_ids), 'feature')}"
+
+
+def _record(path: str) -> Mapping[str, object]:
+    """How a ranker was trained, if its file says so."""
+    if _first_line(Source.file(path, "IN")).startswith(FIRST_LINE):
+        return {"converted_from": "model text of svm_light"}
+    return read_training_record(path)
+
+
+def _from_scores(work: _Work, target: str) -> str:
+    corpus = work.own_corpus("Scores")
+    scores = read_scores(work.given.input, corpus)
+    write_scores(work.given.output, corpus, scores, table=target == "score-table")
+    return counted(len(scores), "score")
+
+
+def _from_curve(work: _Work, target: str) -> str:
+    curve = read_curve(work.given.input)
+    write_curve(work.given.output, curve.values)
+    return curve.describe()
+
+
+def _counted(corpus: Corpus) -> str:
+    return (
+        f"{counted(corpus.n_queries, 'query', 'queries')}, "
+        f"{counted(corpus.n_documents, 'document')}, {counted(corpus.n_features, 'feature')}"
+    )
+
+
+_READERS: Mapping[str, Callable[[_Work, str], str]] = {
+    "letor": _from_letor,
+    "proprank": _from_proprank,
+    "weights": _from_weights,
+    "json": _from_ranker,
+    "svmlight": _from_ranker,
+    "scores": _from_scores,
+    "score-table": _from_scores,
+    "curve": _from_curve,
+}
+
+JOB = Job(
+    run,
+    arguments=(
+        File("input", "", metavar="IN", help="file to read, plain or gzip"),
+        File(
+            "output", "", metavar="OUT", use="write",
+            help="file to write, packed if it ends in .gz",
+        ),
+    ),
+    options=(
+        Choice("from", "", FORMATS, default="", help="format of IN, told by its content"),
+        Choice(
+            "to", "", FORMATS, default="",
+            help="format of OUT, told by IN and by the ending of its name",
+        ),
+        File(
+            "weights", "", metavar="FILE.csv",
+            help="table of weights, for a corpus to proprank; without it every relevant document "
+            "has the weight 1",
+        ),
+        replace(
+            PARAMETERS["relevant_grade"], high=LARGEST_GRADE, default=None,
+            help="smallest grade that is relevant; without it 3, where grades reach it",
+        ),
+        File("corpus", "", help="corpus that weights or scores in IN belong to"),
+        File("groups", "", help="numbers of documents a query, for rows without qid:"),
+    ),
+    notes=_NOTES,
+    as_typed=True,
+)  # fmt: skip

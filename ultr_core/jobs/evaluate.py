@@ -1,0 +1,161 @@
+"""``evaluate``: what a click log says about a ranker that was never shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError, named
+from ultr_core.files import read_scores
+from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.inspection import Inspection, Overlap, join_log
+from ultr_core.jobs.files import File
+from ultr_core.jobs.job import Given, Job, setting_fields
+from ultr_core.jobs.output import finding_line, print_notes
+from ultr_core.jobs.own_files import (
+    CLIP,
+    OWN_FIELDS,
+    check_propensities,
+    own_checks,
+    own_corpus,
+    own_log,
+    own_propensities,
+)
+from ultr_core.own_data.comparison import RankerDifference, compare_with_shown
+from ultr_core.own_data.evaluation import (
+    MEAN_RANK_BY_GRADES,
+    NDCG_CUTOFF,
+    Evaluation,
+    evaluate_ranker,
+)
+from ultr_core.own_data.fitting import flattery
+from ultr_core.propensity import ESTIMATORS
+from ultr_core.users import ClickLog
+from ultr_core.words import counted
+
+_NOTES = (
+    f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
+    "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
+    f"query_draws, clip, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
+    "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
+    "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    "against_shown (first, second, difference, low, high, withheld, sentence), overlap and checks."
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the log says of a ranker, against what was shown, and what its files are worth."""
+
+    evaluation: Evaluation
+    against: RankerDifference
+    overlap: Overlap
+    checks: Inspection
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            **self.evaluation.as_dict(),
+            "against_shown": self.against.as_dict(),
+            "overlap": self.overlap.as_dict(),
+            "checks": self.checks.as_dict(),
+        }
+
+    def show(self) -> None:
+        """Print the estimates, the truth where it is known, and the checks."""
+        result = self.evaluation
+        print(
+            f"{result.name}: {counted(result.clicks, 'click')} in "
+            f"{counted(result.query_draws, 'query draw')}; "
+            f"{counted(result.tied, 'document')} with equal scores, counted with their mean rank."
+        )
+        print()
+        print(f"{'estimate':22}{'value':>10}  95% interval")
+        for report in result.reports.values():
+            found = report.estimate
+            if found is None:
+                print(f"{report.label:22}{'-':>10}  {report.words}")
+            else:
+                about = f"  ({report.scale})" if report.normalised else ""
+                interval = f"{found.low:.3f} to {found.high:.3f}"
+                print(f"{report.label:22}{found.value:10.3f}  {interval}{about}")
+        true = result.true
+        if true is not None:
+            print()
+            print(f"{'By the grades':22}{true.risk:10.3f}  risk, all queries alike. {true.rule}")
+            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
+            print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
+            ndcg = true.ndcg
+            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
+        print()
+        print(result.sentence)
+        print(self.against.sentence)
+        print()
+        for finding in self.checks.findings:
+            print(finding_line(finding))
+
+
+def run(given: Given) -> Evidence:
+    """Evaluate."""
+    if (given.model is None) == (given.scores is None):
+        raise InputError("Give the ranker to evaluate: either --model FILE or --scores FILE.")
+    if given.propensities is None and given.eta is None:
+        raise InputError(
+            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none)."
+        )
+    check_propensities(given)
+    own, log = own_corpus(given), own_log(given)
+    curve = own_propensities(given, log)
+    assert curve is not None
+    joined = join_log(log, own.corpus, name=own.name)
+    print_notes(joined.notices)
+    name, scores = _scores(given, own.corpus)
+    result = evaluate_ranker(
+        own.corpus, joined.clicks, scores, curve, clip=given.clip,
+        relevant_grade=given.relevant_grade, name=name,
+    )  # fmt: skip
+    result = replace(result, notices=(*result.notices, *_flattery(given, joined.clicks)))
+    print_notes(result.notices)
+    checks = own_checks(log, joined, own.corpus, curve)
+    against = compare_with_shown(joined.clicks, scores, curve, name=name)
+    return Evidence(result, against, joined.overlap, checks)
+
+
+def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
+    """A ranker may be judged on the clicks that it was trained on, which its file gives away."""
+    if given.model is None:
+        return ()
+    told = flattery(named(given.model), log, read_training_record(given.model))
+    way_out = "Judge the scores that fit --fold-scores-out writes, or use another log."
+    return (f"{told} {way_out}",) if told else ()
+
+
+def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
+    if given.scores is not None:
+        return named(given.scores), read_scores(given.scores, corpus)
+    model, notices = on_columns_of(corpus, read_ranker(given.model))
+    print_notes(notices)
+    return named(given.model), model.score(corpus)
+
+
+JOB = Job(
+    run,
+    options=(
+        *OWN_FIELDS,
+        File(
+            "model", "",
+            help="ranker: JSON, or model text of svm_light; not one that was trained on this log, "
+            "whose own clicks flatter it (see fit --fold-scores-out)",
+        ),
+        File("scores", "", help="instead: scores, one a row of the corpus, or a table"),
+        replace(CLIP, default=0.1, help="threshold of the clipped estimate"),
+        *setting_fields("relevant_grade"),
+    ),
+    show=Evidence.show,
+    as_dict=Evidence.as_dict,
+    notes=_NOTES,
+)  # fmt: skip

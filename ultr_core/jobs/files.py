@@ -1,0 +1,140 @@
+"""Files as options of a job: paths as a kind of field, and outputs that overwrite no input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.fields import Field
+
+
+@dataclass(frozen=True)
+class File(Field):
+    """The path of a file or directory; None unless it is given.
+
+    metavar: what help calls it. use: a file or directory that is ``read``, a file that is written,
+    or a ``folder`` for several. several: one path or more, as a list.
+    """
+
+    metavar: str = field(kw_only=True, default="FILE")
+    use: Literal["read", "write", "folder"] = field(kw_only=True, default="read")
+    required: bool = field(kw_only=True, default=False)
+    several: bool = field(kw_only=True, default=False)
+
+    @property
+    def wanted(self) -> str:
+        """Whatever can be looked up; readers and writers say the rest."""
+        return "the path of a file or directory"
+
+    def checked(self, value: Any) -> Any:
+        """The path as it was given: what is wrong with it, its reader says in its own words."""
+        return value
+
+
+@dataclass(frozen=True)
+class Columns(Field):
+    """Names of the log's columns, by what they mean; None where they need no mapping."""
+
+    metavar: str = field(kw_only=True, default="MAP")
+
+    @property
+    def wanted(self) -> str:
+        """How pairs are written."""
+        return "meaning=column pairs with commas between them"
+
+    def checked(self, value: Any) -> dict[str, str]:
+        """Meaning to name; raises InputError for a text that is no mapping."""
+        from ultr_core.files import parse_columns
+
+        return parse_columns(value)
+
+    def write(self, value: Mapping[str, str]) -> str:
+        """The pairs."""
+        from ultr_core.files.log_columns import columns_text
+
+        return columns_text(value)
+
+
+CORPUS = File(
+    "corpus", "", metavar="DIR",
+    help="directory with train.txt, vali.txt and test.txt in LETOR format, plain or gzip; "
+    "without it the built-in synthetic corpus is used",
+)  # fmt: skip
+
+
+COLUMNS = Columns(
+    "columns",
+    "",
+    help="names of the log's columns, such as query=search_id,document=url; one with a comma "
+    "stands in quotation marks, as in a CSV file",
+)
+
+
+def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
+    """Raise InputError if an output would overwrite an input or another output, or has no place.
+
+    Said before the work, which may be long. fields: whatever may be a `File`; given: the values by
+    name. An input that is no path at all is left to its reader, which says so in its own words.
+    """
+    taken: dict[Path, str] = {}
+    for option, path in _paths(fields, given, "read"):
+        with suppress(InputError):
+            taken[_real(checked_path(path, option))] = option
+    for option, path in _paths(fields, given, "write"):
+        # Reading and writing files is what only jobs with an output wait for.
+        from ultr_core.files.disk import output_path
+
+        place = _real(output_path(path, f"The file of {option}"))
+        if place in taken:
+            raise InputError(
+                f"{option} would overwrite {named(path)}, which {taken[place]} names; choose "
+                "another file."
+            )
+        inside = next((other for other in taken if other in place.parents), None)
+        if inside is not None and _is_part(place, inside):
+            raise InputError(
+                f"{option} would overwrite {named(path)}, a part of {taken[inside]}; choose "
+                "another file."
+            )
+        _require_place(place, path, option)
+        taken[place] = option
+
+
+def _paths(
+    fields: Sequence[Field], given: Mapping[str, Any], use: str
+) -> Iterator[tuple[str, str]]:
+    for each in fields:
+        if isinstance(each, File) and each.use == use and given.get(each.name) is not None:
+            paths = given[each.name]
+            for path in paths if each.several else [paths]:
+                yield each.label, path
+
+
+def _require_place(place: Path, path: str, option: str) -> None:
+    """Raise InputError if no file can be made, or replaced, at ``place``."""
+    if place.exists() and not place.is_file() and not place.is_dir():
+        return  # a device or a pipe
+    folder = place.parent
+    if place.is_dir():
+        reason = "it is a directory"
+    elif not folder.is_dir():
+        reason = "its directory does not exist"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = "its directory is read-only"
+    else:
+        return
+    raise InputError(f"{option} cannot be written to {named(path)}: {reason}.")
+
+
+def _real(path: str | Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _is_part(place: Path, directory: Path) -> bool:
+    """Whether a file that stands in a corpus directory would be replaced."""
+    return directory.is_dir() and place.exists()

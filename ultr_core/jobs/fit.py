@@ -1,0 +1,196 @@
+"""``fit``: train a ranker on a click log of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.fields import Choice, Number
+from ultr_core.files import write_scores
+from ultr_core.files.disk import written_together
+from ultr_core.files.proprank_files import write_proprank
+from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
+from ultr_core.files.weight_files import write_weights
+from ultr_core.inspection import Inspection, Overlap, join_log
+from ultr_core.jobs.files import File
+from ultr_core.jobs.job import Given, Job, setting_fields
+from ultr_core.jobs.output import finding_line, print_notes, progress_line, share_line
+from ultr_core.jobs.own_files import (
+    CLIP,
+    OWN_FIELDS,
+    OwnCorpus,
+    check_propensities,
+    own_checks,
+    own_corpus,
+    own_log,
+    own_part,
+    own_propensities,
+)
+from ultr_core.learners import LEARNERS, SVM
+from ultr_core.learners.limits import COST
+from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
+from ultr_core.own_data.folds import fold_scores
+from ultr_core.propensity import ESTIMATORS, PresentationLog
+from ultr_core.users import ClickLog, PowerLaw
+
+_NOTES = (
+    "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
+    "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
+    "checks (as the command check prints them). Files are written whole and take their places "
+    "together, never over an input."
+)
+
+VALIDATION = "validation"
+_CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
+_WITHOUT_CURVE = [key for key in FIT_METHODS if "curve" not in ESTIMATORS[key].needs]
+_OUTPUTS = {
+    "out": "write the ranker as JSON: feature ids, weights, C, certificate",
+    "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
+    "scores_out": "write the score of each document; a name in .csv gives a table",
+    "fold_scores_out": "write scores of each query by a ranker trained without its fold, which "
+    "evaluate can judge on the same clicks without flattery",
+    "weights_out": "write the weight of each clicked document as CSV",
+    "proprank_out": "write an svm_proprank training file, for the original program",
+}
+
+
+@dataclass(frozen=True)
+class Cost(Number):
+    """The paper's C, or the word that lets validation choose it: None."""
+
+    def checked(self, value: Any) -> float | None:
+        """The number; raises InputError for one that no fit can take."""
+        return None if value == VALIDATION else float(super().checked(value))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The ranker, how log and corpus fit, and what they are worth."""
+
+    fit: OwnFit
+    overlap: Overlap
+    checks: Inspection
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            **self.fit.as_dict(),
+            "overlap": self.overlap.as_dict(),
+            "checks": self.checks.as_dict(),
+        }
+
+    def show(self) -> None:
+        """Print what was trained, and the checks."""
+        print(self.fit.sentence)
+        print()
+        for finding in self.checks.findings:
+            print(finding_line(finding))
+
+
+def run(given: Given) -> Fitted:
+    """Train, and write what was asked for."""
+    needs_curve = given.method not in _WITHOUT_CURVE
+    if needs_curve and given.propensities is None and given.eta is None:
+        raise InputError(
+            f"--method {given.method} needs propensities; give --propensities CURVE.csv or "
+            f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}."
+        )
+    check_propensities(given)
+    own, log = own_corpus(given), own_log(given)
+    curve = own_propensities(given, log)
+    joined = join_log(log, own.corpus, name=own.name)
+    print_notes(joined.notices)
+    line = progress_line()
+    fit = fit_from_log(
+        own.corpus,
+        joined.clicks,
+        curve if curve is not None else PowerLaw(0.0),
+        method=given.method,
+        learner=given.learner,
+        cost=given.cost,
+        clip=given.clip,
+        validation=_validation(given, own, log),
+        seed=given.seed,
+        progress=line,
+    )
+    line("")
+    print_notes(fit.notices)
+    checks = own_checks(
+        log, joined, own.corpus, curve, estimator=ESTIMATORS[given.method], clip=fit.clip
+    )
+    by_fold = None
+    if given.fold_scores_out is not None:
+        by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)
+    with written_together():
+        _write(given, own.corpus, fit)
+        if by_fold is not None:
+            write_scores(given.fold_scores_out, own.corpus, by_fold)
+    return Fitted(fit, joined.overlap, checks)
+
+
+def _validation(
+    given: Given, own: OwnCorpus, log: PresentationLog
+) -> tuple[Corpus, ClickLog] | None:
+    """Clicks on the validation part of a directory, where its query ids are its own."""
+    if own.splits is None or own_part(given) != "train":
+        return None
+    other = own.splits.validation
+    if set(other.query_ids) & set(own.corpus.query_ids) or not (
+        set(other.query_ids) & set(log.query_names)
+    ):
+        return None
+    try:
+        return other, join_log(log, other, name="the validation part").clicks
+    except InputError:
+        # No document of it was shown; queries are held out of the training part instead.
+        return None
+
+
+def _write(given: Given, corpus: Corpus, fit: OwnFit) -> None:
+    trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+    if given.out is not None:
+        write_ranker(fit.ranker, given.out, trained=trained)
+    if given.svm_light_out is not None:
+        write_svm_light_model(fit.ranker, given.svm_light_out)
+    if given.scores_out is not None:
+        write_scores(given.scores_out, corpus, fit.ranker.score(corpus))
+    if given.weights_out is not None:
+        write_weights(given.weights_out, corpus, fit.weights)
+    if given.proprank_out is not None:
+        write_proprank(
+            given.proprank_out, corpus, fit.weights, progress=share_line("writing weights")
+        )
+
+
+JOB = Job(
+    run,
+    options=(
+        *OWN_FIELDS,
+        Choice(
+            "method", "Method", {key: ESTIMATORS[key].label for key in FIT_METHODS},
+            default=DEFAULT_METHOD, help="weights of the clicks",
+        ),
+        Choice(
+            "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
+            default=SVM.key, help="what is trained on them",
+        ),
+        Cost(
+            **vars(COST) | {"help": f"the paper's C, or {VALIDATION}, the default, to choose it on "
+            "the clicks of held-out queries"},
+        ),
+        replace(
+            CLIP,
+            help=f"threshold of --method {' or '.join(_CLIPPED)}; without it validation chooses",
+        ),
+        *setting_fields(
+            "seed",
+            seed="Draws the queries held out to choose C, and the folds of --fold-scores-out.",
+        ),
+        *(File(name, "", use="write", help=text) for name, text in _OUTPUTS.items()),
+    ),
+    show=Fitted.show,
+    as_dict=Fitted.as_dict,
+    notes=_NOTES,
+)  # fmt: skip

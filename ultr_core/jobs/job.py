@@ -1,0 +1,255 @@
+"""A job: one call with a few typed values, and the command, link and notebook made from them.
+
+A job is one file, with a line in :data:`ultr_core.jobs.JOBS`. Its ``JOB`` says which fields the
+command has and what is called with their values; its pages say what their links hold beside the
+settings, and carry the cells of their notebooks. `docs/contributing.md` adds one step by step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
+
+from ultr_core.curve_values import CURVES, CurveField
+from ultr_core.errors import InputError
+from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.jobs.files import File, protect_inputs
+from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
+from ultr_core.jobs.setting_options import settings_from
+from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.words import as_argument
+
+if TYPE_CHECKING:
+    from ultr_core.export.notebook import Cell
+    from ultr_core.lab import Lab
+
+
+def setting_fields(*names: str, **helps: str) -> tuple[Field, ...]:
+    """The fields of the settings of these names, numbers and curves.
+
+    helps: by name, what a setting does in a job, where that is not what it does elsewhere.
+    """
+    known = {each.name: each for each in SETTING_FIELDS}
+    return tuple(replace(known[n], help=helps.get(n, known[n].help)) for n in names)
+
+
+class Given(SimpleNamespace):
+    """What a job is called with: the value of each of its fields by name, and ``settings``.
+
+    ``asked`` has the texts that were given, by name.
+    """
+
+    settings: Settings
+    asked: dict[str, Any]
+
+    @property
+    def lab(self) -> Lab:
+        """A lab at the settings, on ``corpus`` where that is a field."""
+        from ultr_core.lab import Lab
+
+        return Lab(self.settings, vars(self).get("corpus"))
+
+
+@dataclass(frozen=True)
+class PageState:
+    """What a page shows: its address, the settings, its own values by key.
+
+    ``corpus`` is the directory of a LETOR corpus, or None for the built-in one; ``link`` is named
+    in the notebook, and of the settings only those that are ``acting``; empty: all.
+    """
+
+    page: str
+    settings: Settings = field(default_factory=Settings)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    corpus: str | None = None
+    link: str = ""
+    acting: tuple[str, ...] = ()
+
+    @classmethod
+    def of_query(cls, page: str, query: str) -> PageState:
+        """The state of a URL query; unusable values fall back to their defaults."""
+        from ultr_core.jobs.links import read_page_query
+
+        settings, values, _ = read_page_query(page, query)
+        return cls(page, settings, values)
+
+    def at(self, corpus: str | Path) -> PageState:
+        """The same state on the corpus in a directory."""
+        return replace(self, corpus=str(corpus))
+
+
+Begins = Literal["lab", "settings", "nothing"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a job knows of a page: its question, what its link holds, the cells of its notebook.
+
+    fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
+    begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
+    ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
+    controls say. shown: the state with the settings that its results have, if those are others.
+    """
+
+    question: str
+    cells: Callable[[PageState], Sequence[Cell]]
+    fields: tuple[Field, ...] = ()
+    begins: Callable[[PageState], Begins] = lambda _: "lab"
+    fixed: bool = False
+    shown: Callable[[PageState], PageState] = lambda state: state
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work.
+
+    call: what is done with the values that were given; raises InputError for what cannot be done.
+    arguments, options: the fields of the command, positional and with an option of their name. One
+    without a label is called as on the command line. settings: the fields of the settings that
+    act. show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
+    passed: whether the exit code is 0. notes: the end of the help, with its line breaks if
+    ``as_typed``. pages: by address.
+    """
+
+    call: Callable[[Given], Any] | None = None
+    arguments: tuple[Field, ...] = ()
+    options: tuple[Field, ...] = ()
+    settings: tuple[Field, ...] = ()
+    show: Callable[[Any], None] = lambda _: None
+    as_dict: Callable[[Any], dict[str, Any]] | None = None
+    passed: Callable[[Any], bool] = lambda _: True
+    notes: str = ""
+    as_typed: bool = False
+    pages: Mapping[str, Page] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Name the fields that have no label."""
+        named = tuple(_labelled(each, _metavar(each, each.name.upper())) for each in self.arguments)
+        object.__setattr__(self, "arguments", named)
+        named = tuple(_labelled(each, option_of(each.name)) for each in self.options)
+        object.__setattr__(self, "options", named)
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add arguments and options to a parser."""
+        parser.epilog = self.notes
+        if self.as_typed:
+            parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        for each in self.arguments:
+            several = isinstance(each, File) and each.several
+            parser.add_argument(
+                each.name,
+                metavar=each.label,
+                nargs="+" if several else None if each.default is None else "?",
+                help=_help(each),
+            )
+        for each in self.options:
+            if isinstance(each, Switch):
+                parser.add_argument(option_of(each.name), action="store_true", help=_help(each))
+                continue
+            parser.add_argument(
+                option_of(each.name),
+                metavar=_metavar(each, "X" if isinstance(each, Number) else "NAME"),
+                required=isinstance(each, File) and each.required,
+                help=_help(each),
+            )
+        for each in self.settings:
+            metavar = "FILE.csv" if each.name in CURVES else "X"
+            parser.add_argument(option_of(each.name), metavar=metavar, help=_help(each))
+        if self.as_dict is not None:
+            parser.add_argument("--json", action="store_true", help="print JSON on standard output")
+
+    def given(self, options: argparse.Namespace) -> Given:
+        """The values of what was given; notes go to standard error.
+
+        Raises InputError for a value that cannot be used, and for an output that would overwrite
+        an input.
+        """
+        every = (*self.arguments, *self.options, *self.settings)
+        texts = {each.name: getattr(options, each.name) for each in every}
+        asked = {name: text for name, text in texts.items() if text not in (None, False)}
+        values = {e.name: self._value(e, asked) for e in (*self.arguments, *self.options)}
+        curves = [File(n, option_of(n)) for n in CURVES if n in asked]
+        protect_inputs((*self.arguments, *self.options, *curves), {**asked, **values})
+        settings = self._settings(asked) if self.settings else Settings()
+        return Given(**values, settings=settings, asked=asked)
+
+    def _value(self, each: Field, asked: Mapping[str, Any]) -> Any:
+        try:
+            return each.checked(asked[each.name]) if each.name in asked else each.default
+        except InputError as error:
+            if each in self.arguments:  # which no option repairs
+                raise InputError(str(error)) from None
+            raise
+
+    def _settings(self, asked: Mapping[str, Any]) -> Settings:
+        names = [each.name for each in self.settings]
+        settings, notices = settings_from(
+            {n: asked[n] for n in names if n in asked}, believing="assumed_eta" in names
+        )
+        print_notes(notices)
+        return settings
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do the work, print what was found, and return the exit code."""
+        assert self.call is not None
+        result = self.call(self.given(options))
+        if self.as_dict is not None and options.json:
+            print_json(self.as_dict(result))
+        else:
+            self.show(result)
+        return OK if self.passed(result) else CHECK_FAILED
+
+    def words(self, values: Mapping[str, Any]) -> list[str]:
+        """What stands behind the name of the command to give it these values, by name.
+
+        Values that are None, False or empty are left out. Raises KeyError for a name that is no
+        field.
+        """
+        fields = {f.name: f for f in (*self.options, *self.settings, *self.arguments)}
+        found: list[str] = []
+        for name, value in values.items():
+            each = fields[name]
+            if value is None or value is False or value == "":
+                continue
+            texts = [_text(each, v) for v in (value if isinstance(value, list) else [value])]
+            if each in self.arguments:
+                found += texts
+            else:
+                found += [option_of(name), *([] if value is True else texts)]
+        return found
+
+
+def command_line(name: str, job: Job, values: Mapping[str, Any]) -> str:
+    """A line to be pasted that gives a command these values, by name; see `Job.words`."""
+    return shlex.join(["python", "-m", "ultr_core", name, *job.words(values)])
+
+
+def _labelled(each: Field, label: str) -> Field:
+    return each if each.label else replace(each, label=label)
+
+
+def _metavar(each: Field, otherwise: str) -> str:
+    return str(getattr(each, "metavar", otherwise))
+
+
+def _text(each: Field, value: Any) -> str:
+    """A value as it is typed; a text was typed before, and a path never looks like an option."""
+    if isinstance(value, str):
+        return as_argument(value) if isinstance(each, File | CurveField) else value
+    return each.write(value)
+
+
+def _help(each: Field) -> str:
+    """What an option does, what it takes, and its default."""
+    text = each.help or each.label
+    if isinstance(each, CurveField):
+        text = f"{text} Columns rank and propensity."
+    elif isinstance(each, Number | Choice):
+        default = "" if each.default in (None, "") else f"; default {each.in_words(each.default)}"
+        text = f"{text} ({each.wanted}{default})"
+    return text.replace("%", "%%")

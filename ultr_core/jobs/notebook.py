@@ -1,0 +1,70 @@
+"""``notebook``: write the notebook that gives a page's numbers with ``ultr_core`` alone."""
+
+from __future__ import annotations
+
+import sys
+from urllib.parse import urlsplit
+
+from ultr_core.errors import InputError, named
+from ultr_core.fields import Text
+from ultr_core.files.disk import write_whole
+from ultr_core.jobs.files import CORPUS, File
+from ultr_core.jobs.job import Given, Job, PageState
+from ultr_core.jobs.links import NOTEBOOK_PAGES, read_page_query
+from ultr_core.jobs.notebooks import page_notebook
+from ultr_core.jobs.output import print_notes
+from ultr_core.settings import SETTING_FIELDS, Settings
+
+
+def run(given: Given) -> None:
+    """Write the notebook."""
+    content = page_notebook(_state(given)).as_bytes()
+    if given.out is None:
+        sys.stdout.write(content.decode())
+    else:
+        write_whole(given.out, content, "The notebook")
+        # Not on standard output, which carries the notebook itself when there is no --out.
+        print(f"Written to {named(given.out)}.", file=sys.stderr)
+
+
+def _state(given: Given) -> PageState:
+    if given.link is None:
+        return PageState(given.page, given.settings, corpus=given.corpus)
+    if any(each.name in given.asked for each in SETTING_FIELDS):
+        raise InputError(
+            "--link names all settings by itself; give either it or the options of settings."
+        )
+    settings, values = _linked(given.page, given.link)
+    return PageState(given.page, settings, values, given.corpus, given.link)
+
+
+def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
+    try:
+        query = urlsplit(link).query
+    except ValueError:
+        raise InputError("--link is no address; give the one that Share shows.") from None
+    settings, values, notices = read_page_query(page, query)
+    print_notes(notices)
+    return settings, values
+
+
+JOB = Job(
+    run,
+    arguments=(
+        Text(
+            "page", "", default=None, longest=10**6, help=f"one of {', '.join(NOTEBOOK_PAGES)}"
+        ),
+    ),
+    options=(
+        File(
+            "out", "", metavar="FILE.ipynb", use="write",
+            help="where to write it; else it is printed",
+        ),
+        Text(
+            "link", "", default=None, longest=10**6,
+            help="address of the page, as Share gives it: its settings and the page's own values",
+        ),
+        CORPUS,
+    ),
+    settings=SETTING_FIELDS,
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""For each page the notebook that gives its headline numbers with ``ultr_core`` alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import quote
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
+from ultr_core.export.origin import settings_code, settings_words
+from ultr_core.fields import read_fields
+from ultr_core.jobs.job import Begins, Page, PageState
+from ultr_core.jobs.links import NOTEBOOK_PAGES, page_of
+from ultr_core.settings import Settings
+from ultr_core.words import as_argument
+
+
+def shown_state(state: PageState) -> PageState:
+    """The state with all values of the page, and the settings that its results have."""
+    page = page_of(state.page)
+    return state if page is None else _shown(state, page)
+
+
+def _shown(state: PageState, page: Page) -> PageState:
+    defaults, _ = read_fields(page.fields, {})
+    return page.shown(replace(state, values={**defaults, **state.values}))
+
+
+def page_notebook(state: PageState) -> Notebook:
+    """The notebook of a page in a state.
+
+    Raises InputError: the page has none, or its values describe nothing that can be computed.
+    """
+    page = page_of(state.page)
+    if page is None:
+        raise InputError(
+            f"{quoted(state.page)} is no page with a notebook; choose from "
+            f"{', '.join(NOTEBOOK_PAGES)}."
+        )
+    state = _shown(state, page)
+    if page.fixed:
+        state = replace(state, settings=Settings())
+    begins = page.begins(state)
+    opening = [] if begins == "nothing" else [
+        _opening(state, page.question), _setting_up(state, begins)
+    ]  # fmt: skip
+    return notebook(f"ultr-{state.page.replace('_', '-')}", [*opening, *page.cells(state)])
+
+
+def _opening(state: PageState, question: str) -> Cell:
+    is_address = state.link.startswith(("http://", "https://"))
+    source = f"[this page]({_target(state.link)})" if is_address else "the Unbiased LTR Lab"
+    return words(
+        f"""
+# {question}
+
+The numbers of {source}, in Python. {NEEDS}
+
+The same seed gives the same numbers everywhere.
+
+Settings: {settings_words(state.settings, state.acting)}.
+"""
+    )
+
+
+def _target(link: str) -> str:
+    """An address as the target of a Markdown link, which no sign in it can end."""
+    return quote(link, safe=":/?#@!$&*+,;=%'~", errors="replace")
+
+
+def _setting_up(state: PageState, begins: Begins) -> Cell:
+    imports = ["from threadpoolctl import threadpool_limits", ""]
+    lines = [
+        "threadpool_limits(1)  # as in the lab: the same sums to the last digit",
+        f"settings = {settings_code(state.settings)}",
+    ]
+    if begins == "lab":
+        imports.append("from ultr_core.lab import Lab")
+        given = "settings"
+        if state.corpus is not None:
+            lines.append(
+                f"DIRECTORY = {as_argument(state.corpus)!r}  # where your copy of this corpus is"
+            )
+            given = "settings, DIRECTORY"
+        lines.append(f"lab = Lab({given})")
+    imports.append("from ultr_core.settings import Settings")
+    return code("\n".join([*imports, "", *lines]))

@@ -1,0 +1,81 @@
+"""What jobs print beside their results: notes, remedies, JSON, progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ultr_core.errors import about, with_remedy
+from ultr_core.findings import Finding
+
+OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: done; done, but a check failed; something given cannot be used; stopped."""
+
+
+def option_of(name: str) -> str:
+    """The option of a field, by its name.
+
+    >>> option_of("eps_minus")
+    '--eps-minus'
+    """
+    return "--" + name.replace("_", "-")
+
+
+REMEDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "click_probabilities": "--eps-plus, --eps-minus",
+        "propensities": "--propensities CURVE.csv, or --eta",
+        "harvest": "--method harvest",
+        "two_rankers": "simulate --rankers 2",
+    }
+)
+"""How the command line repairs what a message is about, where that is no option of its name."""
+
+
+def with_option(said: object) -> str:
+    """An error or a sentence of the core, with the option that repairs it.
+
+    >>> from ultr_core.errors import Remark
+    >>> with_option(Remark("Grade 1 counts as relevant instead.", "relevant_grade"))
+    'Grade 1 counts as relevant instead (--relevant-grade).'
+    """
+    key = about(said)
+    remedy = REMEDIES.get(key, option_of(key))
+    return with_remedy(said, {key: remedy} if key and remedy not in str(said) else {})
+
+
+def print_notes(notices: Iterable[str]) -> None:
+    """Print sentences that a reader should see beside the result."""
+    for notice in notices:
+        print(f"note: {with_option(notice)}", file=sys.stderr)
+
+
+def finding_line(finding: Finding) -> str:
+    """A check of a file as a line of a command's output."""
+    return f"  {finding.severity:8}{finding.title}: {with_option(finding.sentence)}"
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print plain values as JSON; NaN and infinities are refused."""
+    print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def progress_line() -> Callable[[str], None]:
+    """A function that rewrites one line of a terminal, empty text clears it.
+
+    It does nothing when nobody is watching.
+    """
+    if not sys.stderr.isatty():
+        return lambda text: None
+    return lambda text: print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def share_line(what: str) -> Callable[[float], object] | None:
+    """A function that shows which share of some work is done, None when nobody is watching."""
+    if not sys.stderr.isatty():
+        return None
+    line = progress_line()
+    return lambda share: line("" if share >= 1 else f"{what}: {share:.0%}")

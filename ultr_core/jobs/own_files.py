@@ -1,0 +1,147 @@
+"""What the jobs on a reader's own files share: their fields, corpus, log and propensities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ultr_core.corpus import Corpus, CorpusSplits
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
+from ultr_core.inspection import (
+    Inspection,
+    JoinedLog,
+    inspect_log,
+    inspect_together,
+    own_curve,
+)
+from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.job import Given
+from ultr_core.jobs.output import print_notes, share_line
+from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
+from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
+from ultr_core.settings import PARAMETERS
+from ultr_core.users import ExaminationCurve, PowerLaw
+
+PARTS = ("train", "validation", "test")
+_TOLD_BY_READER = (
+    "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
+    "rank_changes",
+)  # fmt: skip
+
+
+CLIP = Number("clip", "Clipping threshold τ", 0, 1, above=True, decimals=None)
+CORPUS = File(
+    "corpus", "", metavar="PATH",
+    help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
+)  # fmt: skip
+PART = Choice(
+    "part", "", {part: part for part in PARTS}, default="",
+    help="of a directory, the part that the log belongs to, train unless named",
+)  # fmt: skip
+OWN_FIELDS: tuple[Field, ...] = (
+    replace(CORPUS, required=True),
+    PART,
+    File(
+        "log", "", metavar="LOG", required=True,
+        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
+        "position, click",
+    ),
+    COLUMNS,
+    File(
+        "propensities", "", metavar="CURVE.csv",
+        help="examination by rank: a CSV file with the columns rank and propensity, or the word "
+        "log for the log's own column",
+    ),
+    replace(PARAMETERS["eta"], default=None, help="instead: assume p_r = (1/r)^X"),
+    Switch("carry_on", "", help="use the last value of the curve for all positions below it"),
+)  # fmt: skip
+"""Corpus, log and propensities: what training and judging a ranker begin with."""
+
+
+@dataclass(frozen=True)
+class OwnCorpus:
+    """The corpus that a log belongs to, and the directory's parts where it comes from one."""
+
+    corpus: Corpus
+    name: str
+    splits: CorpusSplits | None
+
+
+def own_corpus(given: Given) -> OwnCorpus:
+    """Load ``--corpus``; raises InputError if it or ``--part`` cannot be used."""
+    part = own_part(given)
+    path = checked_path(given.corpus, "The corpus")
+    progress = share_line("reading the corpus")
+    if path.exists() and not path.is_dir() and given.part:
+        raise InputError(
+            f"--part chooses a part of a directory, but {named(given.corpus)} is one file; leave "
+            "--part out, or give the directory."
+        )
+    if not path.is_dir():
+        whole = load_corpus(path, progress=progress)
+        print_notes(whole.notices)
+        return OwnCorpus(whole, named(path.name), None)
+    splits = load_directory(path, progress=progress)
+    print_notes(splits.notices)
+    corpus: Corpus = getattr(splits, part)
+    return OwnCorpus(corpus, f"the {part} part of {splits.name}", splits)
+
+
+def own_part(given: Given) -> str:
+    """The part of the directory that the log belongs to.
+
+    Raises InputError if one is named without a directory.
+    """
+    if given.corpus is None and given.part:
+        raise InputError("--part chooses a part of a directory; give that with --corpus.")
+    return given.part or PARTS[0]
+
+
+def own_log(given: Given) -> PresentationLog:
+    """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
+    log = read_log(given.log, columns=given.columns, progress=share_line("reading the click log"))
+    print_notes(log.notices)
+    return log
+
+
+def check_propensities(given: Given) -> None:
+    """Raise InputError for two curves at once; said before files are read."""
+    own_part(given)
+    if given.propensities is not None and given.eta is not None:
+        raise InputError("--propensities takes the place of --eta; give one of them.")
+
+
+def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | None:
+    """The curve of ``--propensities`` or ``--eta``, None where neither is given.
+
+    Raises InputError for a curve that cannot be used.
+    """
+    if given.propensities is None:
+        return None if given.eta is None else PowerLaw(given.eta)
+    if given.propensities == LOG_ITSELF:
+        values = own_curve(log)
+    else:
+        values = read_curve_values(given.propensities)
+    return curve_for_log(values, log, carry_on=given.carry_on)
+
+
+def own_checks(
+    log: PresentationLog,
+    joined: JoinedLog,
+    corpus: Corpus,
+    curve: ExaminationCurve | None,
+    *,
+    estimator: Estimator = ESTIMATORS["clipped"],
+    clip: float = 0.0,
+) -> Inspection:
+    """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
+
+    estimator, clip: as in `inspect_together`.
+
+    The latter go to standard error as well, where the reader of the log has not told them already.
+    """
+    together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
+    warnings = inspect_log(log).warnings
+    print_notes(finding.sentence for finding in warnings if finding.key not in _TOLD_BY_READER)
+    return replace(together, findings=(*together.findings, *warnings))

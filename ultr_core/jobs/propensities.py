@@ -1,0 +1,252 @@
+"""``propensities``: examination from a click log; the page and its notebook run swaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ultr_core.export.notebook import Cell, code, words
+from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.files import read_log, write_curve
+from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.job import Given, Job, Page, PageState
+from ultr_core.jobs.output import print_notes
+from ultr_core.lab.propensity_study import SESSIONS, SwapDesign
+from ultr_core.propensity import (
+    LOG_METHODS,
+    PROPENSITY_METHODS,
+    CurveOptions,
+    LogEstimate,
+    estimate_from_log,
+    ratio_text,
+)
+from ultr_core.propensity.curves import FIT, SMOOTHING
+from ultr_core.propensity.points import LANDMARK, LAST_RANK, MOST_RANKS
+from ultr_core.words import counted
+
+METHODS = {PROPENSITY_METHODS[key].name: key for key in LOG_METHODS}
+"""Names on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""
+
+
+RANK = replace(LAST_RANK, low=1, high=MOST_RANKS, limits="a rank of the log", default=None)
+
+
+@dataclass(frozen=True)
+class Ranks(Field):
+    """Several ranks; none by default."""
+
+    default: Any = field(kw_only=True, default=())
+
+    @property
+    def wanted(self) -> str:
+        """How they are written."""
+        return "ranks with commas between them"
+
+    def checked(self, value: Any) -> tuple[int, ...]:
+        """The ranks of a text."""
+        each = replace(RANK, label="A rank", name=self.name)
+        return tuple(each.checked(part.strip()) for part in value.split(","))
+
+    def write(self, value: Any) -> str:
+        """The ranks with commas between them."""
+        return ",".join(map(str, value))
+
+
+POSITION, TRUST = "position", "trust"
+NOTHING_ELSE = "none"
+EVERY_RANK = "every"
+TRAFFIC = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+PROPENSITIES: tuple[Field, ...] = (
+    replace(LANDMARK, key="swap_landmark", high=10,
+            help="The document at this rank trades places with the one at a random rank before the "
+            "list is shown. The paper's live experiment uses 1."),
+    replace(SESSIONS, key="swap_traffic", stops=TRAFFIC, on_stops=True,
+            help="Presentations that are given to the experiment; each rank gets one in K."),
+    replace(SMOOTHING, key="swap_smoothing", decimals=2, snaps=True,
+            help="Weight of the overall click rates: 0 takes the swaps alone, 1 the click rates "
+            "alone. The paper smooths in this way but does not say how much."),
+    replace(FIT, key="swap_fit",
+            help="Leave the ratios as they are, let the curve never rise, or fit (1/r)^η."),
+    Choice("swap_users", "Users", {POSITION: "Position model", TRUST: "Trust bias"},
+           help="The position model, or users who trust high ranks and click irrelevant documents "
+           "there more often (the published curves of 2021/22); η and ε do not matter for those."),
+    Choice("swap_other", "Beside it",
+           {NOTHING_ELSE: "nothing else",
+            **{m.key: m.label for m in PROPENSITY_METHODS.values() if m.key != "swap"}},
+           help="A second method on the same number of presentations, drawn in green."),
+    replace(LAST_RANK, key="swap_ranks", low=10, high=40,
+            help="Lowest rank that takes part; below it the last value holds. The paper uses 21."),
+    Choice("swap_at", "Measure", {EVERY_RANK: "every rank", "powers": "1, 2, 4, 8, 16 …"},
+           help="Use the ratios of a few ranks only and interpolate between them."),
+    Switch("swap_bootstrap", "Bootstrap intervals",
+           help="Intervals from 2,000 resampled experiments instead of the delta method."),
+    Number("swap_rank", "Rank to be known", 2, 40, default=10,
+           help="The rank whose p_r / p_k is wanted."),
+    Number("swap_precision", "Wanted precision ±", 0.001, 10, default=0.1, decimals=3,
+           stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
+           help="Half the width of the 95% interval, relative to the ratio."),
+)  # fmt: skip
+
+
+def run(given: Given) -> LogEstimate:
+    """Estimate, and write the curve."""
+    result = estimate_from_log(
+        read_log(given.log, columns=given.columns),
+        method=given.method or None,
+        landmark=given.landmark,
+        last_rank=given.ranks,
+        options=CurveOptions(given.smoothing, given.at, given.fit),
+    )
+    if given.out is not None:
+        write_curve(given.out, result.curve.values)
+    print_notes(result.notices)
+    return result
+
+
+def show(result: LogEstimate) -> None:
+    """Print the curve with its intervals."""
+    method, log = PROPENSITY_METHODS[result.estimate.method], result.log
+    print(
+        f"{counted(log['rows'], 'row')}, {counted(log['queries'], 'query', 'queries')}, "
+        f"{counted(log['clicks'], 'click')} in {counted(log['impressions'], 'impression')}. "
+        f"{method.label}; assumes that {method.assumes}."
+    )
+    print()
+    print(
+        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95% interval':>18} "
+        f"{'curve':>7}  curve is"
+    )
+    for point, value in zip(result.estimate.points, result.curve.values, strict=True):
+        ratio, interval = point.value_text, point.interval_text or "-"
+        print(
+            f"{point.rank:4} {point.impressions:12,} {point.clicks:8,} {ratio:>8} {interval:>18} "
+            f"{ratio_text(value):>7}  {result.curve.made_by(point.rank)}"
+        )
+    print()
+    print(f"{'' if result.curve.sure else 'Warning: '}{result.trust}")
+
+
+def swap_design(values: Mapping[str, Any]) -> SwapDesign:
+    """The experiment that the page's values describe.
+
+    Raises InputError for one that cannot be run.
+    """
+    last_rank = values["swap_ranks"]
+    ranks = tuple(2**i for i in range(6) if 2**i <= last_rank)
+    return SwapDesign(
+        values["swap_landmark"],
+        last_rank,
+        values["swap_traffic"],
+        values["swap_bootstrap"],
+        CurveOptions(
+            values["swap_smoothing"],
+            () if values["swap_at"] == EVERY_RANK else ranks,
+            values["swap_fit"],
+        ),
+    )
+
+
+def cells(state: PageState) -> list[Cell]:
+    """The swap experiment, compared with the truth.
+
+    Raises InputError for a design that cannot be run.
+    """
+    design = swap_design(state.values)
+    trust = state.values["swap_users"] == TRUST
+    users = (
+        """
+            from ultr_core.users import TrustBiasModel
+
+            users = TrustBiasModel.published()"""
+        if trust
+        else "users = lab.users"
+    )
+    return [
+        words(
+            f"""
+            ## The swap experiment of section 5.3
+
+            The document at rank {design.landmark} trades places with the one at a random rank.
+            The same document at two ranks: the ratio of its clicks is the ratio of examination.
+            """
+        ),
+        code(
+            f"""
+            from ultr_core.lab.propensity_study import SwapDesign, agreement_with, true_ratios
+            from ultr_core.propensity import CurveOptions
+
+            design = SwapDesign(
+                landmark={design.landmark}, last_rank={design.last_rank},
+                sessions={design.sessions}, bootstrap={design.bootstrap},
+                options=CurveOptions(
+                    {design.options.smoothing!r}, {design.options.ranks!r}, {design.options.fit!r}
+                ),
+            )
+            {users.strip()}
+            truth = true_ratios(users.curve, design)
+            found = lab.swaps(design, users=users)
+            """
+        ),
+        words(
+            "## Estimate and truth\n\nRatios to the landmark rank with 95% intervals, and the "
+            "curve that the page's options make of them."
+        ),
+        code(
+            """
+            if found.estimate is None:
+                print(found.reason)
+            else:
+                for point, true in zip(found.estimate.points, truth):
+                    if point.value is not None and point.low is not None:
+                        print(f"rank {point.rank:2}: {point.value:.3f} "
+                              f"({point.low:.3f} to {point.high:.3f}), truth {true:.3f}")
+                agreement = agreement_with(found.estimate, truth)
+                print(f"{agreement.covered} of {agreement.intervals} intervals hold the truth")
+            """
+        ),
+        words(
+            "## What it costs\n\nAdded to the summed ranks of relevant documents, a presentation; "
+            "exact, and as it happened."
+        ),
+        code('print(f"{found.cost_exact:.2f} exact, {found.cost_simulated:+.2f} in this run")'),
+    ]
+
+
+JOB = Job(
+    run,
+    arguments=(
+        File(
+            "log", "", metavar="LOG",
+            help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
+            "position, click and optionally impressions, swapped_rank (the rank that the landmark "
+            "was swapped with; the landmark itself for a control) and ranker",
+        ),
+    ),
+    options=(
+        COLUMNS,
+        Choice(
+            "method", "Method", METHODS, default="",
+            help="how they are estimated; without it swap if the log has the column swapped_rank, "
+            "otherwise harvest",
+        ),
+        replace(
+            LANDMARK, high=MOST_RANKS, limits="a rank of the log",
+            help="rank that others are compared with",
+        ),
+        replace(RANK, name="ranks", help="lowest rank of the curve; without it that of the log"),
+        Ranks(
+            "at", "", help="use only these ranks, with commas between them, interpolate the others"
+        ),
+        SMOOTHING,
+        FIT,
+        File("out", "", use="write", help="write the curve as CSV: rank, propensity"),
+    ),
+    show=show,
+    as_dict=LogEstimate.as_dict,
+    pages={
+        "propensities": Page(
+            "Where do propensities come from, and what do they cost?", cells, PROPENSITIES
+        )
+    },
+)  # fmt: skip

@@ -1,0 +1,343 @@
+"""``reproduce``: the paper's figures in files; the pages of the studies and their notebooks."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ultr_core.curve_values import CURVES
+from ultr_core.errors import InputError, checked_path, named
+from ultr_core.export.notebook import Cell as NotebookCell
+from ultr_core.export.notebook import code, words
+from ultr_core.fields import Choice, Number, Text
+from ultr_core.files.disk import write_whole, written_together
+from ultr_core.jobs.files import CORPUS, File
+from ultr_core.jobs.job import (
+    Begins,
+    Given,
+    Job,
+    Page,
+    PageState,
+    command_line,
+    setting_fields,
+)
+from ultr_core.jobs.output import option_of, print_notes, progress_line
+from ultr_core.lab import curve_notices
+from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.studies import (
+    DEFAULT_LOSS,
+    FIGURES,
+    GRID_VERSION,
+    LOSSES,
+    MAPS,
+    SCALES,
+    SIZES,
+    STUDIES,
+    Cell,
+    Journal,
+    Plan,
+    Runner,
+    StudyResult,
+    WorldDescription,
+    WorldSource,
+    curve_name,
+    find_loss,
+    judge,
+    open_journal,
+    open_runner,
+    peak_memory_mib,
+    read_study,
+)
+from ultr_core.words import part_of
+
+_GROUPS = {"all": FIGURES, "maps": MAPS}
+JOURNAL = "cells.jsonl"
+REPORT = "report.html"
+_BASE_SETTINGS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
+_KNOWN_AFTER = 0.03  # share of the work after which the time left can be told
+_LINE_EVERY = 15.0  # seconds between lines of progress where no terminal is watching
+
+
+RESULT = Choice(
+    "result", "Result",
+    {"shipped": "Paper scale, shipped", "quick": "Quick, computed here"},
+    help="The shipped result was made at the paper's sizes on the built-in corpus. The quick one "
+    "is computed on this server; the line under it says what it takes from the sidebar.",
+)  # fmt: skip
+LOSS = Choice(
+    "loss",
+    "Loss",
+    {key: LOSSES[key].label for key in sorted(LOSSES, key=lambda key: key != DEFAULT_LOSS)},
+    help="How a ranking is judged on the test queries. "
+    + " ".join(f"**{loss.label}**: {loss.definition}" for loss in LOSSES.values()),
+)
+STUDY = Choice(
+    "study",
+    "What goes wrong",
+    {
+        "bias": "Bias",
+        "noise": "Noise",
+        "misspecification": "Wrong propensities",
+        "map-noise": "Map: bias and noise",
+        "map-assumed": "Map: true and assumed bias",
+    },
+)
+
+
+def run(given: Given) -> None:
+    """Run what is missing, then write everything."""
+    # Charts take a second to load, which no other command and no worker should wait for.
+    from ultr_core.export.study_files import write_study
+    from ultr_core.export.study_report import RunFacts, report_html
+
+    started = time.monotonic()
+    settings, jobs = given.settings, given.jobs
+    plans = [
+        Plan(STUDIES[name], given.scale, settings)
+        for name in _GROUPS.get(given.study, (given.study,))
+    ]
+    _say_unused_curves(plans)
+    cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
+    source = _source(given, settings)
+    folder = _folder(given.out)
+    with open_runner(source, jobs=jobs, dask=given.dask) as runner:
+        world = runner.describe()
+        print_notes((*world.notices, *curve_notices(settings)))
+        header = _header(settings, world)
+        with open_journal(folder / JOURNAL, header) as journal:
+            missing = [cell for cell in cells if cell.key not in journal.done]
+            _run_cells(runner, journal, missing, len(cells))
+            done = {cell.key: journal.done[cell.key] for cell in cells}
+    results = [StudyResult(plan, find_loss(given.loss), done, world) for plan in plans]
+    facts = RunFacts(
+        command=command_line("reproduce", JOB, shown_values(given)),
+        where=f"on the Dask cluster {given.dask}" if given.dask else f"{jobs} at a time",
+        wall_seconds=time.monotonic() - started,
+        cell_seconds=sum(result.seconds for result in done.values()),
+        peak_mib=max([peak_memory_mib(), *(result.peak_mib for result in done.values())]),
+        new_cells=len(missing),
+        all_cells=len(cells),
+    )
+    with written_together():
+        for result in results:
+            write_study(result, folder)
+        write_whole(folder / REPORT, report_html(results, facts).encode(), "The report")
+    for result in results:
+        _print_result(result)
+    print(f"Report: {folder / REPORT}")
+
+
+def shown_values(given: Given) -> dict[str, Any]:
+    """What was given, and what a reader of the report wants to know of the rest."""
+    return {"study": given.study, "scale": given.scale, "jobs": given.jobs, **given.asked}
+
+
+def _say_unused_curves(plans: list[Plan]) -> None:
+    """Name the given curves that a study has no use for; raises InputError if none has any."""
+    for plan in plans:
+        for name in plan.base.curves:
+            if name in plan.curves:
+                continue
+            symbol = PARAMETERS[CURVES[name].power].symbol
+            told = f"{plan.study.name} varies {symbol} itself, so that {option_of(name)}"
+            if len(plans) == 1:
+                raise InputError(f"{told} cannot be used with it.")
+            print_notes([f"{told} is not used for it."])
+
+
+def _source(given: Given, settings: Settings) -> WorldSource:
+    if given.corpus is not None and given.size:
+        raise InputError("--size is for the synthetic corpus; leave it out with --corpus.")
+    return WorldSource.of(settings, given.corpus, given.size or "default")
+
+
+def _folder(path: str) -> Path:
+    folder = checked_path(path, "--out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The directory {named(path)} of --out cannot be made: {error.strerror}."
+        ) from None
+    return folder
+
+
+def _header(settings: Settings, world: WorldDescription) -> dict[str, Any]:
+    """What all results of a journal share.
+
+    Scale and draws are not among it: more of either only adds cells.
+    """
+    return {
+        "grid version": GRID_VERSION,
+        "setting": {
+            option_of(name): getattr(settings, name) for name in _BASE_SETTINGS if name != "draws"
+        }
+        | {option_of(name): curve_name(values) for name, values in settings.curves.items()},
+        "corpus": {"name": world.counts["name"], "fingerprint": world.fingerprint},
+    }
+
+
+def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int) -> None:
+    """Run the missing cells, write each as it comes, and say how long it will take."""
+    weights = {cell.key: cell.weight for cell in missing}
+    whole, finished = sum(weights.values()), 0.0
+    number = total - len(missing)
+    say, started = _speaker(), time.monotonic()
+    say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained already.")
+    for result in runner.run(missing):
+        journal.append(result)
+        finished += weights[result.key]
+        number += 1
+        left = ""
+        if finished >= _KNOWN_AFTER * whole:
+            rest = (time.monotonic() - started) * (whole - finished) / finished
+            left = f"; about {_clock(rest)} left"
+        say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained{left}.")
+    say("")
+
+
+def _speaker() -> Callable[[str], None]:
+    """One line that rewrites itself on a terminal; elsewhere a line now and then."""
+    if sys.stderr.isatty():
+        return progress_line()
+    last = -_LINE_EVERY
+
+    def say(text: str) -> None:
+        nonlocal last
+        if text and time.monotonic() - last >= _LINE_EVERY:
+            last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    return say
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _print_result(result: StudyResult) -> None:
+    print(f"{result.plan.study.title}: {read_study(result)}")
+    for claim in judge(result):
+        print(f"  {claim.finding.outcome:14} {claim.rule.statement} {claim.finding.sentence}")
+
+
+def learning_curves(state: PageState) -> list[NotebookCell]:
+    """Figure 1: its curve and the paper's claims on it."""
+    return _cells(state, "learning-curve")
+
+
+def robustness(state: PageState) -> list[NotebookCell]:
+    """The figure or map that the page shows."""
+    return _cells(state, state.values[STUDY.key])
+
+
+def _cells(state: PageState, name: str) -> list[NotebookCell]:
+    loss = state.values[LOSS.key]
+    study = STUDIES[name]
+    title = words(
+        f"""
+        ## {study.title}
+
+        A study trains every ranker in a grid of worlds, several click logs in each.
+        """
+    )
+    result = _SHIPPED if _is_shipped(state) else _QUICK
+    return [
+        title,
+        code(result.format(name=name, loss=loss)),
+        words("## The curve, with 95% intervals over click logs"),
+        code(
+            """
+            print(read_study(result))
+            result.curve_table()
+            """
+        ),
+        words("## The paper's claims on this figure"),
+        code(
+            """
+            for claim in judge(result):
+                print(f"{claim.finding.outcome}: {claim.rule.statement}")
+            """
+        ),
+    ]
+
+
+def _is_shipped(state: PageState) -> bool:
+    """Whether the page shows results that came with the code."""
+    return state.corpus is None and state.values[RESULT.key] == "shipped"
+
+
+def _begins(state: PageState) -> Begins:
+    return "settings" if _is_shipped(state) else "lab"
+
+
+_SHIPPED = """
+from ultr_core.studies import LOSSES, judge, read_study, shipped_result
+
+# These cells were run at the paper's sizes on the built-in corpus and came with the code.
+result = shipped_result("{name}", LOSSES["{loss}"])
+"""
+
+_QUICK = """
+from ultr_core.lab import stage
+from ultr_core.studies import (
+    BASE_FIELDS,
+    LOSSES,
+    STUDIES,
+    Plan,
+    StudyResult,
+    describe,
+    judge,
+    read_study,
+    run_in_process,
+)
+
+# The study varies or fixes the other settings. This takes a minute or more.
+plan = Plan(STUDIES["{name}"], "quick", stage(settings, BASE_FIELDS))
+done = {{cell.key: cell for cell in run_in_process(lab.world(), plan.cells)}}
+result = StudyResult(plan, LOSSES["{loss}"], done, describe(lab.world()))
+"""
+
+
+JOB = Job(
+    run,
+    arguments=(
+        Choice(
+            "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
+            help="figure 1 to 4 of the paper, a sensitivity map, all four figures, or both maps",
+        ),
+    ),
+    options=(
+        CORPUS,
+        Choice(
+            "size", "", {size: size for size in SIZES}, default="",
+            help="size of the synthetic corpus; yahoo has the counts of the paper's corpus",
+        ),
+        Choice(
+            "scale", "", {scale: scale for scale in SCALES}, default="quick",
+            help="size of the study",
+        ),
+        replace(LOSS, label="", default=DEFAULT_LOSS, help="how rankings are judged"),
+        Number("jobs", "Number of processes", 1, 256, default=1, help="processes to use"),
+        Text("dask", "", default=None, longest=10**6, help="use this Dask scheduler instead"),
+        File(
+            "out", "", metavar="DIR", use="folder", required=True, help="directory for all files"
+        ),
+    ),
+    settings=setting_fields(*_BASE_SETTINGS, *CURVES),
+    pages={
+        "learning_curves": Page(
+            "How many clicks does it take until weighting pays?", learning_curves,
+            (RESULT, LOSS), begins=_begins,
+        ),
+        "robustness": Page(
+            "How much bias, noise and wrong guessing does weighting survive?", robustness,
+            (STUDY, RESULT, LOSS), begins=_begins,
+        ),
+    },
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""``simulate``: write a click log as a reader might have one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ultr_core.corpus import synthetic_splits
+from ultr_core.errors import InputError, named
+from ultr_core.fields import Number, Switch
+from ultr_core.files import write_letor
+from ultr_core.files.disk import writing, written_together
+from ultr_core.jobs.files import File
+from ultr_core.jobs.job import Given, Job, setting_fields
+from ultr_core.jobs.output import print_notes, progress_line
+from ultr_core.jobs.own_files import CORPUS, PART, OwnCorpus, own_corpus
+from ultr_core.own_data.clicks import MOST_RANKERS, OwnClicks, simulate_own_log
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+_NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices."
+
+_SETTINGS = (
+    "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
+)  # fmt: skip
+_HELPS = {
+    "clicks": "Expected number of clicks in the log.",
+    "seed": "Which simulated users come. The same seed draws the same queries with and without "
+    "--sessions, but not the same clicks.",
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where the log is, of which corpus, and what is in it."""
+
+    out: str
+    corpus: str
+    settings: Settings
+    clicks: OwnClicks
+
+    @property
+    def query_draws(self) -> int:
+        """How often queries were drawn."""
+        return sum(log.query_draws for log in self.clicks.logs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "out": self.out,
+            "clicks": self.clicks.clicks,
+            "query_draws": self.query_draws,
+            "rankers": len(self.clicks.logs),
+            "settings": {name: getattr(self.settings, name) for name in _SETTINGS},
+            "notices": list(self.clicks.notices),
+        }
+
+    def show(self) -> None:
+        """Print it."""
+        print(
+            f"{counted(self.clicks.clicks, 'click')} of "
+            f"{counted(self.query_draws, 'query draw')} on {self.corpus}, served by "
+            f"{counted(len(self.clicks.logs), 'production ranker')}, written to "
+            f"{named(self.out)}."
+        )
+
+
+def run(given: Given) -> Written:
+    """Simulate and write."""
+    if given.corpus is not None and given.corpus_out is not None:
+        raise InputError("--corpus-out writes the built-in corpus; leave it or --corpus out.")
+    settings, line = given.settings, progress_line()
+    own = _corpus(given)
+    line("simulating")
+    clicks = simulate_own_log(own.corpus, settings, rankers=given.rankers, sessions=given.sessions)
+    with written_together():
+        with writing(given.out, "The click log") as file:
+            for number, piece in enumerate(clicks.csv_pieces()):
+                file.write(piece)
+                line(f"writing the click log: {number * 10_000:,} rows")
+        if given.corpus_out is not None:
+            write_letor(own.corpus, given.corpus_out)
+    line("")
+    print_notes(clicks.notices)
+    return Written(str(given.out), own.name, settings, clicks)
+
+
+def _corpus(given: Given) -> OwnCorpus:
+    if given.corpus is not None:
+        return own_corpus(given)
+    splits = synthetic_splits(given.settings.corpus_seed)
+    return OwnCorpus(splits.train, "the training part of the built-in corpus", splits)
+
+
+JOB = Job(
+    run,
+    options=(
+        CORPUS,
+        PART,
+        File(
+            "out", "", metavar="LOG.csv", use="write", required=True,
+            help="where to write the log (gzip with .gz): query, document, position, impressions, "
+            "clicks",
+        ),
+        File(
+            "corpus_out", "", use="write",
+            help="without --corpus: write the queries of the built-in corpus, which the log is of",
+        ),
+        Number(
+            "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,
+            help="production rankers that serve the queries in turn, so that ranks change",
+        ),
+        Switch(
+            "sessions", "",
+            help="one row for each document shown, with its page, instead of counts",
+        ),
+    ),
+    settings=setting_fields(*_SETTINGS, "curve", **_HELPS),
+    show=Written.show,
+    as_dict=Written.as_dict,
+    notes=_NOTES,
+)  # fmt: skip
