@@ -22,18 +22,15 @@ DOORS = [(lesson, door) for lesson in LESSONS for door in (lesson.shows, *lesson
 every_door = pytest.mark.parametrize(
     ("lesson", "door"), DOORS, ids=lambda part: part.button if isinstance(part, Door) else part.key
 )
-PAGES_SHARED = {
-    "learning_curves": ("study_page",),
-    "robustness": ("study_page",),
-    "proofs": ("proofs_user", "proofs_world", "proofs_lines"),
-}
+STUDIES = ("learning_curves", "robustness")
 WHERE = re.compile(r"“|at the top|from the top|the picture|in the frame")
 
 
 def constants(page: str) -> Iterator[str]:
     """Every text that the page and its own parts show."""
-    files = [ROOT / "pages" / f"{page}.py"]
-    files += [ROOT / "pages" / "shared" / f"{name}.py" for name in PAGES_SHARED.get(page, ())]
+    folders = (page, "studies") if page in STUDIES else (page,)
+    files = [file for name in folders for file in (ROOT / "pages" / "views" / name).glob("*.py")]
+    assert files
     for field in values_of(page):
         yield from (field.label, field.help, *getattr(field, "options", {}).values())
     for path in files:
