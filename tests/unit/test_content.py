@@ -26,7 +26,7 @@ from ultr_core.lab import Comparison, EstimatedRisks, Lab, RiskPicture
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons import GLOSSARY, LESSONS, PLANS, Choice, Lesson
 from ultr_core.lessons.model import words_of
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
+from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, SmallWorld, Ways
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw
@@ -183,7 +183,6 @@ def of_the_lab_page() -> Iterator[str]:
 
 def of_the_proofs_page() -> Iterator[str]:
     proof = DERIVATIONS["ips-unbiased"]
-    assert proof.derive is not None
     for curve, assumed, settings in (
         ("1,1/2,1/3,1/4,1/5,1/6", "1,1,1,1,1,1", Settings(assumed_eta=0.0)),
         ("1,1/2,1/3,1/4,1/5,1/6", "1,1,1,1,1,1", Settings()),
@@ -193,6 +192,13 @@ def of_the_proofs_page() -> Iterator[str]:
         yield proofs_words.headline(proof, proof.derive(Ways(world)), world, settings)
     for step in proofs_words.STEPS:
         yield from (step.question, step.button)
+
+
+def of_proofs() -> Iterator[str]:
+    for proof in PROOFS.values():
+        yield from (proof.title, proof.statement, proof.fails_when)
+    for entry in BREAKS.values():
+        yield from (entry.what, entry.consequence)
 
 
 def of_the_propensities_page(lab: Lab) -> Iterator[str]:
@@ -222,11 +228,11 @@ def of_other_pages() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def shown(lab: Lab) -> str:
-    """Everything that lessons, claims and pages say, with real values."""
+    """Everything that lessons, claims, proofs and pages say, with real values."""
     return "\n\n".join(
         (
             *of_lessons(lab), *of_claims(), *of_the_lab_page(), *of_the_proofs_page(),
-            *of_the_propensities_page(lab), *of_other_pages(),
+            *of_proofs(), *of_the_propensities_page(lab), *of_other_pages(),
         )
     )  # fmt: skip
 

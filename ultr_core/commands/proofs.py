@@ -19,8 +19,8 @@ from ultr_core.commands.shared import (
     settings_from,
 )
 from ultr_core.errors import InputError, quoted
-from ultr_core.lab import Lab, world_notices
-from ultr_core.proofs import DERIVATIONS, Check, Line, SmallWorld, Walk, Ways, draw_users
+from ultr_core.lab import Lab, small_world, world_notices
+from ultr_core.proofs import DERIVATIONS, Check, Line, Walk, Ways, draw_users
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 
 USERS = 10_000  # simulated for a derivation
@@ -79,9 +79,8 @@ def run(options: argparse.Namespace) -> int:
 def _walk(options: argparse.Namespace) -> int:
     """Print the lines of one derivation; the exit code says whether all of them hold."""
     settings = settings_from(options)
-    world = SmallWorld.under(settings, _query_texts(options.query))
+    world = small_world(settings, _query_texts(options.query))
     proof = DERIVATIONS[options.derivation]
-    assert proof.derive is not None
     walk = proof.derive(Ways(world, draw_users(world, USERS, settings.seed)))
     if options.json:
         print_json(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
+from ultr_core import lab
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.links.page_links import PROOF, RELEVANT, TEXTS, USERS, switch_key
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
@@ -20,7 +21,7 @@ def small_world(settings: Settings, values: Mapping[str, Any]) -> SmallWorld:
     texts = {line.key: str(values.get(line.key, line.default)) for line in TEXTS}
     texts["relevant"] = RELEVANT.write(values.get(RELEVANT.key, RELEVANT.default))
     broken = (name for name in BREAKS if values.get(switch_key(name), False))
-    return SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
+    return lab.small_world(settings, {**texts, "broken": " ".join(broken)})
 
 
 def proof_cells(settings: Settings, values: Mapping[str, Any]) -> list[Cell]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ultr_core import lab as labs
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, Lab, World, user_model
 from ultr_core.lab.logs import assumed_curve, true_curve
@@ -105,7 +106,7 @@ def unseen_relevant(lab: Lab) -> Found:
 
 def small_world(settings: Settings) -> SmallWorld:
     """The query of the proofs page in a lesson's world, without click noise."""
-    return SmallWorld.under(settings, {}).clean
+    return labs.small_world(settings).clean
 
 
 def one_query(lab: Lab) -> Found:
