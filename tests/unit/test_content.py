@@ -18,7 +18,8 @@ from pages.views.propensities import words as propensity_words
 from pages.views.studies import words as study_words
 from pages.views.your_data import words as data_words
 from tests.outside_text import texts_in
-from ultr_core.claims import COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
+from ultr_core import claims
+from ultr_core.claims import CLAIMS, COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
 from ultr_core.content import Content, fill, named_in, read, unbroken
 from ultr_core.corpus import synthetic_splits
 from ultr_core.errors import InputError
@@ -145,6 +146,11 @@ def of_lessons(lab: Lab) -> Iterator[str]:
 
 
 def of_claims() -> Iterator[str]:
+    for entry in CLAIMS.values():
+        yield from (*entry.ids, entry.section, entry.where, entry.claim, entry.check, entry.link)
+    for words in read(claims.__file__, "claims").parts("claims"):
+        if "not_checkable" in words.entries:
+            yield CLAIMS[words.texts("ids")[0]].measure(small_corpus()).reason
     for convention in CONVENTIONS:
         yield from (convention.name, convention.text)
     for reading in READINGS:
@@ -196,7 +202,7 @@ def of_the_proofs_page() -> Iterator[str]:
 
 def of_proofs() -> Iterator[str]:
     for proof in PROOFS.values():
-        yield from (proof.title, proof.statement, proof.fails_when)
+        yield from (proof.name, proof.title, proof.statement, proof.fails_when)
     for entry in BREAKS.values():
         yield from (entry.what, entry.consequence)
 
