@@ -130,8 +130,9 @@ def of_lessons(lab: Lab) -> Iterator[str]:
         if isinstance(asked, Choice):
             yield from asked.options
         for door in (lesson.shows, *lesson.steps):
-            yield from (door.look, door.button)
+            yield from (door.look, door.button, door.page, *map(str, door.state.values()))
         exercise = lesson.exercise
+        yield from (*lesson.terms, exercise.unit, exercise.share)
         hints = (mistake.hint for mistake in exercise.mistakes)
         for text in (exercise.question, exercise.hint, exercise.solution, *hints):
             yield fill(text, found.numbers)

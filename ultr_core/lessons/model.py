@@ -1,7 +1,7 @@
 """What a lesson is: a question, a prediction, what is found, and an exercise with its answer.
 
 Its words are in ``content/KEY.toml``: templates over the numbers that were found, as in
-"{weighted:.2f}", so that no number is ever typed.
+"{weighted:.2f}", so that no number is ever typed. So are its settings and the pages it opens.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ultr_core.content import Content, named_in, read
 from ultr_core.lessons.answers import Exercise
-from ultr_core.lessons.traffic import one_log
 from ultr_core.links.page_links import page_query
 from ultr_core.settings import SHARED_FIELDS, Settings
 
@@ -167,8 +166,8 @@ class Lesson:
     shows: Door
     steps: tuple[Door, ...]
     exercise: Exercise
-    given: Callable[[Lab], Mapping[str, float]] = lambda _: {}
-    traffic: Callable[[Settings], str] = one_log
+    given: Callable[[Lab], Mapping[str, float]]
+    traffic: Callable[[Settings], str]
 
     @property
     def title(self) -> str:

@@ -5,15 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ultr_core.export import PageState
-from ultr_core.lessons.first_lessons import FIRST_LESSONS
-from ultr_core.lessons.later_lessons import LATER_LESSONS
-from ultr_core.lessons.learning_lessons import LEARNING_LESSONS
-from ultr_core.lessons.model import Lesson
+from ultr_core.lessons.registry import LESSONS
 from ultr_core.links.page_links import LESSON, LESSON_PART
 from ultr_core.settings import SHARED_FIELDS
-
-LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LEARNING_LESSONS, *LATER_LESSONS)
-"""All lessons in their order; the first one has number 1."""
 
 
 def shown_state(state: PageState) -> PageState:
