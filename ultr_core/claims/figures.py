@@ -15,7 +15,7 @@ from ultr_core.lab import Lab, simulate_logs
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.learners import fit_ranker
 from ultr_core.propensity import Weights, ips_weights
-from ultr_core.risk import expected_risk, kendall_tau, misspecified_expectation, noise_share
+from ultr_core.risk import expected_risk, kendall_tau, noise_share
 from ultr_core.settings import Settings
 from ultr_core.studies import DEFAULT_LOSS, LOSSES, shipped_result
 from ultr_core.studies.claims import PAPER_NOISE_SHARE
@@ -207,11 +207,10 @@ def _naive_rewards_production(lab: Lab) -> Finding:
 def _right_exponent_orders_best(lab: Lab) -> Finding:
     """Kendall's tau of the expected weighted risk with the true one over assumed exponents."""
     relevance, presented, offsets = lab.world().train.shown
+    pi = lab.users.click_probability(relevance, presented)
     taus = {
         eta: kendall_tau(
-            misspecified_expectation(
-                lab.users, PowerLaw(eta), relevance, presented, lab.family().ranks, offsets
-            ),
+            expected_risk(pi, PowerLaw(eta).at(presented), lab.family().ranks, offsets),
             lab.family().true_risk,
         )
         for eta in ASSUMED

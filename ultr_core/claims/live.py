@@ -13,13 +13,12 @@ from ultr_core.claims.common import REACH, SWAP_SESSIONS, Measure, swap_counts
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.interleaving import exact_verdicts, one_random_click
-from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
+from ultr_core.lab.live import PAPER_CLICKS, PAPER_RESULTS, LiveDesign
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.users import PowerLaw
 from ultr_core.words import counted
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755
-AGAINST_PROD, AGAINST_NAIVE = (87, 48, 83), (95, 60, 102)
 P_VALUES, RELATIVE_RISKS = (0.001, 0.006), (0.71, 0.77)
 SMALLEST, SMALLEST_RANK = 0.12, 21
 
@@ -99,8 +98,8 @@ def _ties_apart(lab: Lab) -> Finding:
 
 
 def _totals(_: Lab) -> Finding:
-    sums = [sum(row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
-    tests = [sign_test(*row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
+    sums = [sum(row) for row in PAPER_RESULTS.values()]
+    tests = [sign_test(*row) for row in PAPER_RESULTS.values()]
     least = min(test.wins - test.losses for test in tests)
     return Finding(
         f"{sums[0]} and {sums[1]} queries; the weighted ranker wins {tests[0].wins} to "
@@ -124,7 +123,7 @@ def _simulated_contest(number: int, lab: Lab) -> Finding:
 
 
 def _p_values(_: Lab) -> Finding:
-    found = [sign_test(*row).p_value for row in (AGAINST_PROD, AGAINST_NAIVE)]
+    found = [sign_test(*row).p_value for row in PAPER_RESULTS.values()]
     return Finding(
         f"Exact two-tailed, ties dropped: {found[0]:.4g} and {found[1]:.4g}, printed as "
         f"{P_VALUES[0]:g} and {P_VALUES[1]:g}.",
@@ -134,7 +133,7 @@ def _p_values(_: Lab) -> Finding:
 
 
 def _relative_risks(_: Lab) -> Finding:
-    found = [sign_test(*row).relative_risk for row in (AGAINST_PROD, AGAINST_NAIVE)]
+    found = [sign_test(*row).relative_risk for row in PAPER_RESULTS.values()]
     return Finding(
         f"Losses among the decided, over one half: {found[0]:.3f} and {found[1]:.3f}, printed as "
         f"{RELATIVE_RISKS[0]:g} and {RELATIVE_RISKS[1]:g}.",
@@ -149,7 +148,7 @@ def _off_print(found: Iterable[float], printed: Iterable[float], decimals: int) 
 
 
 def _win_share(number: int, _: Lab) -> Finding:
-    test = sign_test(*(AGAINST_PROD, AGAINST_NAIVE)[number])
+    test = sign_test(*tuple(PAPER_RESULTS.values())[number])
     return Finding(
         f"Win share {test.win_share:.3f}; power at that share {test.power:.2f}; p times two, for "
         f"two tests, {2 * test.p_value:.4f}.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, Lab, World, small_world, user_model
+from ultr_core.lab.live import PAPER_RESULTS
 from ultr_core.lab.logs import assumed_curve, true_curve
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
@@ -35,9 +36,6 @@ MILDER_ETA = 0.7
 BELIEFS = (0.5, 1.0, 1.5)
 MUCH_WORSE = 1.25
 """How many times the harm of one wrong belief the other must do to count as worse."""
-
-PAPER_RESULT = (87, 48, 83)
-"""Wins, losses and ties against the production ranker, Section 7.6 of the paper."""
 
 CLASS_RESULT = (9, 1, 5)
 """Wins, losses and ties of the exercise on the sign test."""
@@ -322,7 +320,7 @@ def swapped(lab: Lab) -> Found:
 
 def live_test(lab: Lab) -> Found:
     """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
-    paper, mine = sign_test(*PAPER_RESULT), sign_test(*CLASS_RESULT)
+    paper, mine = sign_test(*PAPER_RESULTS["production"]), sign_test(*CLASS_RESULT)
     result = lab.live()
     contest = result.contests[0]
     outcomes = 2**mine.decided
