@@ -9,13 +9,13 @@ a curve equal to (1/r)^η gives the very numbers that η gives.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.fields import Field, Notice, last_of, number_of
+from ultr_core.fields import Field, Notice, last_of, no_number, number_of, parts_of
 
 Values = tuple[float, ...]
 
@@ -32,26 +32,6 @@ LONGEST_TEXT = 6_000
 
 SIGNIFICANT_DIGITS = 4
 """Digits of an estimated curve that is handed over in a link; its error is larger."""
-
-
-def parts_of(text: str) -> list[str]:
-    """What stands between commas, semicolons and blanks; empty text for an empty place.
-
-    Nothing after a comma at the end is no place.
-
-    >>> parts_of("1, 0.5 0.3;"), parts_of("1,,0.3")
-    (['1', '0.5', '0.3'], ['1', '', '0.3'])
-    """
-    *places, last = text.replace(";", ",").split(",")
-    return [part for place in places for part in place.split() or [""]] + last.split()
-
-
-def no_number(parts: Sequence[str]) -> str:
-    """The end of a sentence on the first empty place of a curve, which would shift the others."""
-    return (
-        f"no number at rank {parts.index('') + 1}; give every rank its number, or take out the "
-        "comma that is too many."
-    )
 
 
 @dataclass(frozen=True)

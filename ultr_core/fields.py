@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -65,6 +65,26 @@ def last_of(value: Any) -> Any:
     except TypeError:  # an array without axes is called iterable, but is one number
         return value
     return last
+
+
+def parts_of(text: str) -> list[str]:
+    """What stands between commas, semicolons and blanks; empty text for an empty place.
+
+    Nothing after a comma at the end is no place.
+
+    >>> parts_of("1, 0.5 0.3;"), parts_of("1,,0.3")
+    (['1', '0.5', '0.3'], ['1', '', '0.3'])
+    """
+    *places, last = text.replace(";", ",").split(",")
+    return [part for place in places for part in place.split() or [""]] + last.split()
+
+
+def no_number(parts: Sequence[str]) -> str:
+    """The end of a sentence on the first empty place of a curve, which would shift the others."""
+    return (
+        f"no number at rank {parts.index('') + 1}; give every rank its number, or take out the "
+        "comma that is too many."
+    )
 
 
 @dataclass(frozen=True)

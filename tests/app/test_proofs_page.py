@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.app.plain_words import plain
 from pages.views.proofs.answers import ANSWERS
 from pages.views.proofs.words import STEPS, headline
+from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world
 from ultr_core.settings import Settings
 
@@ -40,9 +41,7 @@ def failing(name: str, world: SmallWorld) -> tuple[int, ...]:
 
 
 def _walk(name: str, world: SmallWorld) -> Walk:
-    derive = DERIVATIONS[name].derive
-    assert derive is not None
-    return derive(Ways(world))
+    return DERIVATIONS[name].derive(Ways(world))
 
 
 def switch(broken: str) -> str:
@@ -244,7 +243,7 @@ def test_answers_can_be_said_in_every_world(
     broken: str | None, eps: tuple[Fraction, Fraction]
 ) -> None:
     settings = Settings(eps_plus=float(eps[0]), eps_minus=round(float(eps[1]), 2))
-    world = SmallWorld.under(settings, {})
+    world = small_world(settings, {})
     world = world.breaking(broken) if broken else world
     for name, proof in DERIVATIONS.items():
         walk = _walk(name, world)

@@ -18,7 +18,8 @@ from pages.views.propensities import words as propensity_words
 from pages.views.studies import words as study_words
 from pages.views.your_data import words as data_words
 from tests.outside_text import texts_in
-from ultr_core.claims import COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
+from ultr_core import claims
+from ultr_core.claims import CLAIMS, COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
 from ultr_core.content import Content, fill, named_in, read, unbroken
 from ultr_core.corpus import synthetic_splits
 from ultr_core.errors import InputError
@@ -26,7 +27,7 @@ from ultr_core.lab import Comparison, EstimatedRisks, Lab, RiskPicture
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons import GLOSSARY, LESSONS, PLANS, Choice, Lesson
 from ultr_core.lessons.model import words_of
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
+from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, SmallWorld, Ways
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw
@@ -129,8 +130,9 @@ def of_lessons(lab: Lab) -> Iterator[str]:
         if isinstance(asked, Choice):
             yield from asked.options
         for door in (lesson.shows, *lesson.steps):
-            yield from (door.look, door.button)
+            yield from (door.look, door.button, door.page, *map(str, door.state.values()))
         exercise = lesson.exercise
+        yield from (*lesson.terms, exercise.unit, exercise.share)
         hints = (mistake.hint for mistake in exercise.mistakes)
         for text in (exercise.question, exercise.hint, exercise.solution, *hints):
             yield fill(text, found.numbers)
@@ -145,6 +147,11 @@ def of_lessons(lab: Lab) -> Iterator[str]:
 
 
 def of_claims() -> Iterator[str]:
+    for entry in CLAIMS.values():
+        yield from (*entry.ids, entry.section, entry.where, entry.claim, entry.check, entry.link)
+    for words in read(claims.__file__, "claims").parts("claims"):
+        if "not_checkable" in words.entries:
+            yield CLAIMS[words.texts("ids")[0]].measure(small_corpus()).reason
     for convention in CONVENTIONS:
         yield from (convention.name, convention.text)
     for reading in READINGS:
@@ -183,7 +190,6 @@ def of_the_lab_page() -> Iterator[str]:
 
 def of_the_proofs_page() -> Iterator[str]:
     proof = DERIVATIONS["ips-unbiased"]
-    assert proof.derive is not None
     for curve, assumed, settings in (
         ("1,1/2,1/3,1/4,1/5,1/6", "1,1,1,1,1,1", Settings(assumed_eta=0.0)),
         ("1,1/2,1/3,1/4,1/5,1/6", "1,1,1,1,1,1", Settings()),
@@ -193,6 +199,13 @@ def of_the_proofs_page() -> Iterator[str]:
         yield proofs_words.headline(proof, proof.derive(Ways(world)), world, settings)
     for step in proofs_words.STEPS:
         yield from (step.question, step.button)
+
+
+def of_proofs() -> Iterator[str]:
+    for proof in PROOFS.values():
+        yield from (proof.name, proof.title, proof.statement, proof.fails_when)
+    for entry in BREAKS.values():
+        yield from (entry.what, entry.consequence)
 
 
 def of_the_propensities_page(lab: Lab) -> Iterator[str]:
@@ -222,11 +235,11 @@ def of_other_pages() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def shown(lab: Lab) -> str:
-    """Everything that lessons, claims and pages say, with real values."""
+    """Everything that lessons, claims, proofs and pages say, with real values."""
     return "\n\n".join(
         (
             *of_lessons(lab), *of_claims(), *of_the_lab_page(), *of_the_proofs_page(),
-            *of_the_propensities_page(lab), *of_other_pages(),
+            *of_proofs(), *of_the_propensities_page(lab), *of_other_pages(),
         )
     )  # fmt: skip
 

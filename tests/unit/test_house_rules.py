@@ -53,6 +53,13 @@ def test_imports_point_up_the_list_and_never_to_a_screen(path: Path) -> None:
             assert ROOMS.index(room(name)) <= ROOMS.index(own), f"{own} imports {name}"
 
 
+def test_the_method_rooms_know_no_settings() -> None:
+    methods = ROOMS[ROOMS.index("corpus") : ROOMS.index("proofs") + 1]
+    for path in MODULES:
+        if path.relative_to(CORE).parts[0] in methods:
+            assert not imported(path) & {"ultr_core.settings", "ultr_core.curve_values"}, path
+
+
 def test_the_core_names_all_its_rooms_in_their_order() -> None:
     """In the docstring of the package, in README's table and in this file alike."""
     folders = {path.parent.name for path in CORE.glob("*/__init__.py")}

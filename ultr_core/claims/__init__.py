@@ -12,10 +12,25 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.claims.entry import Entry, LedgerLine
-    from ultr_core.claims.errata import CONVENTIONS, READINGS, Convention, Reading
-    from ultr_core.claims.ledger import CLAIMS, SECTIONS, headline, measure, measure_entry
-    from ultr_core.claims.readings import COMPARISONS, Compared, compare, small_corpus
+    from ultr_core.claims.ledger import (
+        CLAIMS,
+        SECTIONS,
+        Entry,
+        LedgerLine,
+        headline,
+        measure,
+        measure_entry,
+    )
+    from ultr_core.claims.readings import (
+        COMPARISONS,
+        CONVENTIONS,
+        READINGS,
+        Compared,
+        Convention,
+        Reading,
+        compare,
+        small_corpus,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

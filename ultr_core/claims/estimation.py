@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 
-from ultr_core.claims import entry as links
-from ultr_core.claims.common import SWAP_SESSIONS, examined, skyline_ranks, swap_counts
-from ultr_core.claims.entry import Entry, from_proof
-from ultr_core.claims.foundations import (
+from ultr_core.claims.common import (
+    COST,
     LANDMARK,
     LAST_RANK,
     REACH,
-    experiment_costs,
+    SWAP_SESSIONS,
+    Measure,
+    examined,
     largest_error,
-    walk,
+    skyline_ranks,
+    swap_counts,
+    true_swap_ratios,
 )
+from ultr_core.claims.foundations import experiment_costs
 from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
-from ultr_core.lab.propensity_study import SwapDesign, sessions_for_precision, true_ratios
+from ultr_core.lab.propensity_study import SwapDesign, sessions_for_precision
 from ultr_core.learners import fit_ranker
 from ultr_core.proofs import BREAKS, default_world
 from ultr_core.proofs.enumeration import click_law
@@ -40,7 +44,6 @@ from ultr_core.propensity import (
 from ultr_core.risk import interval_over_draws, true_risk
 from ultr_core.users import PositionModel, TrustBiasModel
 
-COST = 10.0
 TIGHT = 1e-6
 EXPERIMENTS, FEW_SESSIONS = 40, 20_000
 PRECISION, PRECISE_RANK = 0.1, 10
@@ -48,7 +51,7 @@ PRECISION, PRECISE_RANK = 0.1, 10
 
 def _limit_is_the_ratio(lab: Lab) -> Finding:
     """Limit of the swap estimate against p_r / p_1, over settings of the noise."""
-    truth = true_ratios(lab.users.curve, SwapDesign())
+    truth = true_swap_ratios(lab)
     worst, noises = 0.0, ((1.0, 0.0), (1.0, 0.3), (0.8, 0.2))
     for plus, minus in noises:
         limit = swap_limit(PositionModel(lab.users.curve, plus, minus), *lab.world().train.shown)
@@ -67,7 +70,7 @@ def _pairs(noises: Sequence[tuple[float, float]]) -> str:
 
 def _intervals_cover(lab: Lab) -> Finding:
     """Share of delta-method intervals that hold the truth, over independent experiments."""
-    truth = true_ratios(lab.users.curve, SwapDesign())
+    truth = true_swap_ratios(lab)
     shares = []
     for number in range(EXPERIMENTS):
         seed = np.random.SeedSequence(lab.settings.seed, spawn_key=(53, number))
@@ -94,7 +97,7 @@ def _intervals_cover(lab: Lab) -> Finding:
 
 def _swaps_estimate(lab: Lab) -> Finding:
     """Farthest swap ratio from the truth, in standard errors of its logarithm."""
-    truth = true_ratios(lab.users.curve, SwapDesign())
+    truth = true_swap_ratios(lab)
     points = estimate_swaps(swap_counts(lab)).points
     known = [p for p in points if p.value and p.standard_error and p.rank != LANDMARK]
     if not known:
@@ -162,7 +165,7 @@ def _landmark_matters(lab: Lab) -> Finding:
 def _interpolation(lab: Lab) -> Finding:
     """Error of a curve measured at 1, 2, 4, 8, 16 and interpolated, against all ranks measured."""
     estimate = estimate_swaps(swap_counts(lab))
-    truth = true_ratios(lab.users.curve, SwapDesign())
+    truth = true_swap_ratios(lab)
     few = assemble_curve(estimate, CurveOptions(ranks=(1, 2, 4, 8, 16)))
     worst = float(np.max(np.abs(np.asarray(few.values) - truth)))
     return Finding(
@@ -230,8 +233,8 @@ def _scaled_svm(lab: Lab) -> Finding:
 
 def _trust_is_corrected(lab: Lab) -> Finding:
     world = default_world().breaking("trust")
-    corrected = largest_error(walk(world, "affine-correction"))
-    plain = largest_error(walk(world, "affine-law"))
+    corrected = largest_error(world, "affine-correction")
+    plain = largest_error(world, "affine-law")
     return Finding(
         f"Under trust bias the affine correction is off by {corrected}, plain weighting by "
         f"{float(plain):.3f}.",
@@ -291,9 +294,7 @@ def _swaps_any_relevance(lab: Lab) -> Finding:
     """Exact line of the derivation for two shares of relevant documents at rank 1."""
     worst, levels = Fraction(0), (Fraction(0), Fraction(1, 10), Fraction(1, 2))
     for minus in levels:
-        worst = max(
-            worst, largest_error(walk(replace(default_world(), eps_minus=minus), "swap-ratio"))
-        )
+        worst = max(worst, largest_error(replace(default_world(), eps_minus=minus), "swap-ratio"))
     return Finding(
         f"At ε₋ = {', '.join(str(level) for level in levels)} the ratio is exact; largest error "
         f"{worst}.",
@@ -301,54 +302,23 @@ def _swaps_any_relevance(lab: Lab) -> Finding:
     )
 
 
-ENTRIES = (
-    Entry(("53a",), "5.3", "text", "Only ratios of propensities matter for the order of rankers.",
-          "All propensities divided by 3; sixty estimated risks.", from_proof("scale-free"),
-          *links.derivation("ips-unbiased", "scaled-curve")),
-    Entry(("53b", "I4"), "5.3", "ours", "A constant factor in the propensities is the same as "
-          "another C: the factor must be fixed for C to mean something.",
-          "SVM with halved propensities, with C halved and with C kept.", _scaled_svm,
-          *links.lab(), ours=True),
-    Entry(("53c",), "5.3", "equation", "The click rates of one document at two ranks stand in the "
-          "ratio of the propensities.", "The derivation line by line.", from_proof("swap-ratio"),
-          *links.derivation("swap-ratio")),
-    Entry(("53d", "I8"), "5.3", "text", "That holds whatever the relevance and the noise.",
-          "Limit of the estimate with endless traffic at three settings of the noise.",
-          _limit_is_the_ratio, *links.PROPENSITIES),
-    Entry(("53e",), "5.3", "text", "What happens after examination is unchanged by the swap.",
-          "The derivation at three levels of noise.", _swaps_any_relevance,
-          *links.derivation("swap-ratio")),
-    Entry(("53f",), "5.3", "text", "Swaps measure the curve.",
-          f"A simulated experiment of {SWAP_SESSIONS:,} presentations, landmark 1, 21 ranks.",
-          _swaps_estimate, *links.PROPENSITIES),
-    Entry(("53g",), "5.3", "ours", "The intervals by the delta method are right.",
-          f"{EXPERIMENTS} independent experiments; share of 95% intervals that hold the truth.",
-          _intervals_cover, *links.PROPENSITIES, ours=True),
-    Entry(("53h",), "5.3", "text", "Swaps harm users less than random rankings.",
-          "Exact extra loss of both.", _swaps_cost_less, *links.PROPENSITIES),
-    Entry(("53i",), "5.3", "ours", "One swap of ranks k and j changes the loss by "
-          "(j − k)(r(d_k) − r(d_j)).", "Exact average against simulated presentations.",
-          _cost_formula, *links.PROPENSITIES, ours=True),
-    Entry(("53j",), "5.3", "text", "The landmark can be chosen to lower the impact.",
-          "Exact cost of landmarks 1 to 10.", _landmark_matters, *links.PROPENSITIES),
-    Entry(("53k",), "5.3", "text", "Well chosen ranks can be measured and the others interpolated.",
-          "Ratios at five ranks, the rest interpolated, against the truth.", _interpolation,
-          *links.PROPENSITIES),
-    Entry(("53l",), "5.3", "text", "A small share of the traffic is enough.",
-          "Presentations until one ratio is known to ± 10%.", _traffic, *links.PROPENSITIES),
-    Entry(("53m",), "5.3", "ours", "The document that moves to the landmark holds a second ratio.",
-          "Standard errors with both ratios against the paper's.", _second_ratio,
-          *links.PROPENSITIES, ours=True),
-    Entry(("54a",), "5.4", "text", "Clicks whose noise depends on the rank (trust bias) fit in.",
-          "The affine correction with known noise, enumerated.", _trust_is_corrected,
-          *links.derivation("affine-correction", "trust")),
-    Entry(("54b",), "5.4", "later work", "Under trust bias swaps no longer measure examination.",
-          "Limit of the swap ratio at rank 2.", _swaps_under_trust, *links.TRUST_BIAS, ours=True),
-    Entry(("54c",), "5.4", "text", "A cascade can be used, if the chance of examination can be "
-          "computed in hindsight.", "Users who stop after a click, enumerated.", _cascade,
-          *links.derivation("ips-unbiased", "cascade")),
-    Entry(("54d",), "5.4", "text", "Star ratings with known observation can be used like clicks.",
-          "Graded loss against the expectation of revealed grades over propensity.", _graded,
-          *links.lab()),
-)  # fmt: skip
-"""Claims of sections 5.3 and 5.4."""
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "53b": _scaled_svm,
+        "53d": _limit_is_the_ratio,
+        "53e": _swaps_any_relevance,
+        "53f": _swaps_estimate,
+        "53g": _intervals_cover,
+        "53h": _swaps_cost_less,
+        "53i": _cost_formula,
+        "53j": _landmark_matters,
+        "53k": _interpolation,
+        "53l": _traffic,
+        "53m": _second_ratio,
+        "54a": _trust_is_corrected,
+        "54b": _swaps_under_trust,
+        "54c": _cascade,
+        "54d": _graded,
+    }
+)
+"""How the claims are measured, by key."""

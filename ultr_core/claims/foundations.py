@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
-from ultr_core.claims import entry as links
 from ultr_core.claims.common import (
-    check_of,
+    LANDMARK,
+    LAST_RANK,
+    REACH,
+    Measure,
+    clean_users,
     examined,
+    from_proof,
+    judged,
+    largest_error,
     skyline_ranks,
-    study_claims,
-    study_settings,
-    study_source,
+    true_swap_ratios,
+    wrong_order,
 )
-from ultr_core.claims.entry import Entry, from_proof, from_study_claim
 from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
-from ultr_core.lab.propensity_study import SwapDesign, agreement_with, true_ratios
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Walk, Ways, default_world
+from ultr_core.lab.propensity_study import agreement_with
+from ultr_core.proofs import DERIVATIONS, Ways, default_world
 from ultr_core.propensity import (
     displays_of_logs,
     estimate_by_em,
@@ -35,15 +40,10 @@ from ultr_core.propensity import (
 )
 from ultr_core.risk import estimate_risk, true_risk, true_risks
 from ultr_core.risk.estimate import NORMAL_QUANTILE
-from ultr_core.users import ClickLog, PositionModel, simulate_counts
-
-REACH = 4.0
-"""Standard errors that a simulated number may be off; one normal number in 16,000 is further."""
+from ultr_core.users import ClickLog, simulate_counts
 
 POOL = 5
 """Documents judged a query in the check on pooling."""
-
-LANDMARK, LAST_RANK = 1, 21
 
 SAMPLES = 1_000
 """Random samples of queries in the check on equation 1."""
@@ -52,32 +52,14 @@ NEAR = 0.1
 """Share by which their error may differ from chance: about four standard errors of it."""
 
 
-def walk(world: SmallWorld, name: str) -> Walk:
-    """A derivation on a small world, enumerated."""
-    derive = DERIVATIONS[name].derive
-    assert derive is not None
-    return derive(Ways(world))
-
-
-def largest_error(found: Walk) -> Fraction:
-    """The largest amount by which a line of a derivation fails."""
-    return max((abs(line.error) for line in found.lines if not line.holds), default=Fraction(0))
-
-
 def _naive_is_biased(lab: Lab) -> Finding:
-    return replace(check_of(lab, "naive-order").finding, relation=">")
-
-
-def _on_learning_curve(key: str, _: Lab) -> Finding:
-    claim = study_claims("learning-curve")[key]
-    return from_study_claim(claim, study_source(), study_settings("learning-curve"))
+    return replace(from_proof("naive-order")(lab), relation=">")
 
 
 def _em_needs_repeats(lab: Lab) -> Finding:
     """Curve error of EM, two rankers sharing r presentations a query, for rising r."""
     relevance, presented, offsets = lab.world().train.shown
-    design = SwapDesign()
-    truth = true_ratios(lab.users.curve, design)
+    truth = true_swap_ratios(lab)
     errors: dict[int, float] = {}
     for repeats in (2, 20, 200):
         logs = [
@@ -133,7 +115,7 @@ def experiment_costs(lab: Lab) -> dict[str, float]:
 def _each_query_once(lab: Lab) -> Finding:
     """Risk of the skyline from one presentation of every query, against the truth."""
     relevance, presented, offsets = lab.world().train.shown
-    chance = PositionModel(lab.users.curve).click_probability(relevance, presented)
+    chance = clean_users(lab).click_probability(relevance, presented)
     clicked = np.random.default_rng(lab.settings.seed).random(chance.size) < chance
     queries = offsets.size - 1
     log = ClickLog(
@@ -193,15 +175,13 @@ def _pooling_is_biased(lab: Lab) -> Finding:
     relevance, presented, offsets = lab.world().train.shown
     judged = relevance & (presented <= POOL)
     pooled = true_risks(lab.family().ranks, judged, offsets)
-    first, second = np.triu_indices(len(pooled), k=1)
-    truth = lab.family().true_risk
-    swapped = (truth[first] - truth[second]) * (pooled[first] - pooled[second]) < 0
+    swapped, pairs = wrong_order(lab.family().true_risk, pooled)
     return Finding(
         f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} "
         "of "
-        f"the relevant documents count as irrelevant and {int(swapped.sum())} of {len(swapped):,} "
+        f"the relevant documents count as irrelevant and {swapped} of {pairs:,} "
         "pairs of rankers change their order.",
-        float(swapped.sum()),
+        float(swapped),
         ">",
     )
 
@@ -219,7 +199,7 @@ def _labels_train(lab: Lab) -> Finding:
 def _sum_not_mean(lab: Lab) -> Finding:
     """Equation (2) on the small query, by definition and by the first line of the proof."""
     query = default_world().query
-    line = walk(default_world(), "ips-unbiased").lines[-1].value.closed
+    line = DERIVATIONS["ips-unbiased"].derive(Ways(default_world())).lines[-1].value.closed
     loss = query.loss(query.new)
     return Finding(
         f"The small query's S₁ has its {sum(query.relevance)} relevant documents at ranks that "
@@ -229,7 +209,7 @@ def _sum_not_mean(lab: Lab) -> Finding:
 
 
 def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
-    worst = largest_error(walk(default_world().clean.breaking("zero-irrelevant"), "ips-unbiased"))
+    worst = largest_error(default_world().clean.breaking("zero-irrelevant"), "ips-unbiased")
     return Finding(
         f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
@@ -238,7 +218,7 @@ def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
 
 
 def _relevant_must_be_seen(lab: Lab) -> Finding:
-    worst = largest_error(walk(default_world().clean.breaking("zero-relevant"), "ips-unbiased"))
+    worst = largest_error(default_world().clean.breaking("zero-relevant"), "ips-unbiased")
     return Finding(
         f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
@@ -261,7 +241,7 @@ def _only_clicks_count(lab: Lab) -> Finding:
 
 
 def _unconfoundedness(lab: Lab) -> Finding:
-    worst = largest_error(walk(default_world().clean.breaking("attraction"), "ips-unbiased"))
+    worst = largest_error(default_world().clean.breaking("attraction"), "ips-unbiased")
     return Finding(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
         "of users; ε₋ = 0.",
@@ -281,65 +261,23 @@ def _one_number_a_document(lab: Lab) -> Finding:
     )
 
 
-ENTRIES = (
-    Entry(("1a",), "1", "text", "Taking clicks as relevance is biased by what was shown on top.",
-          "Exact expectation of the naive risk of sixty rankers, compared in order with their true "
-          "risks.", _naive_is_biased, *links.lab()),
-    Entry(("1b",), "1", "text", "Learning from “clicked over skipped above” tends to reverse the "
-          "order that was shown.", "Ranking SVM on such preferences; Kendall's τ with production.",
-          partial(_on_learning_curve, "skip-above-reverses"), *links.LEARNING_CURVES),
-    Entry(("1c",), "1", "text", "Generative click models need queries that repeat.",
-          "EM on the logs of two rankers that share 2, 20 or 200 presentations of each query.",
-          _em_needs_repeats, *links.PROPENSITIES),
-    Entry(("1d",), "1", "text", "Randomising what is shown, to collect data, costs quality.",
-          "Exact extra loss of shuffling, of swaps with rank 1 and of swaps of neighbours.",
-          _randomising_costs, *links.PROPENSITIES),
-    Entry(("1e",), "1", "text", "Weighting does not need queries that repeat.",
-          "Every query shown once; the skyline's risk estimated from these clicks.",
-          _each_query_once, *links.derivation("ips-unbiased")),
-    Entry(("1f",), "1", "text", "The logging ranker may be deterministic; chance comes from users.",
-          "One fixed ranking a query is logged; the risk is recovered from its clicks.",
-          from_proof("risk-recovered"), *links.lab()),
-    Entry(("3a",), "3", "equation 1", "The mean loss over judged queries estimates the risk.",
-          f"{SAMPLES:,} random samples of a tenth of the queries against all of "
-          "them.", _sample_mean,
-          *links.lab()),
-    Entry(("3b",), "3", "text", "Counting unjudged documents as irrelevant biases the evaluation.",
-          "Relevance known only for the top of production; order of sixty rankers.",
-          _pooling_is_biased, *links.lab()),
-    Entry(("3c",), "3", "text", "With all labels, the ranking SVM learns a good ranker.",
-          "Skyline against production on the test queries.", _labels_train, *links.lab()),
-    Entry(("4a",), "4", "equation 2", "The loss of a ranking is the sum of the ranks of its "
-          "relevant documents.", "Evaluated on the small query, and as the last line of the proof.",
-          _sum_not_mean, *links.derivation("ips-unbiased")),
-    Entry(("4b", "I2"), "4", "equation 3", "The weighted loss is unbiased for any ranking.",
-          "Every click pattern enumerated in fractions, for every 360th ranking of six documents.",
-          from_proof("ips-unbiased"), *links.derivation("ips-unbiased")),
-    Entry(("4c",), "4", "text", "Irrelevant documents may have propensity 0.",
-          "The derivation with an irrelevant document that nobody sees, without noise.",
-          _irrelevant_may_be_unseen, *links.derivation("ips-unbiased", "zero-irrelevant")),
-    Entry(("4d",), "4", "text", "Relevant documents must have a positive propensity.",
-          "The derivation with a relevant document that nobody sees.", _relevant_must_be_seen,
-          *links.derivation("ips-unbiased", "zero-relevant")),
-    Entry(("4e",), "4", "text", "Only clicked documents contribute; only their propensities count.",
-          "Propensities of all unclicked documents changed.", _only_clicks_count, *links.lab()),
-    Entry(("4f",), "4", "text", "Propensities may depend on what is observed only.",
-          "The derivation when examination depends on relevance.", _unconfoundedness,
-          *links.derivation("ips-unbiased", "attraction")),
-    Entry(("4g",), "4", "equation 4", "The weighted risk is unbiased.",
-          "The derivation for N users, enumerated.", from_proof("risk-converges"),
-          *links.derivation("risk-converges")),
-    Entry(("4h",), "4", "equation 4", "The weighted risk converges to the true risk.",
-          "Slope of the simulated error over the number of users, on logarithmic axes.",
-          from_proof("errors-fall"), *links.derivation("risk-converges")),
-    Entry(("4i",), "4", "ours", "The variance of the weighted loss has a closed form.",
-          "Enumerated in fractions, with noise.", from_proof("variance"),
-          *links.derivation("variance"), ours=True),
-    Entry(("4j",), "4", "text", "Minimising the weighted risk is consistent.",
-          "A theorem about infinitely many clicks; here the end of the learning curve.",
-          partial(_on_learning_curve, "approaches-skyline"), *links.LEARNING_CURVES),
-    Entry(("4k",), "4", "text", "Each click counts, also several on one document.",
-          "Training examples against clicks of the simulated log.", _one_number_a_document,
-          *links.lab()),
-)  # fmt: skip
-"""Claims of sections 1, 3 and 4."""
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "1a": _naive_is_biased,
+        "1b": partial(judged, "learning-curve", "skip-above-reverses"),
+        "1c": _em_needs_repeats,
+        "1d": _randomising_costs,
+        "1e": _each_query_once,
+        "3a": _sample_mean,
+        "3b": _pooling_is_biased,
+        "3c": _labels_train,
+        "4a": _sum_not_mean,
+        "4c": _irrelevant_may_be_unseen,
+        "4d": _relevant_must_be_seen,
+        "4e": _only_clicks_count,
+        "4f": _unconfoundedness,
+        "4j": partial(judged, "learning-curve", "approaches-skyline"),
+        "4k": _one_number_a_document,
+    }
+)
+"""How the claims are measured, by key."""

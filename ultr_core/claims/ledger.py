@@ -1,23 +1,126 @@
-"""The registry of all claims, and measuring them one after the other."""
+"""The ledger of claims: what a line of it is, the registry of all, and measuring one by one."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import estimation, figures, foundations, live, noise, setup, svm
-from ultr_core.claims.entry import NOT_MEASURED, Entry, LedgerLine
-from ultr_core.claims.errata import READINGS
+from ultr_core.claims import estimation, figures, foundations, live, noise, svm
+from ultr_core.claims.common import SWAP_SESSIONS, Measure, from_proof, judged
+from ultr_core.claims.readings import READINGS
+from ultr_core.content import Content, read
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding, Outcome, count_outcomes
 from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.studies import RULES, STUDIES
 from ultr_core.words import counted
+
+NOT_MEASURED = "not measured"
+
+MISSED = (
+    "The interval misses that value, as one in twenty does, and by too little to refute the claim."
+)
+"""What a number says whose interval does not contain the true value though it is close to it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One claim of the paper.
+
+    Attributes:
+        ids: numbers of the claims in this lab's own list of them (``COVERED``).
+        section: of the paper.
+        where: equation, figure, table or "text".
+        claim: in our words.
+        check: how it is checked here.
+        measure: does it.
+        link: the page of the app that shows it, with the values of its address.
+        ours: whether it is implied or added rather than printed.
+    """
+
+    ids: tuple[str, ...]
+    section: str
+    where: str
+    claim: str
+    check: str
+    measure: Measure
+    link: str
+    ours: bool = False
+
+    @property
+    def key(self) -> str:
+        """The first of its numbers, which no other entry has."""
+        return self.ids[0]
+
+    @property
+    def page(self) -> str:
+        """The page that shows it."""
+        return self.link.partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        """The values of its link."""
+        return self.link.partition("?")[2]
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """An entry together with what was found."""
+
+    entry: Entry
+    finding: Finding
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the finding."""
+        return self.finding.outcome
+
+    @property
+    def decided(self) -> bool:
+        """Whether the claim holds or does not."""
+        return self.outcome in ("holds", "does not hold")
+
+    @property
+    def shown(self) -> str:
+        """The numbers in words with their interval, and why they decide nothing, if so."""
+        found = self.finding
+        parts = [] if found.sentence == NOT_MEASURED else [found.sentence]
+        if found.interval is not None and "95% interval" not in found.sentence:
+            low, high = found.interval
+            parts.append(f"95% interval {low:.3g} to {high:.3g}.")
+        if not self.decided:
+            first = found.reason.partition(". ")[0].rstrip(".") + "."
+            missed = self.outcome == "open" and found.decided is None and found.relation == "="
+            parts.append(MISSED if missed else first if found.decided == "open" else found.reason)
+        return " ".join(filter(None, parts))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as exported and as printed with ``--json``."""
+        entry, found = self.entry, self.finding
+        return {
+            "id": entry.key,
+            "ids": list(entry.ids),
+            "section": entry.section,
+            "where": entry.where,
+            "claim": entry.claim,
+            "printed": not entry.ours,
+            "check": entry.check,
+            "measured": found.sentence,
+            "value": found.value,
+            "interval": found.interval and dict(zip(("low", "high"), found.interval, strict=True)),
+            "verdict": self.outcome,
+            "reason": found.reason,
+            "page": entry.page,
+            "query": entry.query,
+        }
+
 
 SECTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -41,14 +144,77 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 )
 """The paper's sections that have claims, each with a title."""
 
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        key: measure
+        for part in (foundations, noise, estimation, svm, figures, live)
+        for key, measure in part.MEASURES.items()
+    }
+)
+"""How claims are measured that neither a proof nor a study checks, by key."""
+
+_LINKS = {
+    "learning-curve": "learning_curves",
+    "bias": "robustness",
+    "noise": "robustness?study=noise",
+    "misspecification": "robustness?study=misspecification",
+}
+_ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
+
+
+def _written(words: Content) -> Entry:
+    """An entry of ``content/claims.toml``."""
+    ids, where = words.texts("ids"), words.text("where")
+    if "proof" in words.entries:
+        measure = from_proof(words.text("proof"))
+    elif "not_checkable" in words.entries:
+        measure = partial(_undecided, words.text("not_checkable"))
+    else:
+        measure = MEASURES[ids[0]]
+    section, claim, check, link = map(words.text, ("section", "claim", "check", "link"))
+    ours = where in ("ours", "later work")
+    return Entry(ids, section, where, claim, check, measure, link, ours)
+
+
+def _undecided(reason: str, _: Lab) -> Finding:
+    return Finding(NOT_MEASURED, decided="not checkable", reason=reason)
+
+
+def _on_figures() -> Iterator[Entry]:
+    """The claims that the studies judge."""
+    for study, link in _LINKS.items():
+        number = STUDIES[study].figure
+        for rule in RULES[study]:
+            if rule.key not in _ELSEWHERE:
+                yield Entry(
+                    (f"F{number}.{rule.key}",),
+                    rule.section,
+                    f"figure {number}",
+                    rule.statement,
+                    f"Paper-scale study. {rule.test}",
+                    partial(judged, study, rule.key),
+                    link,
+                    "not printed" in rule.statement,
+                )
+
+
+def _all() -> Iterator[Entry]:
+    words = read(__file__, "claims").filled(
+        samples=foundations.SAMPLES,
+        sessions=SWAP_SESSIONS,
+        experiments=estimation.EXPERIMENTS,
+        few=figures.FEW,
+        many=figures.MANY,
+    )
+    yield from map(_written, words.parts("claims"))
+    yield from _on_figures()
+    yield from map(_written, words.parts("on_figures"))
+
 
 CLAIMS: Mapping[str, Entry] = MappingProxyType(
     {
         entry.key: entry
-        for section in SECTIONS
-        for part in (foundations, noise, estimation, svm, setup, figures, live)
-        for entry in part.ENTRIES
-        if entry.section == section
+        for entry in sorted(_all(), key=lambda entry: list(SECTIONS).index(entry.section))
     }
 )
 """All claims by key, in the order of the paper's sections."""
@@ -66,11 +232,7 @@ def _measured(entry: Entry, lab: Lab) -> Finding:
         try:
             return entry.measure(lab)
         except InputError as error:
-            return Finding(
-                NOT_MEASURED,
-                decided="not checkable",
-                reason=f"This corpus does not allow it: {error}",
-            )
+            return _undecided(f"This corpus does not allow it: {error}", lab)
 
 
 def measure(

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
-from ultr_core.claims import entry as links
-from ultr_core.claims.common import SWAP_SESSIONS, swap_counts
-from ultr_core.claims.entry import Entry, not_checkable
-from ultr_core.claims.foundations import REACH
+from ultr_core.claims.common import REACH, SWAP_SESSIONS, Measure, swap_counts
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.lab.interleaving import exact_verdicts, one_random_click
-from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
+from ultr_core.lab.live import PAPER_CLICKS, PAPER_RESULTS, LiveDesign
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.users import PowerLaw
 from ultr_core.words import counted
 
 TRAINING_CLICKS, VALIDATION_CLICKS = 5_437, 1_755
-AGAINST_PROD, AGAINST_NAIVE = (87, 48, 83), (95, 60, 102)
 P_VALUES, RELATIVE_RISKS = (0.001, 0.006), (0.71, 0.77)
 SMALLEST, SMALLEST_RANK = 0.12, 21
 
@@ -100,8 +98,8 @@ def _ties_apart(lab: Lab) -> Finding:
 
 
 def _totals(_: Lab) -> Finding:
-    sums = [sum(row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
-    tests = [sign_test(*row) for row in (AGAINST_PROD, AGAINST_NAIVE)]
+    sums = [sum(row) for row in PAPER_RESULTS.values()]
+    tests = [sign_test(*row) for row in PAPER_RESULTS.values()]
     least = min(test.wins - test.losses for test in tests)
     return Finding(
         f"{sums[0]} and {sums[1]} queries; the weighted ranker wins {tests[0].wins} to "
@@ -125,31 +123,32 @@ def _simulated_contest(number: int, lab: Lab) -> Finding:
 
 
 def _p_values(_: Lab) -> Finding:
-    found = [sign_test(*row).p_value for row in (AGAINST_PROD, AGAINST_NAIVE)]
-    wrong = max(abs(round(p, 3) - printed) for p, printed in zip(found, P_VALUES, strict=True))
+    found = [sign_test(*row).p_value for row in PAPER_RESULTS.values()]
     return Finding(
         f"Exact two-tailed, ties dropped: {found[0]:.4g} and {found[1]:.4g}, printed as "
         f"{P_VALUES[0]:g} and {P_VALUES[1]:g}.",
-        wrong,
+        _off_print(found, P_VALUES, 3),
         tolerance=1e-9,
     )
 
 
 def _relative_risks(_: Lab) -> Finding:
-    found = [sign_test(*row).relative_risk for row in (AGAINST_PROD, AGAINST_NAIVE)]
-    wrong = max(
-        abs(round(risk, 2) - printed) for risk, printed in zip(found, RELATIVE_RISKS, strict=True)
-    )
+    found = [sign_test(*row).relative_risk for row in PAPER_RESULTS.values()]
     return Finding(
         f"Losses among the decided, over one half: {found[0]:.3f} and {found[1]:.3f}, printed as "
         f"{RELATIVE_RISKS[0]:g} and {RELATIVE_RISKS[1]:g}.",
-        wrong,
+        _off_print(found, RELATIVE_RISKS, 2),
         tolerance=1e-9,
     )
 
 
+def _off_print(found: Iterable[float], printed: Iterable[float], decimals: int) -> float:
+    """The largest distance of rounded numbers from the printed ones."""
+    return max(abs(round(a, decimals) - b) for a, b in zip(found, printed, strict=True))
+
+
 def _win_share(number: int, _: Lab) -> Finding:
-    test = sign_test(*(AGAINST_PROD, AGAINST_NAIVE)[number])
+    test = sign_test(*tuple(PAPER_RESULTS.values())[number])
     return Finding(
         f"Win share {test.win_share:.3f}; power at that share {test.power:.2f}; p times two, for "
         f"two tests, {2 * test.p_value:.4f}.",
@@ -171,55 +170,22 @@ def _interleaving_errs(_: Lab) -> Finding:
     )
 
 
-ENTRIES = (
-    Entry(("L1",), "7.6", "text", "A full-text search engine with a linear ranker, 1,000 features "
-          "and weights made by hand.", "It needs the engine.", not_checkable(
-              "The engine of 2016 and its users are not at hand; the lab simulates one."),
-          *links.LIVE),
-    Entry(("L2", "I12"), "7.6", "text", "21 days of clicks: 5,437 in the first 16, 1,755 in the "
-          "last 5.", "Sums and shares of the printed counts.", _click_counts, *links.LIVE),
-    Entry(("L3",), "7.6", "text", "C is chosen on the last five days; then all 21 are trained on.",
-          "Clicks of the simulated experiment by days.", _all_days, *links.LIVE),
-    Entry(("L4",), "7.6", "text", "Rank 1 is swapped with a rank drawn uniformly from 1 to 21; the "
-          "draw of 1 is the control.", "Presentations of a simulated experiment.", _control_share,
-          *links.PROPENSITIES),
-    Entry(("L5",), "7.6", "text", "The ratios are smoothed with overall click rates.",
-          "The weight is not printed.", not_checkable(
-              "The paper does not say how much it smooths; the page has a slider for it."),
-          *links.LIVE),
-    Entry(("L6",), "7.6", "text", "Propensities fall to about 0.12 at rank 21, roughly with rank.",
-          "Exponent that gives this number, and what η = 1 would give.", _milder_than_one,
-          *links.LIVE_ENGINE),
-    Entry(("L7",), "7.6", "text", "Below rank 21 the last propensity is used.",
-          "The curve that the simulated experiment trains with.", _last_value, *links.LIVE),
-    Entry(("L8",), "7.6", "text", "Balanced interleaving, one verdict a query, ties apart.",
-          "Counts of the simulated contest.", _ties_apart, *links.LIVE),
-    Entry(("L8b",), "7.6", "ours", "Balanced interleaving can prefer a ranking for no reason.",
-          "Every coin and click enumerated on two rankings of three documents.",
-          _interleaving_errs, *links.LIVE, ours=True),
-    Entry(("L9",), "7.6", "table", "Users preferred the weighted ranker: 87 to 48 with 83 ties, "
-          "and 95 to 60 with 102.", "The counts as printed.", _totals, *links.LIVE),
-    Entry(("L9a",), "7.6", "table", "Real users prefer the weighted ranker.",
-          "It needs users.", not_checkable(
-              "No users of that engine are at hand; the next two lines are simulated."),
-          *links.LIVE),
-    Entry(("L9b",), "7.6", "table", "Weighted beats production, on a simulated engine.",
-          "The whole experiment simulated: clicks, swaps, training, interleaving.",
-          partial(_simulated_contest, 0), *links.LIVE),
-    Entry(("L9c",), "7.6", "table", "Weighted beats naive, on a simulated engine.",
-          "As above, against naive.", partial(_simulated_contest, 1), *links.LIVE),
-    Entry(("L10",), "7.6", "text", "Two-tailed sign tests give p = 0.001 and 0.006.",
-          "Exact binomial tests of the printed counts.", _p_values, *links.LIVE),
-    Entry(("L11",), "7.6", "text", "Relative risks of 0.71 and 0.77.",
-          "Losses among the decided queries, over one half.", _relative_risks, *links.LIVE),
-    Entry(("L12a",), "7.6", "ours", "Against production, more than half of the decided queries are "
-          "won.", "Exact interval of the win share.", partial(_win_share, 0), *links.LIVE,
-          ours=True),
-    Entry(("L12b",), "7.6", "ours", "Against naive, more than half of the decided queries are won.",
-          "Exact interval of the win share.", partial(_win_share, 1), *links.LIVE, ours=True),
-    Entry(("8a",), "8", "text", "Other learners, better propensity models and sampled judgments "
-          "can follow.", "A programme, not a finding.", not_checkable(
-              "It is an outlook. Weights are one number a document here, so that any learner that "
-              "takes weights can use them."), *links.ABOUT),
-)  # fmt: skip
-"""Claims of sections 7.6, 8 and 9."""
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "L2": _click_counts,
+        "L3": _all_days,
+        "L4": _control_share,
+        "L6": _milder_than_one,
+        "L7": _last_value,
+        "L8": _ties_apart,
+        "L8b": _interleaving_errs,
+        "L9": _totals,
+        "L9b": partial(_simulated_contest, 0),
+        "L9c": partial(_simulated_contest, 1),
+        "L10": _p_values,
+        "L11": _relative_risks,
+        "L12a": partial(_win_share, 0),
+        "L12b": partial(_win_share, 1),
+    }
+)
+"""How the claims are measured, by key."""

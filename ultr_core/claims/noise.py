@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
+from types import MappingProxyType
 
 import numpy as np
 
-from ultr_core.claims import entry as links
-from ultr_core.claims.common import examined
-from ultr_core.claims.entry import Entry, from_proof
-from ultr_core.claims.foundations import largest_error, walk
+from ultr_core.claims.common import (
+    Measure,
+    clean_users,
+    expected_risks,
+    largest_error,
+    wrong_order,
+)
 from ultr_core.corpus.ranking import order_from_ranks, query_sums, rank_documents
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.users import dot
-from ultr_core.risk import expected_risk, kendall_tau
+from ultr_core.risk import kendall_tau
 from ultr_core.users import PositionModel, simulate_sessions
 
 ROUNDING = 1e-9
@@ -31,7 +36,7 @@ CUT = 5
 def _clicks_without_noise(lab: Lab) -> Finding:
     """Clicks on irrelevant documents, event by event, if users make no mistakes."""
     relevance, presented, offsets = lab.world().train.shown
-    users = PositionModel(lab.users.curve)
+    users = clean_users(lab)
     log, _ = simulate_sessions(
         users.click_probability(relevance, presented), presented, offsets, SESSIONS,
         lab.settings.seed,
@@ -49,11 +54,8 @@ def _clicks_without_noise(lab: Lab) -> Finding:
 
 def _equation_5(lab: Lab) -> Finding:
     """Largest relative distance of E[R_IPS] from R over sixty rankers, without noise."""
-    relevance, presented, offsets = lab.world().train.shown
-    clean = PositionModel(lab.users.curve)
-    found = expected_risk(
-        clean.click_probability(relevance, presented), examined(lab), lab.family().ranks, offsets
-    )
+    relevance, presented, _ = lab.world().train.shown
+    found = expected_risks(lab, clean_users(lab).click_probability(relevance, presented))
     worst = float(np.max(np.abs(found / lab.family().true_risk - 1)))
     return Finding(
         f"Over {len(found)} rankers expectation and true risk differ by {worst:.1g} at most, "
@@ -107,17 +109,13 @@ def _additive_metrics(lab: Lab) -> Finding:
 
 def _order_with_unseen(lab: Lab) -> Finding:
     """Pairs of rankers in the wrong order if irrelevant documents below rank 5 are unseen."""
-    relevance, presented, offsets = lab.world().train.shown
+    relevance, presented, _ = lab.world().train.shown
     chance = lab.users.click_probability(relevance, presented)
     pi = np.where(relevance | (presented <= CUT), chance, 0.0)
-    expected = expected_risk(pi, examined(lab), lab.family().ranks, offsets)
-    truth = lab.family().true_risk
-    first, second = np.triu_indices(len(truth), k=1)
-    wrong = int(
-        np.count_nonzero((truth[first] - truth[second]) * (expected[first] - expected[second]) < 0)
-    )
+    expected, truth = expected_risks(lab, pi), lab.family().true_risk
+    wrong, pairs = wrong_order(truth, expected)
     return Finding(
-        f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {len(first):,} "
+        f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} "
         "pairs of rankers are in the wrong order in expectation, however many users come.",
         float(wrong),
         reason="The proof sums over all candidates: with noise every document that is shown needs "
@@ -163,7 +161,7 @@ def _shifted_noise(lab: Lab) -> Finding:
         (Fraction(4, 5), Fraction(1, 5)),
     ):
         world = replace(default_world(), eps_plus=Fraction(plus), eps_minus=minus)
-        worst = max(worst, largest_error(walk(world, "affine-law")))
+        worst = max(worst, largest_error(world, "affine-law"))
         size = world.query.size
         law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
         parts.append(f"{law} (ε₊ = {float(plus):g}, ε₋ = {float(minus):g})")
@@ -221,13 +219,12 @@ def _ranks_invert(lab: Lab) -> Finding:
 
 def _longest_lists(lab: Lab) -> Finding:
     """Agreement of the expected risk with the truth when the list is cut, with noise."""
-    relevance, presented, offsets = lab.world().train.shown
+    relevance, presented, _ = lab.world().train.shown
     seen = presented <= CUT
     tau = {}
-    for label, users in (("without", PositionModel(lab.users.curve)), ("with", lab.users)):
+    for label, users in (("without", clean_users(lab)), ("with", lab.users)):
         pi = np.where(seen, users.click_probability(relevance, presented), 0.0)
-        expected = expected_risk(pi, examined(lab), lab.family().ranks, offsets)
-        tau[label] = kendall_tau(expected, lab.family().true_risk)
+        tau[label] = kendall_tau(expected_risks(lab, pi), lab.family().true_risk)
     return Finding(
         f"Nothing below rank {CUT} shown: Kendall's τ with the true risk is {tau['without']:.3f} "
         f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {lab.users.eps_minus:g}, instead of 1.",
@@ -237,65 +234,19 @@ def _longest_lists(lab: Lab) -> Finding:
     )
 
 
-ENTRIES = (
-    Entry(("51a",), "5.1", "text", "A click comes from an examination, which depends on the rank, "
-          "and from what the document is.", "20,000 simulated users of the small query against the "
-          "enumeration of the model.", from_proof("small-simulation"),
-          *links.derivation("naive-expectation")),
-    Entry(("51b",), "5.1", "text", "Without noise a document is clicked if and only if it is "
-          "examined and relevant.", "Every event of 20,000 simulated sessions.",
-          _clicks_without_noise, *links.lab(eps_minus=0.0)),
-    Entry(("51c",), "5.1", "equation 5", "The weighted risk over clicks is unbiased under the "
-          "position model.", "Exact expectation against the true risk of sixty rankers.",
-          _equation_5, *links.lab(eps_minus=0.0)),
-    Entry(("51d",), "5.1", "text", "No click does not mean irrelevant.",
-          "Presentations of relevant documents without a click in the simulated log.",
-          _unclicked_is_not_irrelevant, *links.lab()),
-    Entry(("51e",), "5.1", "text", "All ranks must have a positive propensity.",
-          "Expected risk when the list is cut at rank 5.", _longest_lists,
-          *links.derivation("affine-law", "cut")),
-    Entry(("51f", "I1"), "5.1", "ours", "Ranks and order are two views of one list; ranks add up "
-          "to m(m+1)/2.", "Every training query.", _ranks_invert, *links.ABOUT, ours=True),
-    Entry(("51g", "I11"), "5.1", "ours", "Clicks of one user are independent in the position "
-          "model, not for users who stop.", "Covariances over all enumerated click patterns.",
-          _independent_clicks, *links.derivation("variance", "cascade"), ours=True),
-    Entry(("52a",), "5.2", "text", "Noisy clicks are noise-free clicks on corrupted relevance.",
-          "Click probabilities of both, document by document.", _noise_is_corrupted_relevance,
-          *links.lab()),
-    Entry(("52b",), "5.2", "text", "With noise the weighted risk still puts rankers in the right "
-          "order.", "Exact expectations of sixty rankers, all pairs.",
-          from_proof("order-preserved"), *links.lab()),
-    Entry(("52c",), "5.2", "proof", "All six steps of the proof that order is kept are right.",
-          "Each line for two rankings, enumerated in fractions, for three pairs of rankings.",
-          from_proof("noise-keeps-order"), *links.derivation("noise-keeps-order")),
-    Entry(("52d", "I3"), "5.2", "ours", "Noise stretches and shifts the risk: (ε₊ − ε₋) R plus a "
-          "constant.", "Line by line on the small query.", from_proof("affine-law"),
-          *links.derivation("affine-law"), ours=True),
-    Entry(("52e",), "5.2", "ours", "On a whole corpus, too, the law is a straight line.",
-          "Exact expectations of sixty rankers.", from_proof("corpus-affine-law"), *links.lab(),
-          ours=True),
-    Entry(("52f",), "5.2", "ours", "The law's slope and intercept are ε₊ − ε₋ and ε₋ m(m+1)/2 at "
-          "every setting of the noise.", "Three settings, enumerated.", _shifted_noise,
-          *links.derivation("affine-law"), ours=True),
-    Entry(("52g",), "5.2", "text", "The argument carries over to other additive metrics.",
-          "1/rank in place of rank for all rankings of six documents.", _additive_metrics,
-          *links.derivation("affine-law")),
-    Entry(("52h",), "5.2", "ours", "With noise, too, only relevant documents need a positive "
-          "propensity (section 4's condition).", "Sixty rankers when irrelevant documents below "
-          "rank 5 are never seen.",
-          _order_with_unseen, *links.derivation("noise-keeps-order", "zero-irrelevant"),
-          ours=True),
-    Entry(("52i",), "5.2", "ours", "The argument needs correct propensities and noise that does "
-          "not depend on the rank.", "Pairs of rankings in the wrong order without either.",
-          _order_without_conditions, *links.derivation("noise-keeps-order", "trust"), ours=True),
-    Entry(("52j",), "5.2", "ours", "For the hinge loss, noise adds a penalty on score gaps above "
-          "1: order is kept for ranks, not for the surrogate.", "The identity line by line.",
-          from_proof("noisy-hinge"), *links.derivation("noisy-hinge"), ours=True),
-    Entry(("52k",), "5.2", "ours", "Known noise can be undone: the true risk comes back.",
-          "Slope and intercept undone on the simulated clicks.", from_proof("risk-recovered"),
-          *links.lab(), ours=True),
-    Entry(("52l",), "5.2", "text", "Simulated clicks follow the model with noise.",
-          "Risk estimated from the log against its exact expectation.",
-          from_proof("simulation-agrees"), *links.lab()),
-)  # fmt: skip
-"""Claims of sections 5.1 and 5.2."""
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "51b": _clicks_without_noise,
+        "51c": _equation_5,
+        "51d": _unclicked_is_not_irrelevant,
+        "51e": _longest_lists,
+        "51f": _ranks_invert,
+        "51g": _independent_clicks,
+        "52a": _noise_is_corrupted_relevance,
+        "52f": _shifted_noise,
+        "52g": _additive_metrics,
+        "52h": _order_with_unseen,
+        "52i": _order_without_conditions,
+    }
+)
+"""How the claims are measured, by key."""

@@ -1,22 +1,25 @@
-"""Numbers under both readings of a place of the paper, computed on a small corpus."""
+"""Conventions of this lab, how misprints and open questions of the paper are read, and numbers
+under both readings, computed on a small corpus.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.content import read
+from ultr_core.content import Content, read
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.errors import InputError, quoted
 from ultr_core.lab import METHODS, Cell, Lab, Store
-from ultr_core.learners import fit_ranker
+from ultr_core.learners import COST_GRID, fit_ranker
 from ultr_core.propensity import (
+    CLIP_GRID,
     CurveOptions,
     Weights,
     assemble_curve,
@@ -37,6 +40,89 @@ from ultr_core.risk import (
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw, TableCurve
 from ultr_core.words import counted
+
+Kind = Literal["misprint", "open question"]
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What a number of this lab means; ``text`` is Markdown."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A place of the paper that can be read in more than one way, and the reading taken.
+
+    Attributes:
+        ids: numbers of the misprint (E) or question (Q).
+        place: section.
+        kind: misprint, or open question.
+        unclear: what is printed, or not printed.
+        taken: how it is read here.
+        why: the reason.
+        other: the other reading, where it makes numbers that can be compared (see
+            `compare`); else "".
+    """
+
+    ids: tuple[str, ...]
+    place: str
+    kind: Kind
+    unclear: str
+    taken: str
+    why: str
+    other: str = ""
+
+    @property
+    def key(self) -> str:
+        """The first of its numbers, which no other reading has."""
+        return self.ids[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for export."""
+        return {
+            "id": self.key, "ids": list(self.ids), "section": self.place, "kind": self.kind,
+            "unclear": self.unclear, "taken": self.taken, "why": self.why,
+            "other": self.other or None,
+        }  # fmt: skip
+
+
+def _reading(words: Content) -> Reading:
+    """A place of the text file; another reading may be left out there."""
+    ids = words.texts("ids")
+    return Reading(
+        ids,
+        words.text("place"),
+        "misprint" if ids[0].startswith("E") else "open question",
+        words.text("unclear"),
+        words.text("taken"),
+        words.text("why"),
+        words.text("other") if "other" in words.entries else "",
+    )
+
+
+CONVENTIONS = tuple(
+    Convention(words.text("name"), words.text("text"))
+    for words in read(__file__, "conventions").parts("conventions")
+)
+"""What the numbers mean, wherever they are shown."""
+
+READINGS = tuple(
+    map(
+        _reading,
+        read(__file__, "readings")
+        .filled(
+            lowest_cost=COST_GRID[0],
+            highest_cost=COST_GRID[-1],
+            lowest_clip=CLIP_GRID[0],
+            highest_clip=CLIP_GRID[-1],
+        )
+        .parts("readings"),
+    )
+)
+"""Misprints and open questions, those with two comparable readings first."""
 
 QUERIES = 300
 CLICKS = 3_000
@@ -206,31 +292,36 @@ def _empty_queries(small: Lab) -> Compared:
     )
 
 
-def _estimates(
-    small: Lab, quantity: str, other: Callable[[NDArray[np.int32], float], float],
-    sentence: str,
-) -> Compared:  # fmt: skip
+def _on_train(
+    small: Lab, of_ranks: Callable[[NDArray[np.int32]], tuple[float, float]]
+) -> tuple[_ROW, ...]:
+    """Both numbers of each ranker, from its ranks on the training queries."""
+    corpus = small.world().train.corpus
+    return tuple((_label(name), *of_ranks(_ranks(small, name, corpus))) for name in RANKERS)
+
+
+def _and_production(small: Lab, sentence: str) -> str:
+    """The sentence, and the true risk of production beside it."""
     train = small.world().train
-    q = small.users.curve.at(small.logs().train.rank)
-    rows = []
-    for name in RANKERS:
-        ranks = _ranks(small, name, train.corpus)
-        ours = estimate_risk(small.logs().train, ranks, q).value
-        rows.append((_label(name), ours, other(ranks, ours)))
-    true = true_risk(
-        _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
-    )
-    found = f"{sentence} {_WORDS.text('production', risk=true)}"
-    return Compared(quantity, tuple(rows), found, _words(small))
+    ranks = _ranks(small, "production", train.corpus)
+    risk = true_risk(ranks, train.relevance, train.corpus.query_offsets)
+    return f"{sentence} {_WORDS.text('production', risk=risk)}"
 
 
 def _divide_by(small: Lab) -> Compared:
     log = small.logs().train
-    return _estimates(
-        small,
+    q = small.users.curve.at(log.rank)
+
+    def both(ranks: NDArray[np.int32]) -> tuple[float, float]:
+        ours = estimate_risk(log, ranks, q).value
+        return ours, ours * log.query_draws / log.total_clicks
+
+    sentence = _WORDS.text("E5.sentence", draws=log.query_draws, clicks=log.total_clicks)
+    return Compared(
         _WORDS.text("E5.quantity"),
-        lambda _, ours: ours * log.query_draws / log.total_clicks,
-        _WORDS.text("E5.sentence", draws=log.query_draws, clicks=log.total_clicks),
+        _on_train(small, both),
+        _and_production(small, sentence),
+        _words(small),
     )
 
 
@@ -238,18 +329,15 @@ def _clip_over(small: Lab) -> Compared:
     log, train = small.logs().train, small.world().train
     q = clipped_propensities(small.users.curve.at(log.rank), CLIP)
     shown = clipped_propensities(small.users.curve.at(train.presented_ranks), CLIP)
-    rows = []
-    for name in RANKERS:
-        ranks = _ranks(small, name, train.corpus)
+
+    def both(ranks: NDArray[np.int32]) -> tuple[float, float]:
         printed = query_sums(ranks * train.relevance / shown, train.corpus.query_offsets).mean()
-        rows.append((_label(name), estimate_risk(log, ranks, q).value, float(printed)))
-    truth = true_risk(
-        _ranks(small, "production", train.corpus), train.relevance, train.corpus.query_offsets
-    )
+        return estimate_risk(log, ranks, q).value, float(printed)
+
     return Compared(
         _WORDS.text("E2.quantity", clip=CLIP),
-        tuple(rows),
-        f"{_WORDS.text('E2.sentence')} {_WORDS.text('production', risk=truth)}",
+        _on_train(small, both),
+        _and_production(small, _WORDS.text("E2.sentence")),
         _words(small),
     )
 
@@ -297,15 +385,15 @@ def _sweeps(small: Lab) -> Compared:
     pi = small.users.click_probability(train.relevance, train.presented_ranks)
     q = small.users.curve.at(train.presented_ranks)
     offsets = train.corpus.query_offsets
-    rows = []
-    for name in RANKERS:
-        ranks = _ranks(small, name, train.corpus)
+
+    def both(ranks: NDArray[np.int32]) -> tuple[float, float]:
         drawn = float(variance_of_risk(pi, q, ranks, offsets, log.query_draws)) ** 0.5
         within = float(variance_of_delta(pi, q, ranks, offsets).mean()) / log.query_draws
-        rows.append((_label(name), drawn, within**0.5))
+        return drawn, within**0.5
+
     return Compared(
         _WORDS.text("Q3.quantity", draws=log.query_draws),
-        tuple(rows),
+        _on_train(small, both),
         _WORDS.text("Q3.sentence"),
         _words(small),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
-from ultr_core.claims import entry as links
-from ultr_core.claims.common import examined
-from ultr_core.claims.entry import Entry, from_proof
+from ultr_core.claims.common import Measure, clean_users, examined
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
@@ -92,7 +93,7 @@ def _clip_ends(lab: Lab) -> Finding:
 def _self_normalised(lab: Lab) -> Finding:
     """SNIPS without noise: its order of rankers, and its limit R / mean relevant documents."""
     relevance, presented, offsets = lab.world().train.shown
-    clean = PositionModel(lab.users.curve)
+    clean = clean_users(lab)
     log = simulate_counts(
         clean.click_probability(relevance, presented), presented, offsets, 200_000,
         lab.settings.seed,
@@ -116,35 +117,13 @@ def _self_normalised(lab: Lab) -> Finding:
     )
 
 
-ENTRIES = (
-    Entry(("6a", "I7"), "6", "bound", "The hinge losses bound the weighted ranks of the clicked "
-          "documents.", "Production, weighted ranker and skyline on the training queries.",
-          from_proof("hinge-bound"), *links.derivation("hinge-chain")),
-    Entry(("6b",), "6", "bound", "Each step of the bound.",
-          "Line by line on the small query.", from_proof("hinge-chain"),
-          *links.derivation("hinge-chain")),
-    Entry(("6c",), "6", "bound", "The objective without ½ w·w, over C, bounds the weighted mean "
-          "rank.", "The trained ranker at its C.", _weighted_bound, *links.lab()),
-    Entry(("6d",), "6", "text", "The one-slack form has the same objective.",
-          "Line by line on the small query.", from_proof("one-slack"),
-          *links.derivation("one-slack")),
-    Entry(("6e",), "6", "text", "A cutting plane on the one-slack form trains the same ranker.",
-          "Two solvers on a small problem, each with its duality gap.",
-          from_proof("one-slack-solver"), *links.lab()),
-    Entry(("6f",), "6", "text", "The optimisation problem is convex and can be solved.",
-          "Relative duality gap of the trained ranker.", from_proof("duality-gap"), *links.lab()),
-    Entry(("6g",), "6", "text", "The naive ranking SVM is the special case of equal weights.",
-          "Weights clipped at 1 against naive ones.", from_proof("naive-special-case"),
-          *links.lab(assumed_eta=0.0)),
-    Entry(("6h",), "6", "ours", "A click with propensity ½ is worth two clicks.",
-          "The objective with either.", _twice_the_weight, *links.lab(), ours=True),
-    Entry(("6i", "I5", "I10"), "6", "ours", "Without position bias weighted and naive are the "
-          "same, click by click, and every click counts in full.", "Weights of a log at η = 0.",
-          _no_bias_no_difference, *links.lab(eta=0.0, assumed_eta=0.0), ours=True),
-    Entry(("6j", "I6"), "6", "ours", "τ = 0 is weighting, τ = 1 is naive.", "Weights of the log.",
-          _clip_ends, *links.lab(), ours=True),
-    Entry(("6k", "I9"), "6", "ours", "Self-normalising the estimate does not change the order of "
-          "rankers.", "Estimates of sixty rankers from 200,000 query draws without noise.",
-          _self_normalised, *links.lab(eps_minus=0.0), ours=True),
-)  # fmt: skip
-"""Claims of section 6."""
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "6c": _weighted_bound,
+        "6h": _twice_the_weight,
+        "6i": _no_bias_no_difference,
+        "6j": _clip_ends,
+        "6k": _self_normalised,
+    }
+)
+"""How the claims are measured, by key."""

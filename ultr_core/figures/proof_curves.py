@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.figures.axes import stable_range
 from ultr_core.figures.figure import Figure, bare_spec, readable_text, rows_of, with_domains
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.proofs.simulation import Convergence, Race
+from ultr_core.proofs.monte_carlo import Convergence, Race
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.words import counted, with_minus
 

@@ -11,7 +11,7 @@ from ultr_core.figures.figure import Figure
 from ultr_core.figures.interval_dots import interval_dots
 from ultr_core.figures.propensity_curves import propensity_curves
 from ultr_core.figures.style import Theme
-from ultr_core.lab.live import LiveResult
+from ultr_core.lab.live import PAPER_RESULTS, LiveResult
 from ultr_core.lab.propensity_study import MethodResult
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -21,12 +21,6 @@ from ultr_core.propensity import (
 )
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.words import part_of
-
-PAPER_RESULTS: Mapping[str, tuple[int, int, int]] = {
-    "against production ranker": (87, 48, 83),
-    "against naive ranker": (95, 60, 102),
-}
-"""Wins, losses and ties of Section 7.6."""
 
 
 def curve_figure(
@@ -125,12 +119,12 @@ def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
         for contest in result.contests
         if contest.test.decided
     ]
-    for (label, counts), method in zip(PAPER_RESULTS.items(), ("production", "naive"), strict=True):
+    for method, counts in PAPER_RESULTS.items():
         test = sign_test(*counts)
         rows.append(
             {
                 "method": method,
-                "label": f"The paper, {label}",
+                "label": f"The paper, against {method} ranker",
                 "value": test.win_share,
                 "low": test.low,
                 "high": test.high,

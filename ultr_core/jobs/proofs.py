@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qsl
 
+from ultr_core import lab
 from ultr_core.errors import InputError, quoted
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Letters, Number, Switch, Text
@@ -163,17 +164,16 @@ def run(given: Given) -> Checked | Walked:
         return _walk(given)
     if given.query:
         raise InputError("--query describes a small query; name what to walk with --derivation.")
-    lab = given.lab
-    world = lab.world()
+    own = given.lab
+    world = own.world()
     notices = world_notices(world, given.settings)
     print_notes(notices)
-    return Checked(given.settings, world.counts(), lab.checks(), notices)
+    return Checked(given.settings, world.counts(), own.checks(), notices)
 
 
 def _walk(given: Given) -> Walked:
-    world = SmallWorld.under(given.settings, _query_texts(given.query))
+    world = lab.small_world(given.settings, _query_texts(given.query))
     proof = DERIVATIONS[given.derivation]
-    assert proof.derive is not None
     users = draw_users(world, SIMULATED, given.settings.seed)
     return Walked(proof, world, proof.derive(Ways(world, users)))
 
@@ -234,7 +234,7 @@ def small_world(settings: Settings, values: Mapping[str, Any]) -> SmallWorld:
     texts = {line.key: str(values[line.key]) for line in TEXTS}
     texts["relevant"] = RELEVANT.write(values[RELEVANT.key])
     broken = (name for name in BREAKS if values[switch_key(name)])
-    return SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
+    return lab.small_world(settings, {**texts, "broken": " ".join(broken)})
 
 
 def cells(state: PageState) -> list[Cell]:

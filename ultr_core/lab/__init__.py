@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         summarise,
         training_plan,
     )
-    from ultr_core.lab.evidence import proof_checks
+    from ultr_core.lab.evidence import proof_checks, small_world
     from ultr_core.lab.lab import Lab
     from ultr_core.lab.logs import (
         Logs,
@@ -83,6 +83,7 @@ __all__ = [
     "risk_picture",
     "simulate_logs",
     "simulate_training_log",
+    "small_world",
     "stage",
     "summarise",
     "test_risk",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ FloatArray = NDArray[np.float64]
 
 PAPER_CLICKS = 7_192
 """Clicks of the paper's 21 days: 5,437 for training and 1,755 for validation."""
+
+PAPER_RESULTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
+    {"production": (87, 48, 83), "naive": (95, 60, 102)}
+)
+"""Wins, losses and ties of the weighted ranker by opponent, Section 7.6."""
 
 _LOG_STREAM, _VALIDATION_STREAM, _SWAP_STREAM, _INTERLEAVING_STREAM = range(4)
 
@@ -195,8 +201,8 @@ def run_live(
     scores["production"] = test.features @ engine.production
     ranks = {name: rank_documents(score, test.query_offsets) for name, score in scores.items()}
     contests = []
-    opponents = {"production": ("the production ranker", 135), "naive": ("the naive ranker", 155)}
-    for number, (name, (label, paper)) in enumerate(opponents.items()):
+    for number, (name, (wins, losses, _)) in enumerate(PAPER_RESULTS.items()):
+        label = f"the {name} ranker"
         tell(f"interleaving with {label}")
         verdicts = interleave(
             users,
@@ -208,7 +214,7 @@ def run_live(
             scheme=plan.scheme,
             seed=_seed(settings, _INTERLEAVING_STREAM, number),
         )
-        contests.append(judge(name, label, verdicts, paper))
+        contests.append(judge(name, label, verdicts, wins + losses))
     truth = true_curve(settings).at(np.arange(1, plan.last_rank + 1))
     return LiveResult(
         plan,

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
         Verdict,
         read_number,
     )
-    from ultr_core.lessons.glossary import GLOSSARY, Term
     from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson
     from ultr_core.lessons.plans import PLANS, Plan, PlanRow, plan_html, plan_markdown, plan_row
-    from ultr_core.lessons.registry import LESSONS
+    from ultr_core.lessons.registry import GLOSSARY, LESSONS, Term
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

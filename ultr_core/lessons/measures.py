@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.errors import InputError
-from ultr_core.lab import Comparison, Lab, World, user_model
+from ultr_core.lab import Comparison, Lab, World, small_world, user_model
+from ultr_core.lab.live import PAPER_RESULTS
 from ultr_core.lab.logs import assumed_curve, true_curve
+from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
@@ -17,6 +19,7 @@ from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics
 from ultr_core.risk import shown_difference
+from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
 from ultr_core.studies import load_shipped
 from ultr_core.users import ClickLog, PowerLaw
@@ -33,6 +36,9 @@ MILDER_ETA = 0.7
 BELIEFS = (0.5, 1.0, 1.5)
 MUCH_WORSE = 1.25
 """How many times the harm of one wrong belief the other must do to count as worse."""
+
+CLASS_RESULT = (9, 1, 5)
+"""Wins, losses and ties of the exercise on the sign test."""
 
 
 def relevance_by_rank(lab: Lab) -> dict[str, float]:
@@ -103,14 +109,14 @@ def unseen_relevant(lab: Lab) -> Found:
     return Found.told("propensity", numbers)
 
 
-def small_world(settings: Settings) -> SmallWorld:
+def clean_world(settings: Settings) -> SmallWorld:
     """The query of the proofs page in a lesson's world, without click noise."""
-    return SmallWorld.under(settings, {}).clean
+    return small_world(settings).clean
 
 
 def one_query(lab: Lab) -> Found:
     """Lesson 3: the weighted sum of ranks is right on average, by enumerating every visit."""
-    world = small_world(lab.settings)
+    world = clean_world(lab.settings)
     law, query = click_law(world.users), world.query
     weights = tuple(times(query.new, world.inverse))
     totals, unit = law.totals(weights)
@@ -212,9 +218,7 @@ def noise_share(lab: Lab) -> dict[str, float]:
     shares = {}
     for name, eps in (("share", lab.settings.eps_minus), ("default_share", Settings().eps_minus)):
         model = user_model(lab.settings.with_values(eps_minus=eps))
-        chance = model.click_probability(queries.relevance, queries.presented_ranks)
-        # Queries are drawn alike, so that each document counts once.
-        shares[name] = 100 * float(chance[~queries.relevance].sum() / chance.sum())
+        shares[name] = 100 * model.noise_share(queries.relevance, queries.presented_ranks)
     return shares
 
 
@@ -274,6 +278,69 @@ def belief_risks(lab: Lab) -> Mapping[float, float]:
     """Test risk of the weighted ranker by the η that the learner believes in, on one log."""
     labs = {belief: lab.at(lab.settings.with_values(assumed_eta=belief)) for belief in BELIEFS}
     return {belief: at.trained(0, "propensity").test.risk for belief, at in labs.items()}
+
+
+def rank_of_swap(lab: Lab) -> dict[str, float]:
+    """The rank that lesson 8 is about, and how often it is truly looked at."""
+    numbers = swapped(lab).numbers
+    return {name: numbers[name] for name in ("rank", "real")}
+
+
+def swapped(lab: Lab) -> Found:
+    """Lesson 8: swapping two ranks measures examination; plain click rates do not."""
+    design = SwapDesign()
+    found = lab.swaps(design)
+    rates = lab.swaps(design, "ctr")
+    if found.estimate is None or rates.estimate is None:
+        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
+    known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
+    plain = {p.rank: p.value for p in rates.estimate.observed}
+    known = [point for point in known if point.rank in plain]
+    if not known:
+        raise InputError("The swap experiment has too few clicks here; choose a larger corpus.")
+    last, task = known[-1], known[min(2, len(known) - 1)]
+    top = found.estimate.points[0]
+    assert last.value and last.low and last.high and task.value
+    # The ratio of all that was shown; the estimate compares lists of the same lengths.
+    rate, top_rate = task.clicks / task.impressions, top.clicks / top.impressions
+    naive, truth = plain[last.rank] or 0.0, float(true_curve(lab.settings).at(last.rank))
+    numbers = {
+        "rank": last.rank, "swap": last.value, "low": last.low, "high": last.high,
+        "real": truth, "plain": naive, "sessions": design.sessions,
+        "truth": 0 if naive < 0.9 * truth else 2 if naive > 1.1 * truth else 1,
+        "task": task.rank, "shown": task.impressions, "clicked": task.clicks,
+        "top_shown": top.impressions, "top_clicked": top.clicks,
+        "rate": rate, "top_rate": top_rate,
+        "clicks_only": task.clicks / top.clicks, "upside_down": top_rate / rate,
+        "answer": rate / top_rate,
+    }  # fmt: skip
+    inside = "holds" if last.low <= truth <= last.high else "misses"
+    return Found.told("swaps", numbers, inside=inside)
+
+
+def live_test(lab: Lab) -> Found:
+    """Lesson 9: the paper's counts, the sign test, and the same experiment on simulated users."""
+    paper, mine = sign_test(*PAPER_RESULTS["production"]), sign_test(*CLASS_RESULT)
+    result = lab.live()
+    contest = result.contests[0]
+    outcomes = 2**mine.decided
+    numbers = {
+        "wins": paper.wins, "losses": paper.losses, "ties": paper.ties, "p": paper.p_value,
+        "decided": paper.decided, "half": paper.decided / 2, "truth": _size_of(paper),
+        "share": 100 * contest.test.win_share, "power": 100 * contest.paper_power,
+        "queries": result.design.interleaved,
+        "my_wins": mine.wins, "my_losses": mine.losses, "my_ties": mine.ties,
+        "my_decided": mine.decided, "outcomes": outcomes,
+        "as_uneven": mine.p_value * outcomes / 2,
+        "one_sided": mine.p_value / 2, "only_this": 2 * mine.decided / outcomes,
+        "only_this_side": mine.decided / outcomes, "answer": mine.p_value,
+    }  # fmt: skip
+    return Found.told("live", numbers, contest=contest.sentence)
+
+
+def _size_of(test: SignTest) -> int:
+    """Nearest of 1 in 10, 1 in 100, 1 in 1,000, by the logarithm."""
+    return int(np.clip(round(-np.log10(test.p_value)), 1, 3)) - 1
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

@@ -1,7 +1,7 @@
 """What a lesson is: a question, a prediction, what is found, and an exercise with its answer.
 
 Its words are in ``content/KEY.toml``: templates over the numbers that were found, as in
-"{weighted:.2f}", so that no number is ever typed.
+"{weighted:.2f}", so that no number is ever typed. So are its settings and the pages it opens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 from ultr_core.content import Content, named_in, read
 from ultr_core.lessons.answers import Exercise
-from ultr_core.lessons.traffic import one_log
 from ultr_core.settings import SHARED_FIELDS, Settings
 
 if TYPE_CHECKING:
@@ -169,8 +168,8 @@ class Lesson:
     shows: Door
     steps: tuple[Door, ...]
     exercise: Exercise
-    given: Callable[[Lab], Mapping[str, float]] = lambda _: {}
-    traffic: Callable[[Settings], str] = one_log
+    given: Callable[[Lab], Mapping[str, float]]
+    traffic: Callable[[Settings], str]
 
     @property
     def title(self) -> str:

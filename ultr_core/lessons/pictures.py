@@ -16,11 +16,10 @@ from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.lessons.measures import (
     BELIEFS,
     belief_risks,
+    clean_world,
     click_rate,
     naive_and_weighted,
-    small_world,
 )
-from ultr_core.lessons.traffic import VISITS
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme
 
 LAST_RANK = 20
+VISITS = 1_000
+"""Simulated visits in the picture of the lesson on unbiasedness."""
 
 Picture: TypeAlias = "Callable[[Lab, Theme], Figure]"
 
@@ -54,7 +55,7 @@ def settling_users(lab: Lab, theme: Theme) -> Figure:
     """How the weighted sum of ranks of one query settles over its users."""
     from ultr_core.figures.proof_curves import settling
 
-    world = small_world(lab.settings)
+    world = clean_world(lab.settings)
     weights = tuple(times(world.query.new, world.inverse))
     _, clicks = simulate(world, VISITS, lab.settings.seed)
     at, mean, error = running_mean(clicks, weights)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ultr_core.content import Content, fill, read
-from ultr_core.lessons.learning_lessons import CLICKS, FEWER_CLICKS
 from ultr_core.lessons.model import Found, Lesson
+from ultr_core.lessons.registry import CLICKS, FEWER_CLICKS
 from ultr_core.settings import Settings
 
 

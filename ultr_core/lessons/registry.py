@@ -1,11 +1,164 @@
-"""All lessons in their order."""
+"""The nine lessons and the glossary: what measures and draws each; the rest is in text files."""
 
 from __future__ import annotations
 
-from ultr_core.lessons.first_lessons import FIRST_LESSONS
-from ultr_core.lessons.later_lessons import LATER_LESSONS
-from ultr_core.lessons.learning_lessons import LEARNING_LESSONS
-from ultr_core.lessons.model import Lesson
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
-LESSONS: tuple[Lesson, ...] = (*FIRST_LESSONS, *LEARNING_LESSONS, *LATER_LESSONS)
-"""The first one has number 1."""
+from ultr_core.content import Content, fill, read
+from ultr_core.lab import Lab
+from ultr_core.lab.live import LiveDesign
+from ultr_core.lab.propensity_study import SwapDesign
+from ultr_core.lessons import measures, pictures
+from ultr_core.lessons.answers import Exercise, Mistake
+from ultr_core.lessons.model import Choice, Door, Found, Guess, Lesson, words_of
+from ultr_core.settings import Settings
+from ultr_core.words import counted
+
+_LEARNING = words_of("learning").entries
+CLICKS: int = _LEARNING["changes"]["clicks"]
+FEWER_CLICKS: int = _LEARNING["steps"]["fewer-clicks"]["changes"]["clicks"]
+"""Clicks of lesson 4, and as many as already teach the naive ranker all that it will learn."""
+
+
+def _one_log(settings: Settings) -> str:
+    return f"about {counted(settings.clicks, 'click')}, in one log"
+
+
+def _a_log_for_each_draw(settings: Settings) -> str:
+    return f"{counted(settings.draws, 'click log')} of about {settings.clicks:,} clicks each"
+
+
+def _visits(_: Settings) -> str:
+    return f"one query of its own, visited {pictures.VISITS:,} times"
+
+
+def _presentations(_: Settings) -> str:
+    return f"{SwapDesign().sessions:,} presentations of a list"
+
+
+def _live(settings: Settings) -> str:
+    design = LiveDesign()
+    return (
+        f"about {settings.clicks:,} clicks in {design.days} days to learn from, then "
+        f"{design.interleaved:,} interleaved queries for each contest"
+    )
+
+
+def _lesson(
+    key: str,
+    measure: Callable[[Lab], Found],
+    figure: pictures.Picture,
+    *,
+    given: Callable[[Lab], Mapping[str, float]] = lambda _: {},
+    traffic: Callable[[Settings], str] = _one_log,
+    **values: int,
+) -> Lesson:
+    """A lesson with the words of ``content/KEY.toml``; ``values`` are named by its tasks."""
+    words = words_of(key)
+    return Lesson(
+        key=key,
+        terms=words.texts("terms"),
+        changes=words.entries["changes"],
+        prediction=_prediction(words.part("prediction"), values),
+        measure=measure,
+        figure=figure,
+        shows=_door(words.part("shows"), values),
+        steps=tuple(_door(step, values) for step in words.parts("steps")),
+        exercise=_exercise(words.part("exercise")),
+        given=given,
+        traffic=traffic,
+    )
+
+
+def _prediction(words: Content, values: Mapping[str, int]) -> Choice | Guess:
+    question = words.template("question")
+    if "options" in words.entries:
+        return Choice(question, words.texts("options"))
+    return Guess(fill(question, values) if values else question, **words.entries["slider"])
+
+
+def _door(words: Content, values: Mapping[str, int]) -> Door:
+    look, button = (fill(words.template(name), values) for name in ("look", "button"))
+    changes, state = (words.entries.get(name, {}) for name in ("changes", "state"))
+    return Door(look, button, words.text("page"), changes, state)
+
+
+def _exercise(words: Content) -> Exercise:
+    """The task; its mistakes are named by their numbers."""
+    mistakes = words.part("mistakes")
+    return Exercise(
+        question=words.template("question"),
+        answer="answer",
+        unit=words.text("unit"),
+        tolerance=words.entries["tolerance"],
+        mistakes=tuple(Mistake(name, mistakes.template(name)) for name in mistakes.entries),
+        hint=words.template("hint"),
+        solution=words.template("solution"),
+        share=words.entries.get("share", ""),
+    )
+
+
+LESSONS: tuple[Lesson, ...] = (
+    _lesson(
+        "clicks-lie",
+        measures.clicks_by_rank,
+        pictures.clicks_by_rank,
+        given=measures.relevance_by_rank,
+    ),
+    _lesson(
+        "propensity",
+        measures.unseen_relevant,
+        pictures.examination,
+        given=measures.rank_of_unseen,
+    ),
+    _lesson("unbiased", measures.one_query, pictures.settling_users, traffic=_visits),
+    _lesson(
+        "learning",
+        measures.learned,
+        pictures.trained,
+        given=measures.baselines,
+        traffic=_a_log_for_each_draw,
+        clicks=CLICKS,
+        fewer=FEWER_CLICKS,
+        more=CLICKS - FEWER_CLICKS,
+    ),
+    _lesson("variance", measures.few_clicks, pictures.trained, traffic=_a_log_for_each_draw),
+    _lesson("noise", measures.noisy_order, pictures.risks, given=measures.noise_share),
+    _lesson("wrong-propensity", measures.wrong_belief, pictures.beliefs),
+    _lesson(
+        "swaps",
+        measures.swapped,
+        pictures.swap_curves,
+        given=measures.rank_of_swap,
+        traffic=_presentations,
+    ),
+    _lesson("live", measures.live_test, pictures.win_shares, traffic=_live),
+)
+"""All lessons in their order; the first one has number 1."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term: its name, its symbol if it has one, what it means, and where the paper has it."""
+
+    key: str
+    name: str
+    symbol: str
+    meaning: str
+    section: str = ""
+
+
+def _term(words: Content) -> Term:
+    """A term of the text file; symbol and section may be left out there."""
+    symbol, section = (
+        words.text(name) if name in words.entries else "" for name in ("symbol", "section")
+    )
+    return Term(words.key, words.text("name"), symbol, words.text("meaning"), section)
+
+
+GLOSSARY: Mapping[str, Term] = MappingProxyType(
+    {term.key: term for term in map(_term, read(__file__, "glossary").parts())}
+)
+"""Terms and symbols, once: what lessons show on hover and what the glossary lists."""

@@ -13,9 +13,16 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.proofs.breaks import BREAKS, Break
-    from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Check, Evidence, Proof
+    from ultr_core.proofs.checks import DERIVATIONS, PROOFS, run_checks
     from ultr_core.proofs.monte_carlo import Sample, draw_users
-    from ultr_core.proofs.registry import DERIVATIONS, PROOFS, run_checks
+    from ultr_core.proofs.proof import (
+        NO_POSITION_BIAS,
+        PROPENSITIES,
+        Check,
+        Derivation,
+        Evidence,
+        Proof,
+    )
     from ultr_core.proofs.small_query import SmallQuery
     from ultr_core.proofs.small_world import SmallWorld, default_world
     from ultr_core.proofs.walk import Line, Walk, Ways
@@ -30,6 +37,7 @@ __all__ = [
     "PROPENSITIES",
     "Break",
     "Check",
+    "Derivation",
     "Evidence",
     "Line",
     "Proof",

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ultr_core.content import read
 from ultr_core.proofs.users import ONE, ZERO, Behaviour
 
 if TYPE_CHECKING:
@@ -71,10 +72,6 @@ def apply_breaks(world: SmallWorld) -> Parts:
 
 def _nothing(world: SmallWorld) -> PerDocument:
     return (ZERO,) * world.query.size
-
-
-def _unchanged(world: SmallWorld, parts: Parts) -> Parts:
-    return parts
 
 
 def last_shown(world: SmallWorld, relevant: bool) -> int | None:
@@ -170,99 +167,35 @@ _no_relevant = _blind(lambda world, rank: rank == last_shown(world, True))
 _no_irrelevant = _blind(lambda world, rank: rank == last_shown(world, False))
 _cut = _blind(lambda world, rank: rank > last_rank(world))
 
+
+def _break(
+    name: str,
+    label: str,
+    change: Callable[[SmallWorld, Parts], Parts],
+    missing: Callable[[SmallWorld], PerDocument] = _nothing,
+    extra: Callable[[SmallWorld], PerDocument] = _nothing,
+) -> Break:
+    """An assumption whose words are in ``content/breaks.toml``."""
+    words = read(__file__, "breaks").part(name)
+    what, consequence = words.text("what"), words.text("consequence")
+    return Break(name, label, what, consequence, change, missing, extra)
+
+
 _ALL = (
-    Break(
-        "zero-relevant",
-        "A relevant one is never seen",
-        "Nobody looks at the rank of the relevant document that is shown lowest: p = 0 there, and "
-        "the learner knows it.",
-        "p cannot be cancelled, so the document is missing from the estimate, however many users "
-        "come.",
-        _no_relevant[0],
-        _no_relevant[1],
-        _nothing,
-    ),
-    Break(
-        "zero-irrelevant",
-        "An irrelevant one never seen",
-        "Nobody looks at the rank of the irrelevant document that is shown lowest: p = 0 there.",
-        "Without noise nothing fails, for an irrelevant document is never clicked. With noise its "
-        "clicks are missing from the constant, which then depends on the ranking.",
-        _no_irrelevant[0],
-        _no_irrelevant[1],
-        _nothing,
-    ),
-    Break(
+    _break("zero-relevant", "A relevant one is never seen", *_no_relevant),
+    _break("zero-irrelevant", "An irrelevant one never seen", *_no_irrelevant),
+    _break(
         "wrong-curve",
         "The assumed curve is wrong",
-        "The learner divides by p_k / k instead of p_k, as if η were greater by 1.",
-        "The expectation of an examination is not what the weights divide by: the document at "
-        "rank k counts k times.",
         _wrong_curve,
         lambda world: tuple(ONE - rank for rank in world.query.presented),
-        _nothing,
     ),
-    Break(
-        "scaled-curve",
-        "The assumed curve times 1/3",
-        "The learner's whole curve is multiplied by 1/3 before it is normalised to p₁ = 1.",
-        "Nothing fails: only ratios of propensities matter.",
-        _scaled_curve,
-        _nothing,
-        _nothing,
-    ),
-    Break(
-        "trust",
-        "Users trust the top",
-        "An examined irrelevant document at rank k is clicked with ε₋ + (ε₊ − ε₋) / (2k) instead "
-        "of ε₋.",
-        "The click probability of an examined document depends on where it stood, which no "
-        "division by p removes.",
-        _trust,
-        _nothing,
-        _trust_extra,
-    ),
-    Break(
-        "attraction",
-        "Relevance attracts the eye",
-        "Half of the users who would not look at a rank do look if the document there is relevant.",
-        "The propensity depends on the relevance, which nobody observes: dividing by p counts "
-        "relevant documents too often.",
-        _attraction,
-        _attraction_missing,
-        _nothing,
-    ),
-    Break(
-        "cascade",
-        "Users stop after the first click",
-        "Whoever has clicked leaves, so that a document is examined only if nothing above it was "
-        "clicked.",
-        "A document is seen less often than its rank says, the less the better those above it "
-        "are; and clicks are no longer independent.",
-        _cascade,
-        _cascade_missing,
-        _nothing,
-    ),
-    Break(
-        "cut",
-        "The list is cut in the middle",
-        "Only the upper half of the list is shown; below it p = 0, and the learner knows it.",
-        "Relevant documents of the lower half can never be clicked and are missing from the "
-        "estimate; with noise the irrelevant ones are missing too.",
-        _cut[0],
-        _cut[1],
-        _nothing,
-    ),
-    Break(
-        "tied-scores",
-        "All scores equal (w = 0)",
-        "The ranker gives every document the same score; ties are broken as in S₁.",
-        "The strict comparison in the paper counts nobody above anybody, as if every document "
-        "stood at rank 1. The bound itself survives.",
-        _unchanged,
-        _nothing,
-        _nothing,
-    ),
+    _break("scaled-curve", "The assumed curve times 1/3", _scaled_curve),
+    _break("trust", "Users trust the top", _trust, extra=_trust_extra),
+    _break("attraction", "Relevance attracts the eye", _attraction, _attraction_missing),
+    _break("cascade", "Users stop after the first click", _cascade, _cascade_missing),
+    _break("cut", "The list is cut in the middle", *_cut),
+    _break("tied-scores", "All scores equal (w = 0)", lambda _, parts: parts),
 )
 
 BREAKS: Mapping[str, Break] = MappingProxyType({entry.name: entry for entry in _ALL})

@@ -16,7 +16,6 @@ from types import MappingProxyType
 from ultr_core.proofs.breaks import ATTRACTION, BREAKS, TRUST, Parts, apply_breaks
 from ultr_core.proofs.derivations.section_5 import SHARE_RELEVANT, swap_rank
 from ultr_core.proofs.derivations.section_6 import hinge_losses
-from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.proofs.users import ONE, ZERO, dot, spread, times
 
@@ -211,7 +210,7 @@ def _nothing(broken: Broken) -> Failures:
 def _clipped(broken: Broken) -> Failures:
     world = broken.world.breaking(broken.name)
     ranks = _ranks(broken)
-    weight = CLICK_WEIGHTS["clipped"](world)
+    weight = world.click_weights["clipped"]
     less = times(broken.q, _noise_less_restored(broken))
     change = [w - inverse for w, inverse in zip(weight, world.inverse, strict=True)]
     as_if = times(times(ranks, weight), broken.q)

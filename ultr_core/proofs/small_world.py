@@ -8,10 +8,8 @@ from fractions import Fraction
 from functools import cache, cached_property
 from urllib.parse import urlencode
 
-import numpy as np
-
-from ultr_core.curve_values import no_number, parts_of
 from ultr_core.errors import InputError, quoted
+from ultr_core.fields import no_number, parts_of
 from ultr_core.proofs.breaks import BREAKS, Parts, apply_breaks
 from ultr_core.proofs.small_query import (
     LETTERS,
@@ -22,8 +20,6 @@ from ultr_core.proofs.small_query import (
     relevance_from_letters,
 )
 from ultr_core.proofs.users import Users
-from ultr_core.settings import Settings
-from ultr_core.users import ExaminationCurve
 from ultr_core.words import counted
 
 DEFAULTS: Mapping[str, str] = {
@@ -79,8 +75,8 @@ class SmallWorld:
     broken: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, label in (("examination", "examination"), ("assumed", "assumed")):
-            curve = _normalised(getattr(self, name), label, self.query.size)
+        for name in ("examination", "assumed"):
+            curve = _normalised(getattr(self, name), name, self.query.size)
             object.__setattr__(self, name, curve)
         if not 1 >= self.eps_plus > self.eps_minus >= 0:
             raise InputError(
@@ -129,10 +125,25 @@ class SmallWorld:
         return tuple(1 / q if q else Fraction(0) for q in self.propensity)
 
     @cached_property
+    def click_weights(self) -> Mapping[str, tuple[Fraction, ...]]:
+        """What a click counts [documents] by estimator: 1, 1/q or 1/max(tau, q); 0 for 1/0."""
+        clipped = (max(self.clip, q) for q in self.propensity)
+        return {
+            "naive": (Fraction(1),) * self.query.size,
+            "propensity": self.inverse,
+            "clipped": tuple(1 / q if q else Fraction(0) for q in clipped),
+        }
+
+    @cached_property
     def clean(self) -> SmallWorld:
         """The same world without click noise: an examined document is clicked iff relevant."""
         broken = tuple(name for name in self.broken if name != "trust")
         return replace(self, eps_plus=Fraction(1), eps_minus=Fraction(0), broken=broken)
+
+    @property
+    def curve_is_right(self) -> bool:
+        """Whether the assumed propensities are the true ones, before a break, and none is 0."""
+        return self.assumed == self.examination and all(self.examination)
 
     @cached_property
     def constant_noise(self) -> tuple[Fraction, ...]:
@@ -159,8 +170,8 @@ class SmallWorld:
             or NOBODY,
             "new": letters_from_ranking(self.query.new),
             "other": letters_from_ranking(self.query.other),
-            "curve": _spell(self.examination),
-            "assumed": "" if self.assumed == self.examination else _spell(self.assumed),
+            "curve": spelled(self.examination),
+            "assumed": "" if self.assumed == self.examination else spelled(self.assumed),
             "eps_plus": str(self.eps_plus),
             "eps_minus": str(self.eps_minus),
             "clip": str(self.clip),
@@ -168,25 +179,6 @@ class SmallWorld:
             "broken": " ".join(self.broken),
         }
         return urlencode({k: v for k, v in content.items() if v != DEFAULTS[k]})
-
-    @classmethod
-    def under(cls, settings: Settings, texts: Mapping[str, str]) -> SmallWorld:
-        """The world of ``texts``, keys as in a link, with curves and noise of ``settings``.
-
-        A curve or noise that ``texts`` name themselves goes before; an assumed curve that is
-        left empty beside an own examination curve is that curve. Raises InputError as
-        ``from_query`` does.
-        """
-        content = {key: text for key, text in texts.items() if text.strip()}
-        size = len(ranking_from_letters(content.get("list", DEFAULTS["list"]), "presented"))
-        if "curve" not in content:
-            belief = _fractions(settings.assumed_curve, settings.assumed_eta, size)
-            content.setdefault("assumed", _spell(belief))
-            content["curve"] = _spell(_fractions(settings.curve, settings.eta, size))
-        # The decimals that were asked for, not the binary number next to them.
-        content.setdefault("eps_plus", str(Fraction(str(settings.eps_plus))))
-        content.setdefault("eps_minus", str(Fraction(str(settings.eps_minus))))
-        return cls.from_query(content)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> SmallWorld:
@@ -219,24 +211,6 @@ class SmallWorld:
 def default_world() -> SmallWorld:
     """The world that the walker starts with, made once."""
     return SmallWorld.from_query({})
-
-
-def curve_fractions(curve: ExaminationCurve, ranks: Sequence[int]) -> tuple[Fraction, ...]:
-    """The curve at some ranks, each the exact value of its floating-point number."""
-    return tuple(Fraction(float(p)) for p in curve.at(np.asarray(ranks)))
-
-
-def _fractions(values: Sequence[float], eta: float, size: int) -> tuple[Fraction, ...]:
-    """The first ``size`` ranks of a given curve as rational numbers, or of (1/r)^eta without one.
-
-    The nearest fraction of a small denominator: 0.333 is 333/1000, 1/3 stays 1/3.
-    """
-    if not values:
-        return power_law_fractions(eta, size)
-    ratios = (values[min(rank, len(values) - 1)] for rank in range(size))
-    return tuple(
-        Fraction(ratio).limit_denominator(1_000 if ratio >= 0.01 else 1_000_000) for ratio in ratios
-    )
 
 
 def power_law_fractions(eta: float, size: int) -> tuple[Fraction, ...]:
@@ -310,5 +284,6 @@ def _normalised(curve: Sequence[Fraction], name: str, size: int) -> tuple[Fracti
     return tuple(number / max(numbers) for number in numbers)
 
 
-def _spell(curve: Sequence[Fraction]) -> str:
+def spelled(curve: Sequence[Fraction]) -> str:
+    """The curve as text, the inverse of :func:`curve_from_text`."""
     return " ".join(str(number) for number in curve)

@@ -27,6 +27,10 @@ class Value(NamedTuple):
     enumerated: Fraction | None = None
     estimate: Estimate | None = None
 
+    def less(self, by: Fraction) -> Value:
+        """The value less an exact number; Monte Carlo is left out."""
+        return Value(self.closed - by, None if self.enumerated is None else self.enumerated - by)
+
 
 @dataclass(frozen=True)
 class Line:
@@ -101,6 +105,18 @@ class Walk:
     def holds(self) -> bool:
         """Whether every step holds and every enumeration agrees with its closed form."""
         return not self.failing and all(line.agrees for line in self.lines)
+
+    @property
+    def largest_error(self) -> Fraction:
+        """The largest amount by which a step fails."""
+        return max((abs(line.error) for line in self.lines if not line.holds), default=Fraction(0))
+
+    @property
+    def largest_departure(self) -> Fraction:
+        """The same, or of an enumeration from its closed form where that is larger."""
+        values = (line.value for line in self.lines)
+        departures = (abs(v.enumerated - v.closed) for v in values if v.enumerated is not None)
+        return max(self.largest_error, *departures, Fraction(0))
 
 
 class Writer:

@@ -26,7 +26,6 @@ from ultr_core.corpus.ranking import (
 )
 from ultr_core.errors import InputError
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
-from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.risk.estimators import RiskEstimates, WeighedSums, places_of_rankers
 from ultr_core.risk.inputs import (
     checked_places,
@@ -35,8 +34,7 @@ from ultr_core.risk.inputs import (
     require_propensities,
 )
 from ultr_core.users.click_log import ClickLog
-from ultr_core.users.click_models import ClickModel, PositionModel, check_noise
-from ultr_core.users.examination import ExaminationCurve
+from ultr_core.users.click_models import check_noise
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -123,7 +121,10 @@ def expected_risk(
 ) -> FloatArray:
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
-    Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p); wrong model: the assumed propensities.
+    Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p). With assumed propensities p' in place of the
+    true p it is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)), for
+    power laws p / p' = rank(d | presented)^(eta' - eta): Section 7.5 of the paper studies it by
+    experiment.
     """
     contribution = expected_contribution(click_probability, numbers)
     offsets = checked_offsets(query_offsets, contribution.size)
@@ -212,49 +213,6 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
     if m.size == 0 or not (m.min() >= 1 and m.max() < np.inf):
         raise InputError("Every query needs at least one document, and there must be a query.")
     return AffineLaw(eps_plus - eps_minus, eps_minus * float((m * (m + 1.0) / 2.0).mean()))
-
-
-def misspecified_expectation(
-    model: ClickModel,
-    assumed: ExaminationCurve,
-    relevance: ArrayLike,
-    presented_ranks: ArrayLike,
-    ranks: ArrayLike,
-    query_offsets: ArrayLike,
-) -> FloatArray:
-    """Expected IPS risk when the assumed curve is not the true one, shape [...].
-
-    (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)); for power laws
-    p / p' = rank(d | presented)^(eta' - eta). Section 7.5 of the paper studies it by experiment;
-    eta' = 0 is the naive estimate.
-
-    relevance and presented_ranks [documents]. Raises InputError where p' is 0 but p is not.
-    """
-    pi = model.click_probability(relevance, presented_ranks)
-    return expected_risk(pi, assumed.at(presented_ranks), ranks, query_offsets)
-
-
-def clipping_bias(
-    model: PositionModel,
-    clip: float,
-    relevance: ArrayLike,
-    presented_ranks: ArrayLike,
-    ranks: ArrayLike,
-    query_offsets: ArrayLike,
-) -> FloatArray:
-    """Bias of the clipped estimate against the unclipped one, never positive, shape [...].
-
-    (1 / Q) sum_q sum_d rank(d | S) (eps_plus r + eps_minus (1 - r)) (p / max(tau, p) - 1).
-    Documents that are never examined (p = 0) count with what they lack without noise.
-
-    relevance and presented_ranks [documents]. Raises InputError for tau outside [0, 1].
-    """
-    p = model.curve.at(presented_ranks)
-    places = checked_places(ranks, p.size)
-    kept = _times_u(p, clipped_propensities(p, clip))
-    factor = model.click_given_examined(relevance) * (kept - 1.0)
-    means: FloatArray = query_sums(np.multiply(places, factor), query_offsets).mean(axis=-1)
-    return means
 
 
 def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float) -> float:

@@ -11,8 +11,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ultr_core.proofs import DERIVATIONS, Sample, SmallWorld, Walk, Ways, draw_users
-from ultr_core.proofs.monte_carlo import running_mean, simulate
-from ultr_core.proofs.simulation import Convergence, Race, convergence, log_grid, race
+from ultr_core.proofs.monte_carlo import (
+    Convergence,
+    Race,
+    convergence,
+    log_grid,
+    race,
+    running_mean,
+    simulate,
+)
 
 BLOCK = 100_000
 """Users that are simulated in one go; more are put together from remembered blocks."""
@@ -29,9 +36,7 @@ def world_of(link: str) -> SmallWorld:
 @st.cache_data(max_entries=400, show_spinner=False)
 def walk(link: str, name: str, users: int, seed: int) -> Walk:
     """The lines of a derivation, with the first ``users`` simulated users."""
-    derive = DERIVATIONS[name].derive
-    assert derive is not None
-    return derive(Ways(world_of(link), sample(link, users, seed)))
+    return DERIVATIONS[name].derive(Ways(world_of(link), sample(link, users, seed)))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

@@ -21,6 +21,7 @@ from pages.views.proofs.words import STEPS, Step, headline
 from ultr_core.errors import InputError
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.jobs.proofs import PROOF, USERS, VIEW, switch_key
+from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
 from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.predictions import predicted_failures
@@ -45,7 +46,7 @@ def show(page: PageContext) -> None:
     with editor:
         texts = proofs_world.edit_query()
     try:
-        world = SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
+        world = small_world(settings, {**texts, "broken": " ".join(broken)})
     except InputError as error:
         verdict.warning(told(error), icon=":material/error:")
         st.stop()
@@ -98,8 +99,7 @@ def _draw_more(more: int) -> None:
 
 def _predicted(world: SmallWorld, name: str) -> dict[int, Fraction] | None:
     """The bias formulas, which are for one broken assumption in an otherwise intact world."""
-    intact = world.assumed == world.examination and all(world.examination)
-    if len(world.broken) != 1 or not intact:
+    if len(world.broken) != 1 or not world.curve_is_right:
         return None
     return predicted_failures(world, world.broken[0], name)
 

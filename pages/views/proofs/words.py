@@ -10,7 +10,7 @@ from pages.app.curve_words import learner_believes, users_have
 from pages.app.marks import mark
 from pages.views.proofs.answers import ANSWERS
 from ultr_core.content import read
-from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk
+from ultr_core.proofs import BREAKS, DERIVATIONS, Derivation, SmallWorld, Walk
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
 
@@ -52,7 +52,7 @@ def with_reach(estimate: Estimate) -> str:
     return _minus(text).replace(" ", NO_BREAK)
 
 
-def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) -> str:
+def headline(proof: Derivation, walk: Walk, world: SmallWorld, settings: Settings) -> str:
     """What the walk shows, in a sentence with its numbers."""
     if walk.holds:
         return _all_hold(proof, walk, world)
@@ -66,7 +66,7 @@ def headline(proof: Proof, walk: Walk, world: SmallWorld, settings: Settings) ->
     )
 
 
-def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
+def _all_hold(proof: Derivation, walk: Walk, world: SmallWorld) -> str:
     text = (
         f"{mark('holds')} **{ANSWERS[proof.name](walk, world)}.** {proof.title}: "
         f"all {len(walk.lines)} lines hold exactly."
@@ -78,7 +78,7 @@ def _all_hold(proof: Proof, walk: Walk, world: SmallWorld) -> str:
     return text
 
 
-def _reason(world: SmallWorld, settings: Settings, proof: Proof) -> str:
+def _reason(world: SmallWorld, settings: Settings, proof: Derivation) -> str:
     guilty = [name for name in world.broken if name in proof.breaks]
     if guilty:
         return BREAKS[guilty[0]].consequence

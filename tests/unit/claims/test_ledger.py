@@ -21,8 +21,8 @@ from ultr_core.claims import (
     measure,
     measure_entry,
 )
-from ultr_core.claims.entry import MISSED, NOT_MEASURED, from_study_claim
-from ultr_core.claims.ledger import COLUMNS, content, to_csv, to_json
+from ultr_core.claims.common import from_study_claim
+from ultr_core.claims.ledger import COLUMNS, MISSED, NOT_MEASURED, content, to_csv, to_json
 from ultr_core.errors import InputError
 from ultr_core.findings import OUTCOMES, Finding, Outcome
 from ultr_core.jobs.links import page_query, read_page_query

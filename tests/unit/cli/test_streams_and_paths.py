@@ -16,7 +16,7 @@ from ultr_core.cli import main
 from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.findings import Finding, Relation
 from ultr_core.lab import Lab
-from ultr_core.proofs.check import Check, Proof
+from ultr_core.proofs.proof import Check, Proof
 
 ROOT = Path(__file__).parents[3]
 RESULT = "3 wins, 5 losses"

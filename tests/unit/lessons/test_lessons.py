@@ -9,7 +9,7 @@ import pytest
 from ultr_core.corpus import synthetic_splits
 from ultr_core.jobs.lessons import LESSON, LESSON_PLAN
 from ultr_core.jobs.links import page_values, read_page_query
-from ultr_core.lab import Lab, simulate_logs
+from ultr_core.lab import Lab, simulate_logs, small_world
 from ultr_core.lessons import (
     GLOSSARY,
     LESSONS,
@@ -21,7 +21,7 @@ from ultr_core.lessons import (
     plan_markdown,
     plan_row,
 )
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
+from ultr_core.proofs import DERIVATIONS, Ways
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.settings import Settings
 
@@ -221,9 +221,8 @@ def test_the_door_on_trust_bias_opens_a_proof_that_it_breaks() -> None:
     lesson = BY_KEY["noise"]
     door = next(door for door in lesson.steps if door.state.get("break_trust"))
     settings = door.settings(lesson.settings(READER))
-    world = SmallWorld.under(settings, {})
+    world = small_world(settings, {})
     derive = DERIVATIONS[door.state["proof"]].derive
-    assert derive is not None
     assert derive(Ways(world)).holds
     assert not derive(Ways(world.breaking("trust"))).holds
 

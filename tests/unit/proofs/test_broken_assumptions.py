@@ -17,9 +17,7 @@ Worlds = Callable[..., st.SearchStrategy[SmallWorld]]
 
 
 def walk(name: str, world: SmallWorld) -> Walk:
-    derive = DERIVATIONS[name].derive
-    assert derive is not None
-    return derive(Ways(world))
+    return DERIVATIONS[name].derive(Ways(world))
 
 
 def failures(found: Walk) -> dict[int, Fraction]:

@@ -72,7 +72,7 @@ def test_twelve_candidates_are_enumerated_in_half_a_second(relevant: str) -> Non
     twelve = {"list": "ABCDEFGHIJKL", "new": "LKJIHGFEDCBA", "other": "ABCDEFGHIJKL"}
     world = SmallWorld.from_query({**twelve, "relevant": relevant, "eps_minus": "0"})
     start = time.perf_counter()
-    walk = ips_unbiased(Ways(world))
+    walk = ips_unbiased.derive(Ways(world))
     assert time.perf_counter() - start < 0.5
     assert walk.holds
     assert walk.lines[0].value.enumerated == world.query.loss(world.query.new)
@@ -84,7 +84,7 @@ def test_more_patterns_than_can_be_enumerated_are_said_and_still_computed() -> N
     with pytest.raises(InputError, match="closed form and Monte Carlo"):
         click_law(world.users)
     start = time.perf_counter()
-    walk = ips_unbiased(Ways(world))
+    walk = ips_unbiased.derive(Ways(world))
     assert time.perf_counter() - start < 0.5
     assert f"{MOST_PATTERNS:,}" in walk.notes[0]
     assert walk.lines[0].value.enumerated is not None  # three relevant documents: 8 patterns

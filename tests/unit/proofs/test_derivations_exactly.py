@@ -21,9 +21,7 @@ QUANTITIES = ("ips-unbiased", "affine-law", "clipped-moments", "naive-expectatio
 
 
 def walk(name: str, world: SmallWorld) -> Walk:
-    derive = DERIVATIONS[name].derive
-    assert derive is not None
-    return derive(Ways(world))
+    return DERIVATIONS[name].derive(Ways(world))
 
 
 @given(st.data())

@@ -14,8 +14,14 @@ from ultr_core.figures import Figure, Theme
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.figures.proof_query import TITLES, results_page
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways, default_world
-from ultr_core.proofs.monte_carlo import running_mean, simulate, watch_user
-from ultr_core.proofs.simulation import convergence, log_grid, race
+from ultr_core.proofs.monte_carlo import (
+    convergence,
+    log_grid,
+    race,
+    running_mean,
+    simulate,
+    watch_user,
+)
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 
@@ -87,7 +93,6 @@ def test_noise_bends_the_hinge_loss_only_beyond_a_gap_of_one() -> None:
 def test_the_hinge_picture_shows_the_lines_of_the_derivation(gap: Fraction) -> None:
     world = replace(default_world(), gap=gap)
     derive = DERIVATIONS["noisy-hinge"].derive
-    assert derive is not None
     rows = noisy_hinge_curve(world, GAPS).rows
     shown = rows.loc[rows["gap"] == float(gap), "noisy"].item()
     assert shown == pytest.approx(float(derive(Ways(world)).lines[0].value.closed))

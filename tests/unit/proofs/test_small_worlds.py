@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultr_core.errors import InputError
+from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, SmallWorld, default_world
 from ultr_core.proofs.small_query import letters_from_ranking, ranking_from_letters
 from ultr_core.proofs.small_world import power_law_fractions
@@ -93,7 +94,7 @@ def test_what_cannot_be_used_is_said_in_one_sentence(query: dict[str, str], sent
 
 def test_settings_give_curves_and_noise_that_a_link_does_not() -> None:
     settings = Settings(eta=2.0, assumed_eta=1.0, eps_minus=0.25, eps_plus=0.5)
-    world = SmallWorld.under(settings, {"list": "ABC", "new": "CBA", "other": "ABC",
+    world = small_world(settings, {"list": "ABC", "new": "CBA", "other": "ABC",
                                         "relevant": "C", "curve": " "})  # fmt: skip
     assert world.examination == (1, Fraction(1, 4), Fraction(1, 9))
     assert world.assumed == (1, Fraction(1, 2), Fraction(1, 3))
@@ -102,12 +103,12 @@ def test_settings_give_curves_and_noise_that_a_link_does_not() -> None:
 
 def test_given_curves_come_as_short_fractions_and_their_last_value_is_carried_on() -> None:
     settings = Settings(curve=(0.5, 0.7, 0.2), assumed_curve=(1.0, 1 / 3, 0.00123))
-    world = SmallWorld.under(settings, {"list": "ABCD", "new": "DCBA", "other": "ABCD",
+    world = small_world(settings, {"list": "ABCD", "new": "DCBA", "other": "ABCD",
                                         "relevant": "C"})  # fmt: skip
     sevenths = (Fraction(5, 7), Fraction(1), Fraction(2, 7), Fraction(2, 7))
     assert world.examination == sevenths
     assert world.assumed == (1, Fraction(1, 3), Fraction(123, 100_000), Fraction(123, 100_000))
-    assert SmallWorld.under(settings, {"curve": "1 1/2"}).examination[1] == Fraction(1, 2)
-    own = SmallWorld.under(settings, {"curve": "1 1/2"})
+    assert small_world(settings, {"curve": "1 1/2"}).examination[1] == Fraction(1, 2)
+    own = small_world(settings, {"curve": "1 1/2"})
     assert own.examination == own.assumed == (1, *[Fraction(1, 2)] * 5)
-    assert SmallWorld.under(Settings(), {}) == default_world()
+    assert small_world(Settings(), {}) == default_world()

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from ultr_core.proofs import DERIVATIONS, SmallQuery, SmallWorld, Ways, default_world
-from ultr_core.proofs.derivations.section_7 import CLICK_WEIGHTS
 from ultr_core.proofs.small_world import power_law_fractions
 from ultr_core.proofs.users import Behaviour, dot, spread, times
 from ultr_core.risk import kendall_tau
@@ -172,18 +171,17 @@ def test_clipping_by_hand() -> None:
     curve = power_law_fractions(1.0, 3)
     world = SmallWorld(query, curve, curve, Fraction(1), Fraction(0), clip=Fraction(1, 2))
     derive = DERIVATIONS["clipped-moments"].derive
-    assert derive is not None
     assert derive(Ways(world)).lines[2].value.enumerated == Fraction(-2, 3)
     assert derive(Ways(replace(world, clip=Fraction(0)))).lines[2].value.enumerated == 0
 
 
 def test_naive_is_weighting_without_bias_and_clipping_at_one() -> None:
     flat = SmallWorld.from_query({"curve": "1"})
-    assert CLICK_WEIGHTS["propensity"](flat) == CLICK_WEIGHTS["naive"](flat)
+    assert flat.click_weights["propensity"] == flat.click_weights["naive"]
     full = replace(default_world(), clip=Fraction(1))
-    assert CLICK_WEIGHTS["clipped"](full) == CLICK_WEIGHTS["naive"](full)
+    assert full.click_weights["clipped"] == full.click_weights["naive"]
     none = replace(default_world(), clip=Fraction(0))
-    assert CLICK_WEIGHTS["clipped"](none) == CLICK_WEIGHTS["propensity"](none)
+    assert none.click_weights["clipped"] == none.click_weights["propensity"]
 
 
 def test_self_normalised_estimate_tends_to_risk_per_relevant_document() -> None:

@@ -6,6 +6,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ultr_core.proofs.enumeration import click_law
+from ultr_core.proofs.proof import (
+    BIASED,
+    CONSTANT_NOISE,
+    POSITION,
+    POSITIVE,
+    POSITIVE_RELEVANT,
+    PROPENSITIES,
+    UNSEEN,
+    WRONG_USERS,
+    derivation,
+)
 from ultr_core.proofs.users import ONE, ZERO, dot, times
 from ultr_core.proofs.walk import Value, Walk, Ways, Writer
 
@@ -15,6 +26,14 @@ SHARE_RELEVANT = Fraction(1, 2)
 LANDMARK = 1
 
 
+@derivation(
+    "noise-keeps-order",
+    section="5.2",
+    formula=r"\mathbb E[\hat R_{IPS}(S_1)]>\mathbb E[\hat R_{IPS}(S_2)]"
+    r"\Leftrightarrow R(S_1)>R(S_2)",
+    assumes=(PROPENSITIES, POSITIVE, CONSTANT_NOISE, "ε₊ > ε₋"),
+    breaks=BIASED,
+)
 def noise_keeps_order(ways: Ways) -> Walk:
     """The equivalences of section 5.2, line by line, for S_1 against S_2."""
     world, write = ways.world, Writer(ways)
@@ -81,6 +100,14 @@ def noise_keeps_order(ways: Ways) -> Walk:
     return write.walk()
 
 
+@derivation(
+    "affine-law",
+    section="5.2",
+    formula=r"\mathbb{E}[\hat\Delta_{IPS}] = (\epsilon_+-\epsilon_-)\,\Delta"
+    r" + \epsilon_-\,\tfrac{m(m+1)}{2}",
+    assumes=(PROPENSITIES, POSITIVE, CONSTANT_NOISE),
+    breaks=BIASED,
+)
 def affine_law(ways: Ways) -> Walk:
     """Noise stretches and shifts the loss: the law behind section 5.2, not printed there."""
     world, write = ways.world, Writer(ways)
@@ -122,6 +149,13 @@ def affine_law(ways: Ways) -> Walk:
     return write.walk()
 
 
+@derivation(
+    "affine-correction",
+    section="5.4, later work",
+    formula=r"\mathbb E\Big[\sum_d\mathrm{rank}(d|S)\,\tfrac{c(d)-\beta_d}{\alpha_d}\Big]=\Delta",
+    assumes=(PROPENSITIES, POSITIVE_RELEVANT, "known noise at every rank"),
+    breaks=(*UNSEEN, "wrong-curve", *WRONG_USERS),
+)
 def trust_correction(ways: Ways) -> Walk:
     """The affine correction of later work: unbiased under noise and trust bias."""
     world, write = ways.world, Writer(ways)
@@ -134,20 +168,16 @@ def trust_correction(ways: Ways) -> Walk:
     weights = [Fraction(rank) / a if a else ZERO for rank, a in zip(query.new, alpha, strict=True)]
     constant = dot(weights, beta)
 
-    def corrected(value: Value) -> Value:
-        enumerated = None if value.enumerated is None else value.enumerated - constant
-        return Value(value.closed - constant, enumerated)
-
     write.line(
         r"\mathbb E\Big[\sum_{d\ shown}\mathrm{rank}(d|S)\,\frac{c(d)-\beta_d}{\alpha_d}\Big]",
         "Each shown document counts, clicked or not, with α = q(ε₊ − ε₋) and β = q ε₋ of its rank.",
-        corrected(ways.mean(weights)),
+        ways.mean(weights).less(constant),
         "",
     )
     write.line(
         r"\sum_{d}\mathrm{rank}(d|S)\,\frac{P(c(d)=1)-\beta_d}{\alpha_d}",
         "Document by document.",
-        corrected(ways.by_document(weights)),
+        ways.by_document(weights).less(constant),
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,r(d)=\Delta",
@@ -164,6 +194,13 @@ def swap_rank(size: int) -> int:
     return max(2, (size + 1) // 2)
 
 
+@derivation(
+    "swap-ratio",
+    section="5.3",
+    formula=r"\frac{P(c(d')=1|\mathrm{swap})}{P(c(d')=1|\mathrm{no\ swap})}=\frac{p_r}{p_k}",
+    assumes=(POSITION, CONSTANT_NOISE),
+    breaks=("trust", *WRONG_USERS),
+)
 def swap_ratio(ways: Ways) -> Walk:
     """The swap experiment: click rates of one document at two ranks."""
     world, write = ways.world, Writer(ways)

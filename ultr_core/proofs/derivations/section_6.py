@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from ultr_core.proofs.proof import BIASED, CONSTANT_NOISE, POSITIVE, PROPENSITIES, derivation
 from ultr_core.proofs.users import ZERO, dot, times
 from ultr_core.proofs.walk import Value, Walk, Ways, Writer
 
@@ -27,6 +28,14 @@ def pair_penalty(scores: Sequence[Fraction]) -> Fraction:
     return sum((max(Fraction(2), 1 + abs(s - t)) for s, t in combinations(scores, 2)), ZERO)
 
 
+@derivation(
+    "hinge-chain",
+    section="6",
+    formula=r"\mathrm{rank}(d_j)-1\le\sum_{d\ne d_j}\max(1-w\cdot[\phi(d_j)-\phi(d)],0)"
+    r"\le\sum_{d\ne d_j}\xi_{jd}",
+    assumes=("no tied scores",),
+    breaks=("tied-scores",),
+)
 def hinge_chain(ways: Ways) -> Walk:
     """rank - 1 is at most the hinge loss, weighted by 1/q and averaged over users."""
     world, write = ways.world, Writer(ways)
@@ -63,6 +72,12 @@ def hinge_chain(ways: Ways) -> Walk:
     return write.walk()
 
 
+@derivation(
+    "one-slack",
+    section="6",
+    formula=r"\max_{c}\tfrac1n\sum_j\tfrac1{q_j}\sum_d c_{jd}(1-w\cdot[\phi_j-\phi_d])"
+    r"=\tfrac1n\sum_j\tfrac1{q_j}\sum_d\xi_{jd}",
+)
 def one_slack(ways: Ways) -> Walk:
     """n-slack and one-slack objective at one weight vector, all 0/1 vectors enumerated.
 
@@ -118,6 +133,13 @@ def _largest_sum(losses: Sequence[Fraction]) -> Fraction | None:
     return Fraction(max(sums), unit)
 
 
+@derivation(
+    "noisy-hinge",
+    section="6",
+    formula=r"(\epsilon_+-\epsilon_-)\,\mathrm{clean}+\epsilon_-\sum_{i<j}\max(2,1+|s_i-s_j|)",
+    assumes=(PROPENSITIES, POSITIVE, CONSTANT_NOISE),
+    breaks=BIASED,
+)
 def noisy_hinge(ways: Ways) -> Walk:
     """What noise adds to the hinge loss: more than a constant once gaps exceed 1."""
     world, write = ways.world, Writer(ways)

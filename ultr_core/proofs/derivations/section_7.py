@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 
-from ultr_core.proofs.small_world import SmallWorld
-from ultr_core.proofs.users import ONE, ZERO, dot, spread, times
+from ultr_core.proofs.monte_carlo import Errors, crossing, difference_errors
+from ultr_core.proofs.proof import (
+    BIASED,
+    CONSTANT_NOISE,
+    INDEPENDENT,
+    POSITIVE,
+    PROPENSITIES,
+    WRONG_USERS,
+    derivation,
+)
+from ultr_core.proofs.users import ZERO, dot, spread, times
 from ultr_core.proofs.walk import Value, Walk, Ways, Writer
 
 
-def _clipped_inverse(world: SmallWorld) -> tuple[Fraction, ...]:
-    return tuple(1 / max(world.clip, q) if max(world.clip, q) else ZERO for q in world.propensity)
-
-
-CLICK_WEIGHTS: Mapping[str, Callable[[SmallWorld], tuple[Fraction, ...]]] = MappingProxyType(
-    {
-        "naive": lambda world: (ONE,) * world.query.size,
-        "propensity": lambda world: world.inverse,
-        "clipped": _clipped_inverse,
-    }
+@derivation(
+    "clipped-moments",
+    section="7.2",
+    formula=r"\mathrm{bias}=\sum_d\mathrm{rank}(d|S)\Big(\tfrac{q_d}{\max(\tau,q_d)}-1\Big)"
+    r"(\epsilon_+r+\epsilon_-(1-r))\le0",
+    assumes=(PROPENSITIES, CONSTANT_NOISE, INDEPENDENT),
+    breaks=("wrong-curve", "trust", *WRONG_USERS),
 )
-"""What a click counts [documents]: 1, 1/q or 1/max(tau, q); 0 where that would be 1/0."""
-
-
 def clipped(ways: Ways) -> Walk:
     """Bias and variance of the clipped estimator."""
     world, write = ways.world, Writer(ways)
     query, q = world.query, world.propensity
-    weight = CLICK_WEIGHTS["clipped"](world)
+    weight = world.click_weights["clipped"]
     values = times(query.new, weight)
     model = times(q, world.constant_noise)
     change = [w - inverse for w, inverse in zip(weight, world.inverse, strict=True)]
@@ -75,50 +75,20 @@ def clipped(ways: Ways) -> Walk:
     return write.walk()
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Bias and one-user variance of the estimated difference R(S_1) - R(S_2), exact.
-
-    ``bias`` is the distance of the expectation from (eps+ - eps-) times the true difference.
-    """
-
-    bias: Fraction
-    variance: Fraction
-
-    def mean_squared(self, users: Fraction | int) -> Fraction:
-        """bias^2 + variance / N after N users."""
-        return self.bias**2 + self.variance / users
-
-
-def difference_errors(world: SmallWorld) -> dict[str, Errors]:
-    """Exact errors of the naive, the weighted and the clipped estimator."""
-    delta = world.query.difference
-    target = dot(world.constant_noise, delta)
-    found = {}
-    for estimator in CLICK_WEIGHTS:
-        values = times(delta, CLICK_WEIGHTS[estimator](world))
-        users = world.users
-        found[estimator] = Errors(users.mean(values) - target, users.variance(values))
-    return found
-
-
-def crossing(first: Errors, second: Errors) -> Fraction | None:
-    """Number of users N* from which ``second`` has the smaller mean squared error, if any.
-
-    N* = (Var_2 - Var_1) / (bias_1^2 - bias_2^2). None if it never overtakes or always leads.
-    """
-    gained = first.bias**2 - second.bias**2
-    paid = second.variance - first.variance
-    return paid / gained if gained > 0 and paid > 0 else None
-
-
+@derivation(
+    "overtaking",
+    section="7.2",
+    formula=r"N^*=\frac{V_{IPS}-V_{naive}}{b_{naive}^2-b_{IPS}^2}",
+    assumes=(PROPENSITIES, POSITIVE, CONSTANT_NOISE),
+    breaks=BIASED,
+)
 def overtaking(ways: Ways) -> Walk:
     """Bias, variance and mean squared error of three estimators of R(S_1) - R(S_2)."""
     world, write = ways.world, Writer(ways)
     delta = world.query.difference
     errors = difference_errors(world)
     target = dot(world.constant_noise, delta)
-    weighted = times(delta, CLICK_WEIGHTS["propensity"](world))
+    weighted = times(delta, world.inverse)
     write.line(
         r"\mathbb E[\hat R_{IPS}(S_1)-\hat R_{IPS}(S_2)]",
         "What the weighted estimate of the difference settles at.",
@@ -136,11 +106,11 @@ def overtaking(ways: Ways) -> Walk:
         r"b_{naive}=\mathbb E[\hat R_{naive}(S_1)-\hat R_{naive}(S_2)]"
         r"-(\epsilon_+-\epsilon_-)(R(S_1)-R(S_2))",
         "The bias of naive, which no number of clicks removes.",
-        _shifted(ways.mean(naive_values), target),
+        ways.mean(naive_values).less(target),
         "",
     )
     for estimator, name in (("naive", "naive"), ("propensity", "IPS"), ("clipped", "CIPS")):
-        values = times(delta, CLICK_WEIGHTS[estimator](world))
+        values = times(delta, world.click_weights[estimator])
         write.line(
             rf"V_{{{name}}}=\mathrm{{Var}}[\hat R_{{{name}}}(S_1)-\hat R_{{{name}}}(S_2)]",
             "The variance of one user's contribution.",
@@ -188,10 +158,6 @@ def _enumerated_crossing(ways: Ways) -> Fraction | None:
     target = dot(ways.world.constant_noise, delta)
     found = []
     for estimator in ("naive", "propensity"):
-        values = times(delta, CLICK_WEIGHTS[estimator](ways.world))
+        values = times(delta, ways.world.click_weights[estimator])
         found.append(Errors(law.mean(values) - target, law.variance(values)))
     return crossing(found[0], found[1])
-
-
-def _shifted(value: Value, by: Fraction) -> Value:
-    return Value(value.closed - by, None if value.enumerated is None else value.enumerated - by)

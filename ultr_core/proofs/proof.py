@@ -1,21 +1,45 @@
-"""What a proof check is: a claim of the paper, and what was found for one world."""
+"""What a proof is: a claim of the paper, how it is tested, and what was found for one world."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.content import read
 from ultr_core.findings import Finding
-from ultr_core.proofs.walk import Derive
+from ultr_core.proofs.small_world import SmallWorld, default_world
+from ultr_core.proofs.walk import Derive, Walk, Ways
 from ultr_core.users import ClickLog, ExaminationCurve, PositionModel
 
 SAME = 1e-13
 """Relative difference of two propensities that is rounding, as of 0.3 / 0.9 and 0.1 / 0.3."""
+
+
+EVERY = 360
+"""One in so many of all rankings of six candidates is walked, besides the default query's."""
+
+PROPENSITIES = "correct propensities"
+NO_POSITION_BIAS = "no position bias (η = 0)"
+"""Assumptions that a world's settings can break."""
+
+POSITIVE_RELEVANT = "positive propensity for every relevant document"
+POSITIVE = "positive propensity for every document that can be clicked"
+CONSTANT_NOISE = "noise that depends on nothing but relevance"
+INDEPENDENT = "independent examinations"
+INDEPENDENT_USERS = "independent users"
+POSITION = "examination that depends on the rank alone"
+
+UNSEEN = ("zero-relevant", "cut")
+WRONG_USERS = ("attraction", "cascade")
+BIASED = (*UNSEEN, "zero-irrelevant", "wrong-curve", "trust", *WRONG_USERS)
+"""Keys of ``BREAKS`` that make all of some derivations fail."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +94,30 @@ class Evidence:
         true = self.users.curve.at(self.presented_ranks)
         return bool((true == true[0]).all())
 
-
-PROPENSITIES = "correct propensities"
-NO_POSITION_BIAS = "no position bias (η = 0)"
-"""Assumptions that a world's settings can break."""
+    @cached_property
+    def small_world(self) -> SmallWorld:
+        """The default query of the derivations with these users and this assumed curve."""
+        world = default_world()
+        ranks = np.arange(1, world.query.size + 1)
+        examination, assumed = (
+            tuple(Fraction(float(p)) for p in curve.at(ranks))
+            for curve in (self.users.curve, self.assumed_curve)
+        )
+        return replace(
+            world,
+            examination=examination,
+            assumed=assumed,
+            # The decimals that were asked for, not the binary number next to them.
+            eps_plus=Fraction(str(self.users.eps_plus)),
+            eps_minus=Fraction(str(self.users.eps_minus)),
+        )
 
 
 @dataclass(frozen=True)
 class Proof:
     """A claim with its statement, its place in the paper, what it assumes and how to test it.
 
-    ``fails_when`` says in a sentence what makes it fail, ``breaks`` names the switches that do
-    so (keys of ``BREAKS``), and ``derive`` gives its lines for a small query, where it has any.
+    ``fails_when`` says in a sentence what makes it fail.
     """
 
     name: str
@@ -92,8 +128,6 @@ class Proof:
     assumes: tuple[str, ...]
     fails_when: str
     evaluate: Callable[[Evidence], Finding]
-    breaks: tuple[str, ...] = ()
-    derive: Derive | None = None
 
     def check(self, evidence: Evidence) -> Check:
         """Evaluate the claim on ``evidence``."""
@@ -102,6 +136,18 @@ class Proof:
     def __reduce__(self) -> tuple[Callable[[str], Proof], tuple[str]]:
         """Pickle the name alone: the functions are those of ``PROOFS``."""
         return _registered, (self.name,)
+
+
+@dataclass(frozen=True)
+class Derivation(Proof):
+    """A proof line by line, checked by walking it on small queries of a world.
+
+    ``derive`` gives its lines for a small query, ``breaks`` names the switches that make some of
+    them fail (keys of ``BREAKS``).
+    """
+
+    derive: Derive
+    breaks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,24 +196,76 @@ class Check:
 
 
 def proof(
-    *,
-    name: str,
-    title: str,
-    section: str,
-    statement: str,
-    formula: str,
-    assumes: tuple[str, ...],
-    fails_when: str,
+    name: str, *, section: str, formula: str, assumes: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Evidence], Finding]], Proof]:
-    """Make a :class:`Proof` of the decorated evaluation."""
+    """Make a :class:`Proof` of the decorated evaluation; its words are in a text file."""
 
     def make(evaluate: Callable[[Evidence], Finding]) -> Proof:
+        title, statement, fails_when = _words(name)
         return Proof(name, title, section, statement, formula, assumes, fails_when, evaluate)
 
     return make
 
 
+def derivation(
+    name: str,
+    *,
+    section: str,
+    formula: str,
+    assumes: tuple[str, ...] = (),
+    breaks: tuple[str, ...] = (),
+) -> Callable[[Derive], Derivation]:
+    """Make a :class:`Derivation` of the decorated walk; its words are in a text file."""
+
+    def make(derive: Derive) -> Derivation:
+        title, statement, fails_when = _words(name)
+        evaluate = partial(_walked, derive, needs_curve="wrong-curve" in breaks)
+        return Derivation(
+            name, title, section, statement, formula, assumes, fails_when, evaluate, derive, breaks
+        )
+
+    return make
+
+
+def _words(name: str) -> tuple[str, str, str]:
+    """Title, statement and when it fails, from ``content/proofs.toml``."""
+    words = read(__file__, "proofs").part(name)
+    return words.text("title"), words.text("statement"), words.text("fails_when")
+
+
+def _walked(derive: Derive, evidence: Evidence, *, needs_curve: bool) -> Finding:
+    """Walk a derivation on the small query with several rankings; report the largest error."""
+    world = evidence.small_world
+    others = list(permutations(range(1, world.query.size + 1)))[::EVERY]
+    queries = [world.query, *(replace(world.query, new=new) for new in others)]
+    walks = [derive(Ways(replace(world, query=query))) for query in queries]
+    walk = max(walks, key=lambda walk: walk.largest_departure)
+    return Finding(
+        _sentence(walk, len(walks)),
+        float(walk.largest_departure),
+        should_hold=world.curve_is_right or not needs_curve,
+        details=(
+            ("lines × rankings", f"{max(len(walk.lines) for walk in walks)} × {len(walks)}"),
+            ("candidates", str(world.query.size)),
+        ),
+    )
+
+
+def _sentence(walk: Walk, walks: int) -> str:
+    worst = float(walk.largest_departure)
+    if worst == 0.0:
+        return (
+            f"Every step holds exactly for {walks} rankings, and every enumeration equals its "
+            "closed form to the last fraction."
+        )
+    if not walk.failing:
+        return f"Every step holds, but an enumeration departs from its closed form by {worst:.4g}."
+    *others, last = map(str, walk.failing)
+    lines = f"Lines {', '.join(others)} and {last} fail" if others else f"Line {last} fails"
+    return f"{lines}: the largest step is off by {worst:.4g}. More data does not remove this error."
+
+
 def _registered(name: str) -> Proof:
-    from ultr_core.proofs.registry import PROOFS
+    from ultr_core.proofs.checks import PROOFS
 
     return PROOFS[name]

@@ -1,20 +1,47 @@
-"""Claims about the risk on all logged queries: closed form, simulated clicks, order."""
+"""The checks of a world besides the derivations, and all proofs in one registry.
+
+On all logged queries: closed form, simulated clicks and order; on the trained ranker: bound and
+certificate; on the small query: simulated users.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
+from types import MappingProxyType
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from ultr_core.corpus.ranking import query_sums
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import query_sums, rank_documents
+from ultr_core.errors import InputError
 from ultr_core.findings import Finding
-from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES, Evidence, proof
+from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
+from ultr_core.learners.certificate import Solver
+from ultr_core.learners.selection import converged
+from ultr_core.proofs.derivations import section_4, section_5, section_6, section_7
+from ultr_core.proofs.monte_carlo import convergence, draw_users, log_grid
+from ultr_core.proofs.proof import (
+    INDEPENDENT_USERS,
+    NO_POSITION_BIAS,
+    POSITIVE_RELEVANT,
+    PROPENSITIES,
+    Check,
+    Derivation,
+    Evidence,
+    Proof,
+    proof,
+)
+from ultr_core.proofs.small_world import default_world
+from ultr_core.proofs.users import times
+from ultr_core.propensity import Weights, ips_weights, naive_weights
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
@@ -121,15 +148,11 @@ def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np
 
 
 @proof(
-    name="corpus-affine-law",
-    title="On the whole corpus the weighted risk is a straight line in the true risk",
+    "corpus-affine-law",
     section="5.2",
-    statement="For every ranker of the family the expected weighted risk on all logged queries "
-    "is (ε₊ − ε₋) times its true risk plus ε₋ times the mean of m(m+1)/2.",
     formula=r"\mathbb{E}[\hat R_{IPS}(S)] = (\epsilon_+-\epsilon_-)R(S)"
     r" + \epsilon_-\,\mathbb{E}\big[\tfrac{m(m+1)}{2}\big]",
     assumes=(PROPENSITIES, "constant noise"),
-    fails_when="the assumed curve is not the true one at some rank.",
 )
 def corpus_affine_law(evidence: Evidence) -> Finding:
     """Largest relative distance of the exact expectation from the line, over the family."""
@@ -170,15 +193,11 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
 
 
 @proof(
-    name="order-preserved",
-    title="On average, weighting keeps the order of rankers",
+    "order-preserved",
     section="5.2",
-    statement="If one ranker has a smaller true risk than another, its expected weighted risk is "
-    "smaller too, in spite of the click noise.",
     formula=r"R(S_1) < R(S_2) \Leftrightarrow "
     r"\mathbb{E}[\hat R_{IPS}(S_1)] < \mathbb{E}[\hat R_{IPS}(S_2)]",
     assumes=(PROPENSITIES, "ε₊ > ε₋", "constant noise"),
-    fails_when="the assumed curve is wrong enough to exchange two rankers.",
 )
 def order_preserved(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected weighted risks are in the wrong order."""
@@ -187,15 +206,11 @@ def order_preserved(evidence: Evidence) -> Finding:
 
 
 @proof(
-    name="naive-order",
-    title="On average, unweighted clicks keep the order only without position bias",
+    "naive-order",
     section="1, 4",
-    statement="The naive risk gives every click the same weight. Its expectation rewards rankers "
-    "that agree with the presented ranking, so with η > 0 nothing guarantees the right order.",
     formula=r"\mathbb{E}[\hat R_{naive}(S)] = \mathbb{E}\Big[\sum_d \mathrm{rank}(d|S)\,p_d"
     r"\,(\epsilon_+ r_d + \epsilon_-(1-r_d))\Big]",
     assumes=(NO_POSITION_BIAS,),
-    fails_when="users see some ranks more often than others.",
 )
 def naive_order(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected naive risks are in the wrong order."""
@@ -221,15 +236,11 @@ def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
 
 
 @proof(
-    name="simulation-agrees",
-    title="The simulated clicks follow the closed form",
+    "simulation-agrees",
     section="4, 5.1",
-    statement="The weighted risk computed from the simulated log lies within the reach of chance "
-    "of its exact expectation, whatever the assumed curve.",
     formula=r"\hat R(S) = \frac1N\sum_i\sum_{d:c_i(d)=1}\frac{\mathrm{rank}(d|S(x_i))}{q_d}"
     r"\;\to\;\mathbb{E}[\hat R(S)]",
     assumes=("independent queries and examinations",),
-    fails_when="the clicks come from other users than the formula describes.",
 )
 def simulation_agrees(evidence: Evidence) -> Finding:
     """Estimate of the best ranker against its exact expectation, by Chernoff's bound."""
@@ -255,15 +266,11 @@ def simulation_agrees(evidence: Evidence) -> Finding:
 
 
 @proof(
-    name="risk-recovered",
-    title="From clicks back to the true risk",
+    "risk-recovered",
     section="4, 5.2",
-    statement="Undoing slope and intercept of the affine law turns the weighted risk of the "
-    "simulated log into an estimate of the true risk.",
     formula=r"\frac{\hat R_{IPS}(S) - \epsilon_-\mathbb{E}[m(m+1)/2]}"
     r"{\epsilon_+-\epsilon_-} \approx R(S)",
     assumes=(PROPENSITIES, "known constant noise"),
-    fails_when="the assumed curve is wrong, or the noise is not the one assumed.",
 )
 def risk_recovered(evidence: Evidence) -> Finding:
     """The corrected estimate of the best ranker against its true risk."""
@@ -291,14 +298,10 @@ def risk_recovered(evidence: Evidence) -> Finding:
 
 
 @proof(
-    name="positivity",
-    title="Every shown document can be examined",
+    "positivity",
     section="4, 5.2",
-    statement="Unbiasedness needs a positive propensity for every relevant document; with noise "
-    "it needs one for every shown document, because clicks on irrelevant ones count too.",
     formula=r"p_{\mathrm{rank}(d|\bar y)} > 0",
     assumes=("the whole list is shown",),
-    fails_when="nobody looks at some rank, for example because the list is cut.",
 )
 def positivity(evidence: Evidence) -> Finding:
     """Smallest true propensity of any shown document."""
@@ -316,14 +319,9 @@ def positivity(evidence: Evidence) -> Finding:
 
 
 @proof(
-    name="scale-free",
-    title="Only ratios of propensities matter",
+    "scale-free",
     section="5.3",
-    statement="Multiplying all propensities by a constant divides the weighted risk of every "
-    "ranker by it and leaves their order as it is.",
     formula=r"\hat R_{IPS}^{\,sq}(S) = \tfrac1s\,\hat R_{IPS}^{\,q}(S)",
-    assumes=(),
-    fails_when="it cannot: it is a property of the estimate, whatever the clicks.",
 )
 def scale_free(evidence: Evidence) -> Finding:
     """Largest relative difference between the two sides for s = 1/3, over the family."""
@@ -340,13 +338,241 @@ def scale_free(evidence: Evidence) -> Finding:
     )
 
 
-PROOFS = (
-    corpus_affine_law,
-    order_preserved,
-    naive_order,
-    simulation_agrees,
-    risk_recovered,
-    positivity,
-    scale_free,
+SMALL_QUERIES = 8
+SMALL_COST = 10.0
+SMALL_TOLERANCE = 1e-4
+"""Relative duality gap that both programs are asked for on the small problem."""
+
+
+@proof(
+    "hinge-bound",
+    section="6",
+    formula=r"\mathrm{rank}(d_j)-1 \le \sum_{d\ne d_j}\max(0,\,1-w\cdot[\phi(d_j)-\phi(d)])",
 )
-"""The proofs of this module, in the order in which they are shown."""
+def hinge_bound(evidence: Evidence) -> Finding:
+    """Smallest ratio of the two sides over the rankers whose scores are given."""
+    weights = ips_weights(evidence.log, evidence.assumed_curve)
+    ratios = {}
+    for label, scores in evidence.scores.items():
+        ranks = rank_documents(scores, evidence.query_offsets)
+        left = float(weights.values @ (ranks - 1.0))
+        right = weighted_hinge(scores, weights.values, evidence.query_offsets)
+        ratios[label] = right / left if left > 0 else np.inf
+    tightest = min(ratios, key=lambda label: ratios[label])
+    finite = min(ratios[tightest], float(np.finfo(float).max))
+    return Finding(
+        f"The bound is tightest for the {tightest} ranker, where the hinge loss is "
+        f"{finite:.3g} times the weighted ranks.",
+        finite,
+        "≥",
+        1.0,
+        1e-9,
+        details=tuple((f"{label}: hinge ÷ ranks", f"{r:.4g}") for label, r in ratios.items()),
+    )
+
+
+@proof(
+    "duality-gap",
+    section="6",
+    formula=r"\min_{w,\xi}\ \tfrac12 w\cdot w + \tfrac{C}{n}\sum_j\tfrac1{q_j}"
+    r"\sum_{d\ne d_j}\xi_{jd}",
+)
+def duality_gap(evidence: Evidence) -> Finding:
+    """Relative gap of the propensity-weighted ranker, re-evaluated in float64."""
+    return Finding(
+        f"The objective is within {evidence.gap:.1e} of its optimum, relative; "
+        f"{evidence.gap_tolerance:g} was asked for.",
+        evidence.gap,
+        tolerance=evidence.gap_tolerance,
+    )
+
+
+@proof(
+    "naive-special-case",
+    section="6, 7.2",
+    formula=r"\max(\tau, p) = 1 \ \text{for}\ \tau = 1",
+    assumes=("the curve starts at p_1 = 1",),
+)
+def naive_special_case(evidence: Evidence) -> Finding:
+    """Largest difference between naive weights and IPS weights clipped at 1."""
+    naive = naive_weights(evidence.log)
+    clipped = ips_weights(evidence.log, evidence.assumed_curve, clip=1.0)
+    unclipped = ips_weights(evidence.log, evidence.assumed_curve)
+    worst = float(np.max(np.abs(naive.values - clipped.values)))
+    changed = int(evidence.log.clicks[evidence.assumed_curve.at(evidence.log.rank) < 1].sum())
+    return Finding(
+        f"The two weight vectors are equal; without clipping "
+        f"{counted(changed, 'click weighs', 'clicks weigh')} more than 1 and the largest weight "
+        f"of a document is {unclipped.values.max():,.4g}.",
+        worst,
+    )
+
+
+@proof(
+    "one-slack-solver",
+    section="6",
+    formula=r"\min_{w}\tfrac12 w\cdot w+C\,\xi(w)=\min_{w}\tfrac12 w\cdot w"
+    r"+\tfrac Cn\sum_j\tfrac1{q_j}\sum_d\max(0,1-w\cdot[\phi_j-\phi_d])",
+)
+def one_slack_solver(evidence: Evidence) -> Finding:
+    """Relative difference of the two objectives, each within its own duality gap."""
+    newton, cutting_plane = _small_objectives()
+    difference = abs(newton - cutting_plane) / newton
+    return Finding(
+        f"Newton's method reaches {newton:.6g} and the cutting plane {cutting_plane:.6g}, a "
+        f"relative difference of {difference:.1e}.",
+        difference,
+        tolerance=2 * SMALL_TOLERANCE,
+        details=(("C", f"{SMALL_COST:g}"), ("queries", str(SMALL_QUERIES))),
+    )
+
+
+@lru_cache(maxsize=1)
+def _small_objectives() -> tuple[float, float]:
+    """Objective of either solver on queries like the walker's; the same in every world."""
+    query = default_world().query
+    rng = np.random.default_rng(0)
+    relevance = np.tile(np.array(query.relevance), SMALL_QUERIES)
+    inverse = np.tile(np.array([float(w) for w in default_world().inverse]), SMALL_QUERIES)
+    features = rng.normal(size=(len(relevance), 3)) + 0.8 * relevance[:, None]
+    corpus = Corpus(
+        features=features.astype(np.float32),
+        grades=relevance.astype(np.int16),
+        query_offsets=np.arange(SMALL_QUERIES + 1, dtype=np.int64) * query.size,
+        query_ids=tuple(str(number) for number in range(SMALL_QUERIES)),
+        document_ids=None,
+        feature_ids=np.arange(1, 4, dtype=np.int64),
+    )
+    weights = Weights(inverse * relevance, float(relevance.sum()))
+    newton, cutting_plane = (
+        converged(
+            fit_ranker(corpus, weights, cost=SMALL_COST, tolerance=SMALL_TOLERANCE, method=method),
+            SMALL_TOLERANCE,
+        )
+        for method in get_args(Solver)
+    )
+    return (
+        objective_value(corpus, weights, SMALL_COST, newton.coefficients),
+        objective_value(corpus, weights, SMALL_COST, cutting_plane.coefficients),
+    )
+
+
+SEED = 0
+USERS = 20_000
+MOST_STANDARD_ERRORS = 6.0
+"""Reached by one normal estimate in 500 million."""
+
+USERS_OF_SLOPE = log_grid(1_000, 100_000, 9)
+REPETITIONS = 400
+SLOPE_TOLERANCE = 0.03
+"""Each error is known to 1/sqrt(2 · 400) = 3.5%, which makes the slope's standard error 0.008
+over a factor of 100 in users; the tolerance is about four of them."""
+
+
+@proof(
+    "small-simulation",
+    section="4, 5, 7.2",
+    formula=r"\frac1N\sum_{i=1}^N\hat\Delta_i\;\to\;\sum_d\mathrm{rank}(d|S)\,\frac{\pi_d}{q_d}",
+    assumes=(INDEPENDENT_USERS,),
+)
+def small_simulation(evidence: Evidence) -> Finding:
+    """The largest distance from the expectation, in standard errors."""
+    world = evidence.small_world
+    tally = draw_users(world, USERS, SEED).noisy
+    worst = 0.0
+    for ranking in (world.query.new, world.query.other):
+        for weights in world.click_weights.values():
+            values = times(ranking, weights)
+            found, exact = tally.mean(values), float(world.users.mean(values))
+            distance = abs(found.value - exact)
+            # Without chance the estimate is exact, up to rounding.
+            error = max(found.standard_error, 1e-9 * max(exact, 1.0))
+            worst = max(worst, distance / error)
+    return Finding(
+        f"Over {USERS:,} users the farthest of {2 * len(world.click_weights)} averages is "
+        f"{worst:.2f} standard errors from its expectation.",
+        worst,
+        tolerance=MOST_STANDARD_ERRORS,
+        details=(("users", f"{USERS:,}"), ("seed", str(SEED))),
+    )
+
+
+@proof(
+    "errors-fall",
+    section="4",
+    formula=r"\sqrt{\mathbb E[(\hat R_{IPS}-R)^2]}=\sqrt{\mathrm{Var}[\hat\Delta_{IPS}]/N}",
+    assumes=(PROPENSITIES, POSITIVE_RELEVANT, INDEPENDENT_USERS),
+)
+def errors_fall(evidence: Evidence) -> Finding:
+    """Least-squares slope of the simulated errors of the small query, without noise."""
+    world = evidence.small_world
+    try:
+        found = convergence(world, seed=SEED, users=USERS_OF_SLOPE, repetitions=REPETITIONS)
+    except InputError as error:
+        if world.curve_is_right:
+            return Finding(f"{error} Its error is 0 from the first user on.", 0.0)
+        return Finding(
+            f"{error} All of its error is bias.",
+            0.0,
+            "=",
+            -0.5,
+            SLOPE_TOLERANCE,
+            should_hold=False,
+        )
+    return Finding(
+        f"From {USERS_OF_SLOPE[0]:,} to {USERS_OF_SLOPE[-1]:,} users the error falls from "
+        f"{found.error[0]:.3g} to {found.error[-1]:.3g}, a slope of {found.slope:.3f}.",
+        found.slope,
+        "=",
+        -0.5,
+        SLOPE_TOLERANCE,
+        should_hold=world.curve_is_right,
+        details=(("repetitions", str(REPETITIONS)), ("seed", str(SEED))),
+    )
+
+
+PROOFS: Mapping[str, Proof] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in (
+            section_4.ips_unbiased,
+            section_4.risk_converges,
+            section_5.noise_keeps_order,
+            section_5.affine_law,
+            section_5.trust_correction,
+            section_5.swap_ratio,
+            section_6.hinge_chain,
+            section_6.one_slack,
+            section_6.noisy_hinge,
+            section_4.variance,
+            section_7.clipped,
+            section_4.naive,
+            section_4.misspecified,
+            section_7.overtaking,
+            small_simulation,
+            errors_fall,
+            corpus_affine_law,
+            order_preserved,
+            naive_order,
+            simulation_agrees,
+            risk_recovered,
+            positivity,
+            scale_free,
+            hinge_bound,
+            duality_gap,
+            one_slack_solver,
+            naive_special_case,
+        )
+    }
+)
+"""All proofs by name, in the order in which they are shown."""
+
+DERIVATIONS: Mapping[str, Derivation] = MappingProxyType(
+    {name: entry for name, entry in PROOFS.items() if isinstance(entry, Derivation)}
+)
+"""The proofs that can be walked line by line."""
+
+
+def run_checks(evidence: Evidence) -> tuple[Check, ...]:
+    """Evaluate every proof on ``evidence``."""
+    return tuple(entry.check(evidence) for entry in PROOFS.values())
