@@ -30,7 +30,7 @@ from pages.views.propensities.words import (
 )
 from ultr_core.errors import InputError
 from ultr_core.export.propensity_notebook import swap_design
-from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
+from ultr_core.figures import curve_figure, curve_risk_figure
 from ultr_core.lab import LOG_FIELDS, Lab, assumed_curve, stage, true_curve
 from ultr_core.lab.propensity_study import (
     MethodResult,

@@ -16,7 +16,7 @@ from pages.views.your_data.findings import show_points, show_rows
 from pages.views.your_data.ranker import Ranker
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.own_data.comparison import (
     RankerDifference,

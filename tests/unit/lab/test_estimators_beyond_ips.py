@@ -10,8 +10,7 @@ import pytest
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.figures import own_evidence
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import evidence_figure, own_evidence
 from ultr_core.figures.style import METHOD_STYLES, NEUTRAL_STYLES
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import JoinedLog, inspect_together, join_log

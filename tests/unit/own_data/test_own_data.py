@@ -10,7 +10,7 @@ import pytest
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.errors import InputError
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import evidence_figure
 from ultr_core.files import parse_corpus, parse_log, parse_proprank, parse_scores
 from ultr_core.inspection import join_log
 from ultr_core.learners import fit_ranker
