@@ -34,11 +34,12 @@ from ultr_core.errors import InputError, named
 from ultr_core.files import read_scores
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.inspection import Inspection, join_log
-from ultr_core.own_data.comparison import RankerDifference, compare_with_shown
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
+    RankerDifference,
+    compare_with_shown,
     evaluate_ranker,
 )
 from ultr_core.own_data.fitting import flattery

@@ -27,7 +27,7 @@ from ultr_core.errors import InputError, named
 from ultr_core.fields import Number
 from ultr_core.files import write_letor
 from ultr_core.files.disk import writing, written_together
-from ultr_core.own_data.clicks import MOST_RANKERS, OwnClicks, simulate_own_log
+from ultr_core.own_data.samples import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
