@@ -239,7 +239,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
     """
     header, done = read_journal(results / "cells.jsonl")
     options = {
-        name.removeprefix("--").replace("-", "_"): value
+        name.lstrip("-").replace("-", "_"): value
         for name, value in header["setting"].items()
     }
     base = Settings(**options, draws=draws)

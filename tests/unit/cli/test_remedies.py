@@ -18,8 +18,8 @@ from ultr_core.errors import InputError, Remark, about
 
 CORE = Path(__file__).parents[3] / "ultr_core"
 OPTION = re.compile(r"(?<![\w-])--([a-zA-Z]|$)")
-OF_COMMAND_LINES = {"export/own_work.py", "studies/shipped.py"}
-"""Files whose business is a command line: one to be given, one that made shipped results."""
+OF_COMMAND_LINES = {"export/own_work.py"}
+"""The file whose business is a command line to be given."""
 
 MODULES = [
     path
