@@ -239,8 +239,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
     """
     header, done = read_journal(results / "cells.jsonl")
     options = {
-        name.lstrip("-").replace("-", "_"): value
-        for name, value in header["setting"].items()
+        name.lstrip("-").replace("-", "_"): value for name, value in header["setting"].items()
     }
     base = Settings(**options, draws=draws)
     world = describe(world_of(WorldSource.of(base)))
