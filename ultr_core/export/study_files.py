@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ultr_core.export.figure_files import to_png, to_svg, to_vega_lite
-from ultr_core.figures.study import study_figure
+from ultr_core.figures.studies import study_figure
 from ultr_core.files.disk import write_whole, written_together
 from ultr_core.studies import GRID_VERSION, StudyResult, judge, read_study
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from ultr_core.export.study_files import study_svg, versions
-from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import cut_words
+from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.findings import Finding, Outcome
 from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
 from ultr_core.words import counted, part_of

@@ -5,12 +5,36 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.figures.examination import Quantity, examination_curves, warm_up
+    from ultr_core.figures.by_rank import (
+        Quantity,
+        clicks_and_relevance,
+        curve_figure,
+        estimate_figure,
+        examination_curves,
+        examination_figure,
+        live_curve_figure,
+        propensity_curves,
+        warm_up,
+    )
+    from ultr_core.figures.dots import (
+        comparison_figure,
+        curve_risk_figure,
+        evidence_figure,
+        interval_dots,
+        trained_rankers,
+        win_share_figure,
+    )
     from ultr_core.figures.figure import Figure
-    from ultr_core.figures.results import comparison_figure, examination_figure, risk_figure
-    from ultr_core.figures.scatter import risk_scatter
+    from ultr_core.figures.proofs import (
+        errors_fall,
+        noisy_hinge_curve,
+        race_figure,
+        results_page,
+        settling,
+    )
+    from ultr_core.figures.scatter import risk_figure, risk_scatter
+    from ultr_core.figures.studies import cut_words, study_figure
     from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-    from ultr_core.figures.trained import trained_rankers
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -20,11 +44,27 @@ __all__ = [
     "Figure",
     "Quantity",
     "Theme",
+    "clicks_and_relevance",
     "comparison_figure",
+    "curve_figure",
+    "curve_risk_figure",
+    "cut_words",
+    "errors_fall",
+    "estimate_figure",
+    "evidence_figure",
     "examination_curves",
     "examination_figure",
+    "interval_dots",
+    "live_curve_figure",
+    "noisy_hinge_curve",
+    "propensity_curves",
+    "race_figure",
+    "results_page",
     "risk_figure",
     "risk_scatter",
+    "settling",
+    "study_figure",
     "trained_rankers",
     "warm_up",
+    "win_share_figure",
 ]

@@ -11,15 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import (
-    Columns,
-    Figure,
+from ultr_core.figures.figure import Columns, Figure
+from ultr_core.figures.layers import (
+    INTERVAL,
+    along,
     bare_spec,
     readable_text,
     rows_of,
+    tooltips,
     with_domains,
 )
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
+from ultr_core.lab import METHODS, RiskPicture
 
 NUMBERS = ("true_risk", "estimate", "low", "high", "expected")
 WORDS = ("label", "kind")
@@ -28,6 +31,34 @@ NAMED = {"production": (14, 18), "skyline": (-12, -34)}
 """Kinds of ranker that are named in the picture, and where their name stands (pixels)."""
 
 ROOM_FOR_NAMES = 0.1  # of the axis, below the lowest mark
+
+
+def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") -> Figure:
+    """Estimated against true risk of the ranker family; ``method`` is "naive" or "propensity"."""
+    weighted = method == "propensity"
+    estimates = picture.weighted if weighted else picture.naive
+    rankers: Columns = {
+        "true_risk": picture.true_risk,
+        "estimate": estimates.value,
+        "low": estimates.low,
+        "high": estimates.high,
+        "expected": estimates.expected,
+        "label": picture.labels,
+        "kind": picture.kinds,
+    }
+    label = METHODS[method].label
+    alt_text = (
+        f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
+        f"Kendall's tau is {estimates.kendall:.2f}, where 1 is the true order."
+    )
+    return risk_scatter(
+        rankers,
+        method=method,
+        alt_text=alt_text,
+        title=f"{label}: estimated against true risk",
+        law=(picture.slope, picture.intercept) if weighted else None,
+        theme=theme,
+    )
 
 
 def risk_scatter(
@@ -78,52 +109,35 @@ def risk_scatter(
 @lru_cache(maxsize=16)
 def _template(method: str, theme: Theme) -> dict[str, Any]:
     ink, style = INKS[theme], METHOD_STYLES[method]
-    scale = alt.Scale(zero=False, nice=False, padding=6)
-    x = alt.X("true_risk:Q", title="True risk R(S), training queries", scale=scale)
-
-    def y_of(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="Estimate from clicks", scale=scale)
-
+    scale = {"zero": False, "nice": False, "padding": 6}
+    x = along(alt.X, "True risk R(S), training queries", scale)("true_risk")
+    y_of = along(alt.Y, "Estimate from clicks", scale)
     y = y_of("estimate")
-    tooltip = [
-        alt.Tooltip("label:N", title="Ranker"),
-        alt.Tooltip("true_risk:Q", title="True risk", format=".2f"),
-        alt.Tooltip("estimate:Q", title="Estimate", format=".2f"),
-        alt.Tooltip("low:Q", title="95% from", format=".2f"),
-        alt.Tooltip("high:Q", title="95% to", format=".2f"),
-        alt.Tooltip("expected:Q", title="Exact expectation", format=".2f"),
-    ]
-
-    named = rows_of("ranker").transform_filter("isValid(datum.name)")
+    tooltip = tooltips(
+        ("label:N", "Ranker"),
+        ("true_risk:Q", "True risk"),
+        ("estimate:Q", "Estimate"),
+        *INTERVAL,
+        ("expected:Q", "Exact expectation"),
+        format=".2f",
+    )
+    law, ranker = rows_of("law"), rows_of("ranker")
+    named = ranker.transform_filter("isValid(datum.name)")
     layers = [
-        rows_of("law")
-        .mark_line(color=ink.text, strokeDash=[7, 5], strokeWidth=2)
-        .encode(x=x, y=y_of("law")),
-        rows_of("ranker")
-        .mark_line(color=style.color, strokeWidth=1.5, opacity=0.55)
-        .encode(x=x, y=y_of("expected"), order=alt.Order("true_risk:Q")),
-        rows_of("ranker")
-        .mark_rule(color=style.color, strokeWidth=2)
-        .encode(x=x, y=y_of("low"), y2="high:Q"),
-        rows_of("ranker")
-        .mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=0.9)
-        .encode(x=x, y=y, tooltip=tooltip),
+        law.mark_line(color=ink.text, strokeDash=[7, 5], strokeWidth=2).encode(x=x, y=y_of("law")),
+        ranker.mark_line(color=style.color, strokeWidth=1.5, opacity=0.55).encode(
+            x=x, y=y_of("expected"), order=alt.Order("true_risk:Q")
+        ),
+        ranker.mark_rule(color=style.color, strokeWidth=2).encode(x=x, y=y_of("low"), y2="high:Q"),
+        ranker.mark_point(
+            color=style.color, shape=style.shape, filled=True, size=70, opacity=0.9
+        ).encode(x=x, y=y, tooltip=tooltip),
         named.mark_point(stroke=ink.text, size=230, strokeWidth=2, filled=False).encode(x=x, y=y),
-        rows_of("law")
-        .transform_filter("isValid(datum.name)")
+        law.transform_filter("isValid(datum.name)")
         .mark_text(align="right", dy=-14, color=ink.text)
         .encode(x=x, y=y_of("law"), text="name:N"),
-        *(
-            layer
-            for name, (dx, dy) in NAMED.items()
-            for layer in readable_text(
-                named.transform_filter(alt.datum.name == name).encode(x=x, y=y),
-                ink,
-                "name:N",
-                dx=dx,
-                dy=dy,
-                fontWeight="bold",
-            )
-        ),
     ]
+    for name, (dx, dy) in NAMED.items():
+        of_name = named.transform_filter(alt.datum.name == name).encode(x=x, y=y)
+        layers += readable_text(of_name, ink, "name:N", dx=dx, dy=dy, fontWeight="bold")
     return bare_spec(layers, ink)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.inspection.findings import Inspection
+    from ultr_core.inspection.inspection import Inspection
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
     from ultr_core.inspection.of_curve import inspect_curve

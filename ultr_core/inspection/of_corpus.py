@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sparse
@@ -11,15 +13,21 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_relevance_threshold
 from ultr_core.corpus.ranking import query_of_document, query_sums
 from ultr_core.errors import InputError, Remark, about, quoted
-from ultr_core.findings import Finding, Severity
-from ultr_core.inspection.findings import Inspection
+from ultr_core.inspection.inspection import (
+    Check,
+    Inspection,
+    Seen,
+    found_by,
+    good,
+    graded,
+    reader_notes,
+    stop,
+    warning,
+)
 from ultr_core.words import counted, part_of
 
 LARGE_VALUE = 1e6
 """Feature values beyond it make training slow or impossible to certify."""
-
-UNEVEN_SCALE = 1e3
-"""Times the usual largest value of a feature from which one stands out."""
 
 _MANY = 0.1  # share of queries from which a reader should look
 _ROWS_AT_ONCE = 16_384
@@ -48,150 +56,192 @@ def inspect_corpus(
     and said. notices: sentences of the reader, each of which becomes a finding. Queries without a
     relevant document count 0 in the risk and are left out of NDCG, wherever either is shown.
     """
-    findings = [
-        _candidates(corpus),
-        _single(corpus),
-        *_grades(corpus, relevant_grade),
-        *_features(corpus),
-        *_repeats(corpus),
-        _document_ids(corpus),
-    ]
-    findings += [
-        Finding.of_file("notice", "Note of the reader", None, "warning", text)
-        for text in (*corpus.notices, *notices)
-    ]
+    findings = found_by(CHECKS, _Judged.by(corpus, relevant_grade))
     counts = {
         "queries": corpus.n_queries,
         "documents": corpus.n_documents,
         "features": corpus.n_features,
         "largest_grade": corpus.max_grade,
     }
-    return Inspection("corpus", name, form, tuple(findings), counts)
+    notes = reader_notes((*corpus.notices, *notices))
+    return Inspection("corpus", name, form, (*findings, *notes), counts)
 
 
-def _candidates(corpus: Corpus) -> Finding:
-    sizes = corpus.sizes
-    return Finding.of_file(
-        "candidates",
-        "Queries and candidates",
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A corpus with the grade from which on a document is relevant.
+
+    notice: why that grade was taken instead of the one that was wanted. wrong: why there is none.
+    """
+
+    corpus: Corpus
+    threshold: int
+    notice: str | None = None
+    wrong: str = ""
+
+    @classmethod
+    def by(cls, corpus: Corpus, wanted: int) -> _Judged:
+        try:
+            return cls(corpus, *propose_relevance_threshold((corpus,), wanted))
+        except InputError as error:
+            return cls(corpus, 1, wrong=str(error))
+
+    @cached_property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Smallest and largest value of each feature, float64 [features]."""
+        return _column_ranges(self.corpus.features)
+
+
+def _candidates(given: _Judged) -> Seen:
+    corpus, sizes = given.corpus, given.corpus.sizes
+    return good(
         corpus.n_documents,
-        "good",
         f"{counted(corpus.n_queries, 'query', 'queries')} with "
         f"{counted(corpus.n_documents, 'candidate document')}: "
         f"{sizes.min():,} to {sizes.max():,} a query, {np.median(sizes):,.0f} in the middle.",
     )
 
 
-def _single(corpus: Corpus) -> Finding:
-    single = int(np.count_nonzero(corpus.sizes == 1))
-    severity: Severity = "stop" if single == corpus.n_queries else "warning" if single else "good"
-    return Finding.of_file(
-        "single_candidates",
-        "Queries with one candidate",
-        single,
-        severity,
-        f"{part_of(single, corpus.n_queries, 'query', 'queries')} one candidate only"
-        + (f"; there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."),
-    )
+def _single(given: _Judged) -> Seen:
+    queries = given.corpus.n_queries
+    single = int(np.count_nonzero(given.corpus.sizes == 1))
+    words = f"{part_of(single, queries, 'query', 'queries')} one candidate only"
+    rest = f"; there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."
+    return graded(single, f"{words}{rest}", stop=single == queries, warning=single > 0)
 
 
-def _grades(corpus: Corpus, wanted: int) -> list[Finding]:
-    values, documents = np.unique(corpus.grades, return_counts=True)
+def _grades(given: _Judged) -> Seen:
+    highest, notice = given.corpus.max_grade, given.notice
+    if given.wrong:
+        return stop(highest, given.wrong)
+    values, documents = np.unique(given.corpus.grades, return_counts=True)
     told = ", ".join(f"{n:,} of grade {g}" for g, n in zip(values, documents, strict=True))
-    try:
-        threshold, notice = propose_relevance_threshold((corpus,), wanted)
-    except InputError as error:
-        return [
-            Finding.of_file("grades", "Grades", corpus.max_grade, "stop", str(error)),
-            _without_relevant(corpus, 1),
-        ]
-    words = f"{told}. Relevant is grade {threshold} or more."
     if notice is not None:
-        words = Remark(f"{told}. {notice}", about(notice))
-    return [
-        Finding.of_file(
-            "grades", "Grades", corpus.max_grade, "warning" if notice else "good", words
-        ),
-        _without_relevant(corpus, threshold),
-        _no_pairs(corpus),
-    ]
+        return warning(highest, Remark(f"{told}. {notice}", about(notice)))
+    return good(highest, f"{told}. Relevant is grade {given.threshold} or more.")
 
 
-def _without_relevant(corpus: Corpus, threshold: int) -> Finding:
+def _without_relevant(given: _Judged) -> Seen:
+    corpus, threshold = given.corpus, given.threshold
     relevant = query_sums(corpus.relevance(threshold), corpus.query_offsets)
     without = int(np.count_nonzero(relevant == 0))
     share = without / corpus.n_queries
     of_all = f"{without:,} of {counted(corpus.n_queries, 'query', 'queries')}"
-    severity: Severity = "stop" if share == 1 else "warning" if share > _MANY else "good"
-    return Finding.of_file(
-        "queries_without_relevant",
-        "Queries without a relevant document",
+    return graded(
         without,
-        severity,
         f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document of grade "
         f"{threshold} or more. Such queries count 0 in the risk; NDCG leaves out those with no "
         "grade above 0.",
+        stop=share == 1,
+        warning=share > _MANY,
     )
 
 
-def _no_pairs(corpus: Corpus) -> Finding:
-    starts = corpus.query_offsets[:-1]
-    same = np.minimum.reduceat(corpus.grades, starts) == np.maximum.reduceat(corpus.grades, starts)
+def _no_pairs(given: _Judged) -> Seen | None:
+    if given.wrong:
+        return None
+    queries, starts = given.corpus.n_queries, given.corpus.query_offsets[:-1]
+    grades = given.corpus.grades
+    same = np.minimum.reduceat(grades, starts) == np.maximum.reduceat(grades, starts)
     without = int(np.count_nonzero(same))
-    if without == corpus.n_queries:
-        words = (
+    if without == queries:
+        return stop(
+            without,
             "No query has two documents with different grades, so grades give no preference pair "
-            "and no ranker."
+            "and no ranker.",
         )
-        return Finding.of_file(
-            "no_pairs", "Queries without a preference pair", without, "stop", words
-        )
-    return Finding.of_file(
-        "no_pairs",
-        "Queries without a preference pair",
+    return graded(
         without,
-        "warning" if without > _MANY * corpus.n_queries else "good",
-        f"{part_of(without, corpus.n_queries, 'query', 'queries')} documents of one grade only and "
+        f"{part_of(without, queries, 'query', 'queries')} documents of one grade only and "
         f"{'gives' if without == 1 else 'give'} no preference pair; the others are used.",
+        warning=without > _MANY * queries,
     )
 
 
-def _features(corpus: Corpus) -> list[Finding]:
-    low, high = _column_ranges(corpus.features)
-    constant = low == high
-    n = corpus.n_features
+def _constant(given: _Judged) -> Seen:
+    low, high = given.ranges
+    n, constant = given.corpus.n_features, low == high
     found = int(np.count_nonzero(constant))
-    which = _some_ids(corpus.feature_ids[constant])
-    severity: Severity = "stop" if found == n else "warning" if found else "good"
+    which = _some_ids(given.corpus.feature_ids[constant])
+    words = f"{part_of(found, n, 'feature')} the same value in every document{which}"
+    rest = f" and {'says' if found == 1 else 'say'} nothing." if found else "."
+    return graded(found, f"{words}{rest}", stop=found == n, warning=found > 0)
+
+
+def _largest_value(given: _Judged) -> Seen:
+    low, high = given.ranges
     largest = np.maximum(np.abs(low), np.abs(high))
     usual = float(np.median(largest[largest > 0])) if (largest > 0).any() else 0.0
     top = int(np.argmax(largest))
     reach = float(largest[top])
-    uneven = reach > max(LARGE_VALUE, UNEVEN_SCALE * usual)
-    words = f"The largest value is {reach:g}, in feature {corpus.feature_ids[top]}"
-    return [
-        Finding.of_file(
-            "constant_features",
-            "Constant features",
-            found,
-            severity,
-            f"{part_of(found, n, 'feature')} the same value in every document{which}"
-            + (f" and {'says' if found == 1 else 'say'} nothing." if found else "."),
-        ),
-        Finding.of_file(
-            "largest_value",
-            "Largest feature value",
-            reach,
-            "warning" if uneven or reach > LARGE_VALUE else "good",
-            words
-            + (
-                f", and most features stay below {usual:g}; bring all to about the same range, "
-                "such as 0 to 1."
-                if uneven or reach > LARGE_VALUE
-                else "; all are finite."
-            ),
-        ),
-    ]
+    words = f"The largest value is {reach:g}, in feature {given.corpus.feature_ids[top]}"
+    if reach <= LARGE_VALUE:
+        return good(reach, f"{words}; all are finite.")
+    return warning(
+        reach,
+        f"{words}, and most features stay below {usual:g}; bring all to about the same range, "
+        "such as 0 to 1.",
+    )
+
+
+def _repeats(given: _Judged) -> Seen:
+    corpus = given.corpus
+    prints = _row_prints(corpus.features)
+    query = query_of_document(corpus.query_offsets)
+    order = np.lexsort((corpus.grades, prints, query))
+    same = (np.diff(query[order]) == 0) & (np.diff(prints[order]) == 0)
+    regraded = int(np.count_nonzero(same & (np.diff(corpus.grades[order]) != 0)))
+    repeated = int(np.count_nonzero(same))
+    rest = f", {regraded:,} of them with another grade; no ranker can tell them apart."
+    return graded(
+        repeated,
+        f"{counted(repeated, 'document has', 'documents have')} the very features of another "
+        f"candidate of the same query{rest if repeated else '.'}",
+        warning=repeated > 0,
+    )
+
+
+def _empty(given: _Judged) -> Seen:
+    documents = given.corpus.n_documents
+    empty = int(np.count_nonzero(_is_empty(given.corpus.features)))
+    words = f"{part_of(empty, documents, 'document')} the value 0 in every feature."
+    return graded(empty, words, stop=empty == documents, warning=empty > 0)
+
+
+def _document_ids(given: _Judged) -> Seen:
+    corpus = given.corpus
+    if corpus.document_ids is None:
+        return warning(
+            0,
+            "There are no document ids (comments such as # docid = X), so a click log must call "
+            "the candidates of each query 1, 2, ... in the order of the file.",
+        )
+    query = query_of_document(corpus.query_offsets).tolist()
+    different = len(set(zip(query, corpus.document_ids, strict=True)))
+    repeated = corpus.n_documents - different
+    if repeated:
+        return warning(
+            repeated,
+            f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
+            "the same query; clicks on it count for the first.",
+        )
+    example = quoted(corpus.document_ids[0])
+    return good(different, f"Every document has an id, such as {example}, once in its query.")
+
+
+CHECKS = (
+    Check("candidates", "Queries and candidates", _candidates),
+    Check("single_candidates", "Queries with one candidate", _single),
+    Check("grades", "Grades", _grades),
+    Check("queries_without_relevant", "Queries without a relevant document", _without_relevant),
+    Check("no_pairs", "Queries without a preference pair", _no_pairs),
+    Check("constant_features", "Constant features", _constant),
+    Check("largest_value", "Largest feature value", _largest_value),
+    Check("duplicates", "Repeated documents", _repeats),
+    Check("empty_documents", "Documents without a feature", _empty),
+    Check("document_ids", "Document ids", _document_ids),
+)
+"""The checks of a corpus, in the order in which they are read."""
 
 
 def _column_ranges(features: FeatureMatrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -209,38 +259,6 @@ def _some_ids(ids: NDArray[np.int64]) -> str:
         return ""
     shown = ", ".join(map(str, ids[:5].tolist()))
     return f" ({shown}{', ...' if ids.size > 5 else ''})"
-
-
-def _repeats(corpus: Corpus) -> list[Finding]:
-    prints = _row_prints(corpus.features)
-    query = query_of_document(corpus.query_offsets)
-    order = np.lexsort((corpus.grades, prints, query))
-    same = (np.diff(query[order]) == 0) & (np.diff(prints[order]) == 0)
-    regraded = int(np.count_nonzero(same & (np.diff(corpus.grades[order]) != 0)))
-    repeated = int(np.count_nonzero(same))
-    empty = int(np.count_nonzero(_is_empty(corpus.features)))
-    return [
-        Finding.of_file(
-            "duplicates",
-            "Repeated documents",
-            repeated,
-            "warning" if repeated else "good",
-            f"{counted(repeated, 'document has', 'documents have')} the very features of another "
-            "candidate of the same query"
-            + (
-                f", {regraded:,} of them with another grade; no ranker can tell them apart."
-                if repeated
-                else "."
-            ),
-        ),
-        Finding.of_file(
-            "empty_documents",
-            "Documents without a feature",
-            empty,
-            "stop" if empty == corpus.n_documents else "warning" if empty else "good",
-            f"{part_of(empty, corpus.n_documents, 'document')} the value 0 in every feature.",
-        ),
-    ]
 
 
 def _row_prints(features: FeatureMatrix) -> NDArray[np.uint64]:
@@ -272,26 +290,3 @@ def _is_empty(features: FeatureMatrix) -> NDArray[np.bool_]:
         return ~filled
     found: NDArray[np.bool_] = ~np.asarray(features.any(axis=1))
     return found
-
-
-def _document_ids(corpus: Corpus) -> Finding:
-    key, label = "document_ids", "Document ids"
-    if corpus.document_ids is None:
-        return Finding.of_file(
-            key, label, 0, "warning",
-            "There are no document ids (comments such as # docid = X), so a click log must call "
-            "the candidates of each query 1, 2, ... in the order of the file.",
-        )  # fmt: skip
-    query = query_of_document(corpus.query_offsets).tolist()
-    different = len(set(zip(query, corpus.document_ids, strict=True)))
-    repeated = corpus.n_documents - different
-    if repeated:
-        return Finding.of_file(
-            key, label, repeated, "warning",
-            f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
-            "the same query; clicks on it count for the first.",
-        )  # fmt: skip
-    return Finding.of_file(
-        key, label, different, "good",
-        f"Every document has an id, such as {quoted(corpus.document_ids[0])}, once in its query.",
-    )  # fmt: skip

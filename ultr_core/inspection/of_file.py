@@ -26,7 +26,7 @@ from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
 from ultr_core.findings import Finding
-from ultr_core.inspection.findings import Inspection, Kind
+from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
 from ultr_core.inspection.of_curve import inspect_curve
 from ultr_core.inspection.of_log import inspect_log
@@ -219,11 +219,7 @@ def _training(given: _Given) -> Inspection:
         "documents": corpus.n_documents,
         "features": corpus.n_features,
     }
-    notes = (
-        Finding.of_file("notice", "Note of the reader", None, "warning", text)
-        for text in corpus.notices
-    )
-    findings = (finding, *notes)
+    findings = (finding, *reader_notes(corpus.notices))
     return Inspection("training", given.name, "svm_proprank training file", findings, counts)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.files.log_rows import CLICK_WITHOUT_POSITION
-from ultr_core.findings import Finding, Severity
-from ultr_core.inspection.findings import Inspection
+from ultr_core.inspection.inspection import (
+    Check,
+    Inspection,
+    Seen,
+    found_by,
+    good,
+    graded,
+    stop,
+    warning,
+)
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
 from ultr_core.words import counted, part_of
@@ -23,19 +29,7 @@ _MANY_LOST = 0.5  # share of rows left out from which the log is not to be trust
 
 def inspect_log(log: PresentationLog, *, name: str = "the click log") -> Inspection:
     """Check rows, positions, clicks, rank changes and propensities of a click log."""
-    findings = (
-        _columns(log),
-        _left_out(log),
-        _without_position(log),
-        _positions(log),
-        *_gaps(log),
-        _clicks(log),
-        *_only_clicks(log),
-        *_repeats(log),
-        _rank_changes(log),
-        *_propensities(log),
-    )
-    return Inspection("log", name, log.format, findings, log.counts())
+    return Inspection("log", name, log.format, found_by(CHECKS, log), log.counts())
 
 
 def own_curve(log: PresentationLog) -> list[float]:
@@ -44,7 +38,7 @@ def own_curve(log: PresentationLog) -> list[float]:
     A position that never occurs has the value of the one above it. Raises InputError where the
     log has none, such as cannot be examination (see `inspect_log`), or more than ``CURVE_RANKS``.
     """
-    found = next(iter(_propensities(log)), None)
+    found = _propensities(log)
     if found is None:
         raise InputError(
             "The log has no column of propensities; give a curve or an assumed bias.",
@@ -61,214 +55,205 @@ def own_curve(log: PresentationLog) -> list[float]:
     return values
 
 
-def _columns(log: PresentationLog) -> Finding:
+def _columns(log: PresentationLog) -> Seen:
     told = ", ".join(f"{meaning} from {column}" for meaning, column in log.columns.items())
     if "query" not in log.columns:
-        return Finding.of_file(
-            "columns", "Columns", len(log.columns), "warning",
+        return warning(
+            len(log.columns),
             f"Read {told}. There is no column query, so all rows are one query and cannot be "
             "matched with a corpus; clicks by position can still be read.",
-        )  # fmt: skip
-    return Finding.of_file("columns", "Columns", len(log.columns), "good", f"Read {told}.")
+        )
+    return good(len(log.columns), f"Read {told}.")
 
 
-def _left_out(log: PresentationLog) -> Finding:
+def _left_out(log: PresentationLog) -> Seen:
     others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
-    rows = sum(fault.rows for fault in others)
-    noun = "row" if log.format == "Parquet" else "line"
-    severity: Severity = "good"
-    if rows:
-        severity = "stop" if rows > _MANY_LOST * (rows + log.query.size) else "warning"
-    told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
-    return Finding.of_file(
-        "rows_left_out",
-        "Rows that cannot be used",
-        rows,
-        severity,
-        f"{part_of(rows, rows + log.query.size, 'row', does='is', do='are')} left out: {told}."
-        if rows
-        else f"All {log.query.size:,} rows with a position can be used."
-        if log.query.size > 1
-        else "The one row with a position can be used.",
-    )
+    lost, used = sum(fault.rows for fault in others), log.query.size
+    if lost:
+        noun = "row" if log.format == "Parquet" else "line"
+        told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
+        of_all = part_of(lost, lost + used, "row", does="is", do="are")
+        return graded(
+            lost, f"{of_all} left out: {told}.",
+            stop=lost > _MANY_LOST * (lost + used), warning=True,
+        )  # fmt: skip
+    all_rows = f"All {used:,} rows" if used > 1 else "The one row"
+    return good(0, f"{all_rows} with a position can be used.")
 
 
-def _without_position(log: PresentationLog) -> Finding:
+def _without_position(log: PresentationLog) -> Seen:
     clicks = sum(f.clicks for f in log.faults if f.kind == CLICK_WITHOUT_POSITION)
+    if not clicks:
+        return good(0, "Every click has a position.")
     words = f"{counted(clicks, 'click')} without a position"
-    return Finding.of_file(
-        "clicks_without_position",
-        "Clicks on something that was never shown",
-        clicks,
-        "warning" if clicks else "good",
-        f"{words}; {'it is' if clicks == 1 else 'they are'} left out of every estimate."
-        if clicks
-        else "Every click has a position.",
-    )
+    they = "it is" if clicks == 1 else "they are"
+    return warning(clicks, f"{words}; {they} left out of every estimate.")
 
 
-def _positions(log: PresentationLog) -> Finding:
-    key, label, top = "positions", "What position means", int(log.positions[0])
-    last = int(log.positions[-1])
+def _positions(log: PresentationLog) -> Seen:
+    top, last = int(log.positions[0]), int(log.positions[-1])
     if log.first_position == 0:
-        return Finding.of_file(
-            key, label, 0, "warning",
+        return warning(
+            0,
             f"Positions start at 0 in this log, so 1 was added: they are ranks 1 to {last:,} here, "
             "and rank 1, position 0 of the log, is the reference. Propensities are matched with "
             "ranks.",
-        )  # fmt: skip
+        )
     if top > 1:
-        return Finding.of_file(
-            key, label, top, "warning",
+        return warning(
+            top,
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
             f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if the "
             f"first place is meant, subtract {top - 1:,}.",
-        )  # fmt: skip
+        )
     if log.positions.size == 1:
-        return Finding.of_file(
-            key, label, 1, "warning",
-            "Only position 1 occurs, so nothing can be said about how examination falls.",
-        )  # fmt: skip
-    return Finding.of_file(
-        key, label, 1, "good",
-        f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference.",
-    )  # fmt: skip
-
-
-def _gaps(log: PresentationLog) -> Iterator[Finding]:
-    missing = int(log.positions[-1] - log.positions[0]) + 1 - log.positions.size
-    if missing:
-        after = int(np.argmax(np.diff(log.positions) > 1))
-        yield Finding.of_file(
-            "position_gaps",
-            "Positions that never occur",
-            missing,
-            "warning",
-            f"{counted(missing, 'position')} between the first and the last never "
-            f"{'occurs' if missing == 1 else 'occur'}, the first of them "
-            f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
-            "list, no offset and no count of pixels.",
+        return warning(
+            1, "Only position 1 occurs, so nothing can be said about how examination falls."
         )
-
-
-def _clicks(log: PresentationLog) -> Finding:
-    clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
-    severity: Severity = "stop" if clicks == 0 else "warning" if clicks < FEW_CLICKS else "good"
-    words = f"{counted(clicks, 'click')} in {counted(shown, 'impression')}"
-    if clicks == 0:
-        words += "; nothing can be learned or estimated without a click."
-    elif clicks < FEW_CLICKS:
-        words += f"; with fewer than {FEW_CLICKS}, read the interval of every estimate first."
-    else:
-        words += f", a rate of {clicks / shown:.2%}."
-    return Finding.of_file("clicks", "Clicks", clicks, severity, words)
-
-
-def _only_clicks(log: PresentationLog) -> Iterator[Finding]:
-    if log.clicks_only:
-        yield Finding.of_file(
-            "only_clicks",
-            "Rows that were not clicked",
-            0,
-            "warning",
-            "Every row was clicked, so the log holds clicks and not what was shown. Training "
-            "works; estimated risks are for clicked presentations only, and examination cannot "
-            "be estimated.",
-        )
-
-
-def _repeats(log: PresentationLog) -> Iterator[Finding]:
-    if log.page is None:
-        return
-    pages = log.pages_with_repeats
-    yield Finding.of_file(
-        "repeated_on_page",
-        "One document twice on a page",
-        pages,
-        "warning" if pages else "good",
-        f"{counted(pages, 'page shows', 'pages show')} a document at two positions; it stays one "
-        "document, and each click is weighted by its own position."
-        if pages
-        else "No page shows a document at two positions.",
+    return good(
+        1, f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference."
     )
 
 
-def _rank_changes(log: PresentationLog) -> Finding:
+def _gaps(log: PresentationLog) -> Seen | None:
+    missing = int(log.positions[-1] - log.positions[0]) + 1 - log.positions.size
+    if not missing:
+        return None
+    after = int(np.argmax(np.diff(log.positions) > 1))
+    return warning(
+        missing,
+        f"{counted(missing, 'position')} between the first and the last never "
+        f"{'occurs' if missing == 1 else 'occur'}, the first of them "
+        f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
+        "list, no offset and no count of pixels.",
+    )
+
+
+def _clicks(log: PresentationLog) -> Seen:
+    clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
+    words = f"{counted(clicks, 'click')} in {counted(shown, 'impression')}"
+    if clicks == 0:
+        return stop(clicks, f"{words}; nothing can be learned or estimated without a click.")
+    if clicks < FEW_CLICKS:
+        return warning(
+            clicks,
+            f"{words}; with fewer than {FEW_CLICKS}, read the interval of every estimate first.",
+        )
+    return good(clicks, f"{words}, a rate of {clicks / shown:.2%}.")
+
+
+def _only_clicks(log: PresentationLog) -> Seen | None:
+    if not log.clicks_only:
+        return None
+    return warning(
+        0,
+        "Every row was clicked, so the log holds clicks and not what was shown. Training "
+        "works; estimated risks are for clicked presentations only, and examination cannot "
+        "be estimated.",
+    )
+
+
+def _repeats(log: PresentationLog) -> Seen | None:
+    if log.page is None:
+        return None
+    pages = log.pages_with_repeats
+    if not pages:
+        return good(0, "No page shows a document at two positions.")
+    return warning(
+        pages,
+        f"{counted(pages, 'page shows', 'pages show')} a document at two positions; it stays one "
+        "document, and each click is weighted by its own position.",
+    )
+
+
+def _rank_changes(log: PresentationLog) -> Seen:
     pairs, moved = int(log.pairs.size), log.moved_pairs
     seen = part_of(moved, pairs, "(query, document) pair", does="was", do="were")
     words = f"{seen} seen at more than one position"
     if log.clicks_only:
-        return Finding.of_file(
-            "rank_changes", "Rank changes", moved, "warning",
+        return warning(
+            moved,
             f"{words}, but examination cannot be estimated from them, for the log holds clicks "
             "only.",
-        )  # fmt: skip
+        )
     if log.has_swaps:
         swapped = int(log.impressions[log.swap > 0].sum())
-        return Finding.of_file(
-            "rank_changes", "Rank changes", moved, "good" if swapped else "warning",
+        return graded(
+            moved,
             f"The log records a swap experiment with {counted(swapped, 'presentation')}, and "
             f"{words}.",
-        )  # fmt: skip
+            warning=not swapped,
+        )
     if moved == 0:
-        return Finding.of_file(
-            "rank_changes", "Rank changes", 0, "warning",
+        return warning(
+            0,
             f"{words}, so examination cannot be estimated from this log; a curve must come from "
             "swaps, from another log, or be assumed.",
-        )  # fmt: skip
-    return Finding.of_file(
-        "rank_changes", "Rank changes", moved, "good",
-        f"{words}; examination can be harvested from them, each as one document.",
-    )  # fmt: skip
+        )
+    return good(moved, f"{words}; examination can be harvested from them, each as one document.")
 
 
-def _propensities(log: PresentationLog) -> Iterator[Finding]:
+def _propensities(log: PresentationLog) -> Seen | None:
     """What the log's own column of propensities can be."""
     if log.propensity is None:
-        return
-    key, label = "propensities", "The log's own propensities"
+        return None
     column = log.columns["propensity"]
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))
     zero = usable & (log.propensity == 0)
     low, high = _by_position(log, usable)
+    varies = high > low * (1 + 1e-9)
     if not usable.any():
-        yield Finding.of_file(key, label, 0, "stop", f"The column {column} holds no number.")
-    elif outside.any():
-        row = int(np.argmax(outside))
-        yield Finding.of_file(
-            key, label, int(outside.sum()), "stop",
-            f"{counted(int(outside.sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
+        return stop(0, f"The column {column} holds no number.")
+    if outside.any():
+        row, rows = int(np.argmax(outside)), int(outside.sum())
+        return stop(
+            rows,
+            f"{counted(rows, 'row has', 'rows have')} a propensity outside 0 to 1, "
             f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
-        )  # fmt: skip
-    elif bool((high > low * (1 + 1e-9)).any()):
-        place = int(np.argmax(high > low * (1 + 1e-9)))
-        yield Finding.of_file(
-            key, label, int(np.count_nonzero(high > low * (1 + 1e-9))), "warning",
+        )
+    if varies.any():
+        place = int(np.argmax(varies))
+        return warning(
+            int(np.count_nonzero(varies)),
             f"The column {column} varies within a position ({low[place]:g} to {high[place]:g} at "
             f"position {int(log.positions[place]):,}), so it is the chance that an item was "
             "chosen, not that a position was examined; it is not used.",
-        )  # fmt: skip
-    elif log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
-        yield Finding.of_file(
-            key, label, float(high.max()), "warning",
+        )
+    if log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
+        return warning(
+            float(high.max()),
             f"The column {column} is {high.max():g} at every position. As examination that would "
             "mean no position bias; it looks like the chance that an item was chosen, so it is "
             "not used.",
-        )  # fmt: skip
-    elif zero.any():
+        )
+    if zero.any():
         place = int(log.position[int(np.argmax(zero))])
-        yield Finding.of_file(
-            key, label, int(zero.sum()), "stop",
+        return stop(
+            int(zero.sum()),
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
             "clip it or leave the position out.",
-        )  # fmt: skip
-    else:
-        yield Finding.of_file(
-            key, label, float(low.min()), "good",
-            f"The column {column} has one value for each position, from {high.max():g} down to "
-            f"{low.min():g}, so it can be examination.",
-        )  # fmt: skip
+        )
+    return good(
+        float(low.min()),
+        f"The column {column} has one value for each position, from {high.max():g} down to "
+        f"{low.min():g}, so it can be examination.",
+    )
+
+
+CHECKS = (
+    Check("columns", "Columns", _columns),
+    Check("rows_left_out", "Rows that cannot be used", _left_out),
+    Check("clicks_without_position", "Clicks on something that was never shown", _without_position),
+    Check("positions", "What position means", _positions),
+    Check("position_gaps", "Positions that never occur", _gaps),
+    Check("clicks", "Clicks", _clicks),
+    Check("only_clicks", "Rows that were not clicked", _only_clicks),
+    Check("repeated_on_page", "One document twice on a page", _repeats),
+    Check("rank_changes", "Rank changes", _rank_changes),
+    Check("propensities", "The log's own propensities", _propensities),
+)
+"""The checks of a click log, in the order in which they are read."""
 
 
 def _by_position(

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files.ranker_files import on_columns_of
-from ultr_core.findings import Finding, Severity
-from ultr_core.inspection.findings import Inspection
+from ultr_core.findings import Finding
+from ultr_core.inspection.inspection import Check, Inspection, Seen, graded
 from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
@@ -20,6 +20,8 @@ LOOSE_GAP = 1e-2
 
 _MANY_TIES = 0.1
 
+FEATURES = "features", "Features in common"
+
 
 def inspect_ranker(
     ranker: LinearModel,
@@ -29,12 +31,13 @@ def inspect_ranker(
     form: str = "linear model",
 ) -> Inspection:
     """Check weights and certificate of a ranker and, with a corpus, features and ties in it."""
-    findings = [_weights(ranker)]
+    findings = WEIGHTS.of(ranker)
     if isinstance(ranker, LinearRanker):
-        findings.append(_certificate(ranker))
+        by_duality = ranker.certificate.measure == DUALITY_GAP
+        findings += (GAP if by_duality else CERTIFICATE).of(ranker)
     if corpus is not None:
         findings += _on_corpus(ranker, corpus)
-    return Inspection("ranker", name, form, tuple(findings), {"features": ranker.feature_ids.size})
+    return Inspection("ranker", name, form, findings, {"features": ranker.feature_ids.size})
 
 
 def inspect_scores(
@@ -45,61 +48,46 @@ def inspect_scores(
     form: str = "score file",
 ) -> Inspection:
     """Check scores [documents] of a corpus."""
-    return Inspection(
-        "scores", name, form, tuple(_ties(scores, corpus)), {"documents": corpus.n_documents}
-    )
+    findings = TIES.of((scores, corpus))
+    return Inspection("scores", name, form, findings, {"documents": corpus.n_documents})
 
 
-def _weights(ranker: LinearModel) -> Finding:
-    used = int(np.count_nonzero(ranker.coefficients))
-    words = f"{part_of(used, ranker.feature_ids.size, 'feature')} a weight other than 0"
-    if used:
-        return Finding.of_file("weights", "Weights", used, "good", f"{words}.")
-    return Finding.of_file(
-        "weights", "Weights", 0, "stop", f"{words}: every document gets the same score."
-    )
-
-
-def _certificate(ranker: LinearRanker) -> Finding:
-    found, gap = ranker.certificate, ranker.certificate.gap
-    by_duality = found.measure == DUALITY_GAP
-    good = found.converged or (by_duality and gap <= LOOSE_GAP)
-    return Finding.of_file(
-        "duality_gap" if by_duality else "certificate",
-        "Duality gap" if by_duality else "Certificate",
-        gap,
-        "good" if good else "warning",
-        f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}"
-        + ("." if good else "; train longer, it is not yet what its objective asks for."),
-    )
-
-
-def _on_corpus(ranker: LinearModel, corpus: Corpus) -> list[Finding]:
+def _on_corpus(ranker: LinearModel, corpus: Corpus) -> tuple[Finding, ...]:
     try:
         model, notices = on_columns_of(corpus, ranker)
     except InputError as error:
-        return [Finding.of_file("features", "Features in common", 0, "stop", str(error))]
+        return (Finding.of_file(*FEATURES, 0, "stop", str(error)),)
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
-    return [
-        Finding.of_file(
-            "features",
-            "Features in common",
-            common,
-            "warning" if notices else "good",
-            " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}.",
-        ),
-        *_ties(model.score(corpus), corpus),
-    ]
+    words = " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}."
+    features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
+    return (features, *TIES.of((model.score(corpus), corpus)))
 
 
-def _ties(scores: NDArray[np.float64], corpus: Corpus) -> list[Finding]:
+def _weights(ranker: LinearModel) -> Seen:
+    used = int(np.count_nonzero(ranker.coefficients))
+    words = f"{part_of(used, ranker.feature_ids.size, 'feature')} a weight other than 0"
+    rest = "." if used else ": every document gets the same score."
+    return graded(used, f"{words}{rest}", stop=not used)
+
+
+def _certificate(ranker: LinearRanker) -> Seen:
+    found, gap = ranker.certificate, ranker.certificate.gap
+    good = found.converged or (found.measure == DUALITY_GAP and gap <= LOOSE_GAP)
+    rest = "." if good else "; train longer, it is not yet what its objective asks for."
+    return graded(
+        gap,
+        f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}{rest}",
+        warning=not good,
+    )
+
+
+def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
+    scores, corpus = given
     tied = tied_groups(scores, corpus.query_offsets).tied
     share = tied / corpus.n_documents
-    several = int(corpus.sizes[corpus.sizes > 1].sum())
     starts = corpus.query_offsets[:-1]
     flat = np.minimum.reduceat(scores, starts) == np.maximum.reduceat(scores, starts)
-    constant = several > 0 and bool(flat.all())
-    severity: Severity = "stop" if constant else "warning" if share > _MANY_TIES else "good"
+    constant = bool((corpus.sizes > 1).any() and flat.all())
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another of their query. Risks and NDCG are the mean over all orders of ties; "
@@ -107,4 +95,10 @@ def _ties(scores: NDArray[np.float64], corpus: Corpus) -> list[Finding]:
     )
     if constant:
         words = f"All candidates of every query have one score, so nothing is ranked. {words}"
-    return [Finding.of_file("ties", "Equal scores", tied, severity, words)]
+    return graded(tied, words, stop=constant, warning=share > _MANY_TIES)
+
+
+WEIGHTS = Check("weights", "Weights", _weights)
+GAP = Check("duality_gap", "Duality gap", _certificate)
+CERTIFICATE = Check("certificate", "Certificate", _certificate)
+TIES = Check("ties", "Equal scores", _ties)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,22 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding, Severity
-from ultr_core.inspection.findings import Inspection
-from ultr_core.inspection.joined import JoinedLog, Overlap
+from ultr_core.inspection.inspection import (
+    Check,
+    Inspection,
+    Seen,
+    found_by,
+    good,
+    graded,
+    stop,
+    warning,
+)
+from ultr_core.inspection.joined import JoinedLog
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
+    ClickWeightDiagnostics,
     Estimator,
     Numbers,
     RelativeCurve,
@@ -101,27 +112,33 @@ class Unshown:
 
     def finding(self) -> Finding:
         """The check, for a reader."""
-        key, label, told = "never_shown", "Candidates never shown", self.what
-        words = f"{told[:1].upper()}{told[1:]}"
-        if self.clicks_only:
-            return Finding.of_file(
-                key, label, None, "warning",
-                f"{words}. Risks are those of clicked presentations: do not read their level.",
-            )  # fmt: skip
-        if not told:
-            words = f"All {self.candidates:,} candidates of the queries in the log were shown."
-            if self.candidates == 1:
-                words = "The one candidate of the query in the log was shown."
-            return Finding.of_file(key, label, 0, "good", words)
-        words += (
-            ". No click can come from there, so estimated risks leave out relevant documents, and "
-            "how much that is differs from ranker to ranker"
+        return UNSHOWN.of(self)[0]
+
+
+def _never_shown(found: Unshown) -> Seen:
+    told = found.what
+    words = f"{told[:1].upper()}{told[1:]}"
+    if found.clicks_only:
+        return warning(
+            None, f"{words}. Risks are those of clicked presentations: do not read their level."
         )
-        if self.withheld:
-            words += "; these clicks cannot say which ranker is better"
-        elif not self.lasting and not self.below:
-            words += "; it may be chance, for their queries were drawn rarely"
-        return Finding.of_file(key, label, self.never, self.severity, f"{words}.")
+    if not told:
+        if found.candidates == 1:
+            return good(0, "The one candidate of the query in the log was shown.")
+        words = f"All {found.candidates:,} candidates of the queries in the log were shown."
+        return good(0, words)
+    words += (
+        ". No click can come from there, so estimated risks leave out relevant documents, and "
+        "how much that is differs from ranker to ranker"
+    )
+    if found.withheld:
+        words += "; these clicks cannot say which ranker is better"
+    elif not found.lasting and not found.below:
+        words += "; it may be chance, for their queries were drawn rarely"
+    return Seen(found.never, found.severity, f"{words}.")
+
+
+UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)
 
 
 def unshown_candidates(log: ClickLog) -> Unshown:
@@ -162,6 +179,11 @@ class ClickedPosition:
     rank: int
     clicks: int
 
+    @property
+    def words(self) -> str:
+        """The position and its clicks, as a clause."""
+        return f"Position {self.rank:,} has {counted(self.clicks, 'click')}"
+
 
 def last_rank_of(curve: ExaminationCurve) -> int | None:
     """The last rank that a curve gives a number for; None for one that covers all ranks."""
@@ -185,8 +207,8 @@ def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the cur
     if missing:
         first = missing[0]
         raise InputError(
-            f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity: {name} gives "
-            f"ranks 1 to {last_rank_of(curve)}; add the position, or carry the last value on.",
+            f"{first.words} but no propensity: {name} gives ranks 1 to {last_rank_of(curve)}; "
+            "add the position, or carry the last value on.",
             "carry_on",
         )
 
@@ -208,98 +230,211 @@ def inspect_together(
     [0, 1].
     """
     log = joined.clicks
-    findings = [
-        *_overlap(joined.overlap),
-        unshown_candidates(log).finding(),
-        _pairs(log, corpus),
-    ]
-    if curve is not None and "curve" in estimator.needs:
-        weights = _weights(log, estimator, Belief(curve, clip))
-        findings += [_coverage(log, curve, curve_name), *weights]
-    counts = {**_counts(log), "clicks_left_out": joined.overlap.clicks - log.total_clicks}
-    return Inspection("together", "log and corpus", "", tuple(findings), counts)
-
-
-def _counts(log: ClickLog) -> dict[str, int]:
-    return {
+    belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
+    findings = found_by(CHECKS, _Together(joined, corpus, estimator, belief, curve_name))
+    counts = {
         "queries": int(np.count_nonzero(log.draws)),
         "query_draws": log.query_draws,
         "clicks": log.total_clicks,
         "clicked_documents": int(np.count_nonzero(log.clicks_per_document)),
+        "clicks_left_out": joined.overlap.clicks - log.total_clicks,
     }
+    return Inspection("together", "log and corpus", "", findings, counts)
 
 
-def _overlap(overlap: Overlap) -> list[Finding]:
-    queries = overlap.queries_joined / overlap.queries
-    clicks = overlap.clicks_joined / overlap.clicks if overlap.clicks else 0.0
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """What is used together; belief: None where no curve weighs the clicks."""
+
+    joined: JoinedLog
+    corpus: Corpus
+    estimator: Estimator
+    belief: Belief | None
+    curve_name: str
+
+    @property
+    def log(self) -> ClickLog:
+        return self.joined.clicks
+
+    @cached_property
+    def numbers(self) -> RowNumbers | None:
+        """u and v of each row; a number that is not finite is a finding here, and no error."""
+        if self.belief is None:
+            return None
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return self.estimator.numbers(self.log, self.belief)
+
+    @cached_property
+    def infinite(self) -> tuple[ClickedPosition, ...]:
+        """Clicked positions whose clicks have no finite weight."""
+        if self.numbers is None:
+            return ()
+        return _clicked_at(self.log, ~(np.abs(self.numbers.u) < 1.0 / LEAST_PROPENSITY))
+
+    @cached_property
+    def weighed(self) -> RowNumbers | None:
+        """u and v where every click has a finite weight, None otherwise or without a click."""
+        return None if self.infinite or not self.log.total_clicks else self.numbers
+
+    @cached_property
+    def diagnostics(self) -> ClickWeightDiagnostics | None:
+        """Of the weights of the clicks, where they can be weighed."""
+        return None if self.weighed is None else click_weight_diagnostics(self.log, self.weighed)
+
+
+def _overlap(share: float, sentence: str) -> Seen:
+    return graded(share, sentence, stop=share < _LEAST_OVERLAP, warning=share < _GOOD_OVERLAP)
+
+
+def _queries(given: _Together) -> Seen:
+    overlap = given.joined.overlap
+    share = overlap.queries_joined / overlap.queries
+    return _overlap(
+        share,
+        f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} of the "
+        f"log ({share:.0%}) {'is' if overlap.queries_joined == 1 else 'are'} among the "
+        f"{overlap.corpus_queries:,} of the corpus.",
+    )
+
+
+def _usable_clicks(given: _Together) -> Seen:
+    overlap = given.joined.overlap
+    share = overlap.clicks_joined / overlap.clicks if overlap.clicks else 0.0
     shown = overlap.impressions_joined / max(overlap.impressions, 1)
-    outside = overlap.clicks_outside
-    return [
-        Finding.of_file(
-            "queries_in_corpus",
-            "Queries of the log that the corpus has",
-            queries,
-            _severity(queries),
-            f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} of the "
-            f"log ({queries:.0%}) {'is' if overlap.queries_joined == 1 else 'are'} among the "
-            f"{overlap.corpus_queries:,} of the corpus.",
-        ),
-        Finding.of_file(
-            "clicks_in_corpus",
-            "Clicks that can be used",
-            clicks,
-            _severity(clicks) if overlap.clicks_joined else "stop",
-            f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({clicks:.0%}) and "
-            f"{shown:.0%} of the impressions are on candidates of the corpus.",
-        ),
-        Finding.of_file(
-            "clicks_outside",
-            "Clicks outside the candidate sets",
-            outside,
-            "warning" if outside else "good",
-            f"{counted(outside, 'click is', 'clicks are')} on documents that are no candidates of "
-            f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
-        ),
-    ]
+    return _overlap(
+        share,
+        f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({share:.0%}) and "
+        f"{shown:.0%} of the impressions are on candidates of the corpus.",
+    )
 
 
-def _severity(share: float) -> Severity:
-    if share < _LEAST_OVERLAP:
-        return "stop"
-    return "good" if share >= _GOOD_OVERLAP else "warning"
+def _outside(given: _Together) -> Seen:
+    outside = given.joined.overlap.clicks_outside
+    return graded(
+        outside,
+        f"{counted(outside, 'click is', 'clicks are')} on documents that are no candidates of "
+        f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
+        warning=outside > 0,
+    )
 
 
-def _pairs(log: ClickLog, corpus: Corpus) -> Finding:
+def _pairs(given: _Together) -> Seen:
     """A click gives pairs with all other candidates of its query, so it needs another one."""
-    clicked = log.clicks_per_query
-    useful = int(clicked[corpus.sizes > 1].sum())
-    lost = log.total_clicks - useful
+    clicked, sizes = given.log.clicks_per_query, given.corpus.sizes
+    useful = int(clicked[sizes > 1].sum())
+    lost = given.log.total_clicks - useful
     if not useful:
-        return Finding.of_file(
-            "pairs", "Preference pairs", 0, "stop",
+        return stop(
+            0,
             "No click is on a query with a second candidate, so there is no preference pair to "
             "learn from and no ranker.",
-        )  # fmt: skip
-    pairs = float((clicked * (corpus.sizes - 1)).sum())
-    return Finding.of_file(
-        "pairs", "Preference pairs", pairs, "warning" if lost else "good",
+        )
+    pairs = float((clicked * (sizes - 1)).sum())
+    rest = f"; {counted(lost, 'click')} on queries with one candidate gave none." if lost else "."
+    return graded(
+        pairs,
         f"{counted(useful, 'click gives', 'clicks give')} "
-        f"{counted(round(pairs), 'preference pair')} with the other candidates"
-        + (f"; {_clicks(lost)} on queries with one candidate gave none." if lost else "."),
-    )  # fmt: skip
+        f"{counted(round(pairs), 'preference pair')} with the other candidates{rest}",
+        warning=lost > 0,
+    )
 
 
-def _coverage(log: ClickLog, curve: ExaminationCurve, name: str) -> Finding:
-    key, label = "propensity_of_each_position", "Clicked positions without a propensity"
-    missing = uncovered(log, curve)
+def _coverage(given: _Together) -> Seen | None:
+    if given.belief is None:
+        return None
+    missing = uncovered(given.log, given.belief.curve)
     if not missing:
-        return Finding.of_file(key, label, 0, "good", "Every clicked position has a propensity.")
+        return good(0, "Every clicked position has a propensity.")
     first = missing[0]
-    return Finding.of_file(
-        key, label, len(missing), "stop",
-        f"Position {first.rank:,} has {_clicks(first.clicks)} but no propensity in {name}, which "
-        f"ends at rank {last_rank_of(curve)}; add it, or carry the last value on.",
-    )  # fmt: skip
+    return stop(
+        len(missing),
+        f"{first.words} but no propensity in {given.curve_name}, which ends at rank "
+        f"{last_rank_of(given.belief.curve)}; add it, or carry the last value on.",
+    )
+
+
+def _infinite(given: _Together) -> Seen | None:
+    if not given.infinite:
+        return None
+    return stop(
+        sum(position.clicks for position in given.infinite),
+        f"{given.infinite[0].words} but propensity 0, an infinite weight; clip at a threshold "
+        "above 0, or correct the propensity.",
+    )
+
+
+def _clipping(given: _Together) -> Seen | None:
+    belief = given.belief
+    if belief is None or given.weighed is None:
+        return None
+    if "clip" not in given.estimator.needs or not belief.clip:
+        return None
+    effect = clipping_effect(given.log, belief.curve.at(given.log.rank), belief.clip)
+    return graded(
+        effect.clicks_changed,
+        f"Clipped at τ = {belief.clip:g}: {effect.clicks_changed:,} of "
+        f"{counted(effect.clicks, 'click')} changed, "
+        f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
+        f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all.",
+        warning=effect.clicks_changed > 0,
+    )
+
+
+def _effective(given: _Together) -> Seen | None:
+    found = given.diagnostics
+    if found is None:
+        return None
+    share = found.effective_sample_size / found.clicks
+    return graded(
+        found.effective_sample_size,
+        f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
+        f"{found.effective_sample_size:,.0f} equal ones  ({share:.0%}).",
+        warning=share < _SMALL_SAMPLE,
+    )
+
+
+def _largest(given: _Together) -> Seen | None:
+    found, numbers = given.diagnostics, given.weighed
+    if found is None or numbers is None:
+        return None
+    top = int(np.argmax(click_weights(given.log, numbers)))
+    return graded(
+        found.largest_weight,
+        f"The heaviest click, at position {int(given.log.rank[top]):,}, weighs "
+        f"{found.largest_weight:,.3g}.",
+        warning=found.largest_weight > LARGE_WEIGHT,
+    )
+
+
+def _heaviest(given: _Together) -> Seen | None:
+    if given.weighed is None:
+        return None
+    heavy = heaviest_share(given.log, given.weighed)
+    # Even equal weights put 5 / n on five clicks; and a small share is never 0.0%.
+    much = heavy > max(_HEAVY, 2 * HEAVIEST / given.log.total_clicks)
+    told = "less than 0.1%" if 0 < heavy < 0.001 else f"{heavy:.1%}"
+    return graded(
+        heavy,
+        f"The {HEAVIEST} heaviest clicks carry {told} of the whole weight"
+        f"{'; a few clicks decide the estimate, so clip.' if much else '.'}",
+        warning=much,
+    )
+
+
+CHECKS: tuple[Check[_Together], ...] = (
+    Check("queries_in_corpus", "Queries of the log that the corpus has", _queries),
+    Check("clicks_in_corpus", "Clicks that can be used", _usable_clicks),
+    Check("clicks_outside", "Clicks outside the candidate sets", _outside),
+    Check(UNSHOWN.key, UNSHOWN.title, lambda given: _never_shown(unshown_candidates(given.log))),
+    Check("pairs", "Preference pairs", _pairs),
+    Check("propensity_of_each_position", "Clicked positions without a propensity", _coverage),
+    Check("zero_propensities", "Clicks with propensity 0", _infinite),
+    Check("clipping", "Clipping", _clipping),
+    Check("effective_sample_size", "Effective sample size", _effective),
+    Check("largest_weight", "Largest weight", _largest),
+    Check("heaviest_clicks", f"The {HEAVIEST} heaviest clicks", _heaviest),
+)
+"""The checks of a corpus, a log and a curve together, in the order in which they are read."""
 
 
 def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition, ...]:
@@ -309,81 +444,6 @@ def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition
     return tuple(
         ClickedPosition(int(r), int(n)) for r, n in zip(ranks.tolist(), clicks, strict=True)
     )
-
-
-def _weights(log: ClickLog, estimator: Estimator, belief: Belief) -> list[Finding]:
-    # A number that is not finite is a finding here, and no error.
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        numbers = estimator.numbers(log, belief)
-    unseen = _clicked_at(log, ~(np.abs(numbers.u) < 1.0 / LEAST_PROPENSITY))
-    findings = []
-    if unseen:
-        first = unseen[0]
-        return [
-            Finding.of_file(
-                "zero_propensities",
-                "Clicks with propensity 0",
-                sum(position.clicks for position in unseen),
-                "stop",
-                f"Position {first.rank:,} has {_clicks(first.clicks)} but propensity 0, an "
-                "infinite weight; clip at a threshold above 0, or correct the propensity.",
-            )
-        ]
-    if not log.total_clicks:
-        return []
-    if "clip" in estimator.needs and belief.clip > 0:
-        findings.append(_clipping(log, belief.curve.at(log.rank), belief.clip))
-    return [*findings, *_concentration(log, numbers)]
-
-
-def _clipping(log: ClickLog, propensity: NDArray[np.float64], clip: float) -> Finding:
-    effect = clipping_effect(log, propensity, clip)
-    words = (
-        f"Clipped at τ = {clip:g}: {effect.clicks_changed:,} of "
-        f"{counted(effect.clicks, 'click')} changed, "
-        f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
-        f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all."
-    )
-    return Finding.of_file(
-        "clipping", "Clipping", effect.clicks_changed,
-        "warning" if effect.clicks_changed else "good", words,
-    )  # fmt: skip
-
-
-def _concentration(log: ClickLog, numbers: RowNumbers) -> list[Finding]:
-    found = click_weight_diagnostics(log, numbers)
-    share = found.effective_sample_size / found.clicks
-    heavy = heaviest_share(log, numbers)
-    # Even equal weights put 5 / n on five clicks.
-    much = heavy > max(_HEAVY, 2 * HEAVIEST / found.clicks)
-    weights = click_weights(log, numbers)
-    top = int(np.argmax(weights))
-    return [
-        Finding.of_file(
-            "effective_sample_size",
-            "Effective sample size",
-            found.effective_sample_size,
-            "warning" if share < _SMALL_SAMPLE else "good",
-            f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
-            f"{found.effective_sample_size:,.0f} equal ones  ({share:.0%}).",
-        ),
-        Finding.of_file(
-            "largest_weight",
-            "Largest weight",
-            found.largest_weight,
-            "warning" if found.largest_weight > LARGE_WEIGHT else "good",
-            f"The heaviest click, at position {int(log.rank[top]):,}, weighs "
-            f"{found.largest_weight:,.3g}.",
-        ),
-        Finding.of_file(
-            "heaviest_clicks",
-            f"The {HEAVIEST} heaviest clicks",
-            heavy,
-            "warning" if much else "good",
-            f"The {HEAVIEST} heaviest clicks carry {_share(heavy)} of the whole weight"
-            + ("; a few clicks decide the estimate, so clip." if much else "."),
-        ),
-    ]
 
 
 def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> float:
@@ -400,12 +460,3 @@ def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> f
     before = np.cumsum(log.clicks[order]) - log.clicks[order]
     taken = np.clip(clicks - before, 0, log.clicks[order])
     return float((weight[order] * taken).sum()) / total
-
-
-def _share(share: float) -> str:
-    """A share in percent, a small one never as 0.0%."""
-    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
-
-
-def _clicks(number: int) -> str:
-    return counted(number, "click")

@@ -25,11 +25,12 @@ from ultr_core.jobs.own_files import (
     own_log,
     own_propensities,
 )
-from ultr_core.own_data.comparison import RankerDifference, compare_with_shown
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
+    RankerDifference,
+    compare_with_shown,
     evaluate_ranker,
 )
 from ultr_core.own_data.fitting import flattery

@@ -30,8 +30,13 @@ from ultr_core.jobs.own_files import (
 )
 from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.limits import COST
-from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit, fit_from_log
-from ultr_core.own_data.folds import fold_scores
+from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
+    FIT_METHODS,
+    OwnFit,
+    fit_from_log,
+    fold_scores,
+)
 from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.users import ClickLog, PowerLaw
 

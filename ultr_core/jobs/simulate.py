@@ -14,7 +14,7 @@ from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.jobs.own_files import CORPUS, PART, OwnCorpus, own_corpus
-from ultr_core.own_data.clicks import MOST_RANKERS, OwnClicks, simulate_own_log
+from ultr_core.own_data.samples import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 

@@ -201,7 +201,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         yield code(
             f"""
             from ultr_core.own_data.evaluation import evaluate_ranker
-            from ultr_core.own_data.comparison import compare_with_shown
+            from ultr_core.own_data.evaluation import compare_with_shown
 
             for finding in inspect_together(joined, corpus, curve).findings:
                 print(finding.severity, "-", finding.sentence)
@@ -224,7 +224,7 @@ def _ranker_code(work: OwnWork) -> str:
         if not work.folds:
             return "scores = fit.ranker.score(corpus)"
         return (
-            "from ultr_core.own_data.folds import fold_scores\n\n"
+            "from ultr_core.own_data.fitting import fold_scores\n\n"
             f"scores = fold_scores(corpus, joined.clicks, fit, seed={work.seed})"
         )
     if work.scores:

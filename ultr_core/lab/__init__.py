@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.lab.cell import Cell
     from ultr_core.lab.comparison import (
         Comparison,
         RankerSummary,
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
         summarise,
         training_plan,
     )
-    from ultr_core.lab.evidence import proof_checks, small_world
-    from ultr_core.lab.lab import Lab
+    from ultr_core.lab.lab import Lab, proof_checks
     from ultr_core.lab.logs import (
         Logs,
         assumed_curve,
@@ -41,7 +39,8 @@ if TYPE_CHECKING:
         ranker_family,
         risk_picture,
     )
-    from ultr_core.lab.store import Store
+    from ultr_core.lab.small_query import small_world
+    from ultr_core.lab.store import Cell, Store
     from ultr_core.lab.training import TrainedMethod, train_method
     from ultr_core.lab.world import (
         LoggedQueries,

@@ -8,11 +8,15 @@ from typing import Any, TypeVar
 
 from ultr_core.corpus import CorpusSplits
 from ultr_core.files import load_directory
-from ultr_core.lab.cell import Cell, CorpusChoice
 from ultr_core.lab.comparison import Comparison, summarise, training_plan
-from ultr_core.lab.evidence import proof_checks
 from ultr_core.lab.live import LiveDesign, LiveResult, run_live
-from ultr_core.lab.logs import Logs, simulate_logs, simulate_training_log, user_model
+from ultr_core.lab.logs import (
+    Logs,
+    assumed_curve,
+    simulate_logs,
+    simulate_training_log,
+    user_model,
+)
 from ultr_core.lab.methods import (
     CLICK_METHODS,
     LOG_FIELDS,
@@ -32,10 +36,12 @@ from ultr_core.lab.propensity_study import (
     second_ranker,
     swap_bias,
 )
-from ultr_core.lab.store import Store
+from ultr_core.lab.store import Cell, CorpusChoice, Store
 from ultr_core.lab.training import TrainedMethod, train_method
 from ultr_core.lab.world import TestRisk, World, build_world
-from ultr_core.proofs import Check
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.selection import FINAL_TOLERANCE
+from ultr_core.proofs import Check, Evidence, run_checks
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, ClickModel, ExaminationCurve, PositionModel
 
@@ -272,3 +278,45 @@ class Lab:
             self.cell("live", LOG_FIELDS, plan),
             lambda lab: run_live(lab.world(), lab.settings, plan, progress=progress),
         )
+
+
+@one_blas_thread()
+def proof_checks(
+    world: World,
+    family: RankerFamily,
+    settings: Settings,
+    *,
+    logs: Logs | None = None,
+    trained: TrainedMethod | None = None,
+) -> tuple[Check, ...]:
+    """Evaluate all proofs on the first draw of clicks.
+
+    ``logs`` and ``trained`` (the propensity-weighted ranker of draw 0) are made here where they
+    are not at hand.
+
+    Raises:
+        InputError: the clicks give no pair to learn from.
+    """
+    logs = logs if logs is not None else simulate_logs(world, settings, 0)
+    if trained is None:
+        trained = train_method(world, settings, 0, "propensity", logs)
+    corpus = world.train.corpus
+    return run_checks(
+        Evidence(
+            users=user_model(settings),
+            assumed_curve=assumed_curve(settings),
+            query_offsets=corpus.query_offsets,
+            relevance=world.train.relevance,
+            presented_ranks=world.train.presented_ranks,
+            family_ranks=family.ranks,
+            true_risk=family.true_risk,
+            log=logs.train,
+            scores={
+                "production": world.production.ranker.score(corpus),
+                "propensity-weighted": corpus.features @ trained.coefficients,
+                "skyline": world.skyline.score(corpus),
+            },
+            gap=trained.gap,
+            gap_tolerance=FINAL_TOLERANCE,
+        )
+    )

@@ -17,14 +17,13 @@ from ultr_core.corpus.ranking import rank_documents
 from ultr_core.fields import Field, Number, set_checked
 from ultr_core.lab import true_curve
 from ultr_core.lab.interleaving import SCHEME, Contest, Scheme, interleave, judge
-from ultr_core.lab.logs import FEWEST_QUERY_DRAWS, user_model, world_notices
+from ultr_core.lab.logs import draws_for, user_model, world_notices
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.production import hand_made_weights
-from ultr_core.lab.training import select, weights_by
+from ultr_core.lab.training import final_fit, select, weights_by
 from ultr_core.lab.world import World
 from ultr_core.learners import LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.selection import FINAL_TOLERANCE, converged
 from ultr_core.propensity import (
     AssembledCurve,
     Belief,
@@ -42,8 +41,6 @@ from ultr_core.settings import Settings
 from ultr_core.users import (
     ClickLog,
     ClickModel,
-    clicks_per_query_draw,
-    query_draws_for,
     simulate_counts,
 )
 
@@ -283,17 +280,9 @@ def _logs(
         rows = slice(first, first + corpus.n_documents)
         relevance, ranks = engine.relevance[rows], engine.ranks[rows]
         probability = users.click_probability(relevance, ranks)
-        rate = clicks_per_query_draw(probability, corpus.query_offsets)
-        draws = query_draws_for(settings.clicks * days / plan.days, rate)
-        logs.append(
-            simulate_counts(
-                probability,
-                ranks,
-                corpus.query_offsets,
-                max(FEWEST_QUERY_DRAWS, draws),
-                _seed(settings, stream),
-            )
-        )
+        draws = draws_for(settings.clicks * days / plan.days, probability, corpus.query_offsets)
+        seed = _seed(settings, stream)
+        logs.append(simulate_counts(probability, ranks, corpus.query_offsets, draws, seed))
     return logs[0], logs[1]
 
 
@@ -339,10 +328,7 @@ def _trained(
         for log, part in zip(logs, parts, strict=True)
     ]
     together = Weights(np.concatenate(values), sum(log.total_clicks for log in logs))
-    ranker = method.learner.fit(
-        engine.all_days, together, cost=chosen.ranker.cost, tolerance=FINAL_TOLERANCE
-    )
-    return converged(ranker, FINAL_TOLERANCE)
+    return final_fit(method.learner, engine.all_days, together, cost=chosen.ranker.cost)
 
 
 def _seed(settings: Settings, *stream: int) -> SeedSequence:

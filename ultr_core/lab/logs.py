@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.curve_values import CURVES, Values
 from ultr_core.lab.world import LoggedQueries, World
@@ -107,11 +108,17 @@ def _simulate(
     ranks = queries.presented_ranks
     offsets = queries.corpus.query_offsets
     probability = user_model(settings).click_probability(queries.relevance, ranks)
-    rate = clicks_per_query_draw(probability, offsets)
-    return simulate_counts(
-        probability,
-        ranks,
-        offsets,
-        max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate)),
-        np.random.SeedSequence(settings.seed, spawn_key=stream),
-    )
+    draws = draws_for(clicks, probability, offsets)
+    seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
+    return simulate_counts(probability, ranks, offsets, draws, seed)
+
+
+def draws_for(
+    clicks: float, probability: NDArray[np.float64], query_offsets: NDArray[np.int64]
+) -> int:
+    """Query draws from which so many clicks are expected, ``FEWEST_QUERY_DRAWS`` at least.
+
+    probability [documents]: of a click on each as it is shown; query_offsets [queries + 1].
+    """
+    rate = clicks_per_query_draw(probability, query_offsets)
+    return max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate))

@@ -137,13 +137,26 @@ def estimate_by(
     method = PROPENSITY_METHODS[key]
     swapped, randomised = method.from_swaps is not None, method.randomised is not None
     show = _swapped if swapped else _randomised if randomised else _logged
-    shown = show(method, world, users, design, second, seed)
+    shown = show(method, _Traffic(world, users, design, second, seed))
     try:
         estimate = shown.estimate()
         curve = assemble_curve(estimate, shown.options, click_rates=shown.rates)
     except InputError as error:
         return MethodResult(key, None, None, shown.exact, shown.simulated, str(error))
     return MethodResult(key, estimate, curve, shown.exact, shown.simulated)
+
+
+class _Traffic(NamedTuple):
+    """What a method is given to show: the arguments of `estimate_by`."""
+
+    world: World
+    users: ClickModel
+    design: SwapDesign
+    second: SecondRanker
+    seed: int
+
+    def stream(self, traffic: int, number: int = 0) -> SeedSequence:
+        return SeedSequence(self.seed, spawn_key=(_STREAM, traffic, number))
 
 
 class _Shown(NamedTuple):
@@ -159,72 +172,54 @@ class _Shown(NamedTuple):
     rates: FloatArray | None = None
 
 
-def _swapped(
-    method: PropensityMethod,
-    world: World,
-    users: ClickModel,
-    design: SwapDesign,
-    second: SecondRanker,
-    seed: int,
-) -> _Shown:
+def _swapped(method: PropensityMethod, given: _Traffic) -> _Shown:
+    shown, design = given.world.train.shown, given.design
     places = {"landmark": design.landmark, "last_rank": design.last_rank}
     counts = simulate_swaps(
-        users, *world.train.shown, **places, sessions=design.sessions, seed=_seed(seed, _SWAPS)
+        given.users, *shown, **places, sessions=design.sessions, seed=given.stream(_SWAPS)
     )
+    bootstrap = given.seed if design.bootstrap else None
     assert method.from_swaps is not None
     return _Shown(
-        partial(method.from_swaps, counts, bootstrap_seed=seed if design.bootstrap else None),
-        swap_cost(*world.train.shown, **places),
+        partial(method.from_swaps, counts, bootstrap_seed=bootstrap),
+        swap_cost(*shown, **places),
         counts.extra_rank_sum,
         design.options,
         counts.own_place.rates,
     )
 
 
-def _randomised(
-    method: PropensityMethod,
-    world: World,
-    users: ClickModel,
-    design: SwapDesign,
-    second: SecondRanker,
-    seed: int,
-) -> _Shown:
+def _randomised(method: PropensityMethod, given: _Traffic) -> _Shown:
+    shown, design = given.world.train.shown, given.design
     traffic = method.randomised
     assert traffic is not None
     counts = traffic.simulate(
-        users,
-        *world.train.shown,
+        given.users,
+        *shown,
         last_rank=design.last_rank,
         sessions=design.sessions,
-        seed=_seed(seed, traffic.stream),
+        seed=given.stream(traffic.stream),
     )
     return _Shown(
         partial(traffic.estimate, counts),
-        traffic.cost(*world.train.shown, last_rank=design.last_rank),
+        traffic.cost(*shown, last_rank=design.last_rank),
         counts.extra_rank_sum,
         _without_smoothing(design.options),
     )
 
 
-def _logged(
-    method: PropensityMethod,
-    world: World,
-    users: ClickModel,
-    design: SwapDesign,
-    second: SecondRanker,
-    seed: int,
-) -> _Shown:
-    queries = world.train
+def _logged(method: PropensityMethod, given: _Traffic) -> _Shown:
+    queries, design = given.world.train, given.design
     offsets = queries.corpus.query_offsets
-    rankings = [queries.presented_ranks, second.ranks][: method.rankers]
+    rankings = [queries.presented_ranks, given.second.ranks][: method.rankers]
     each = max(1, design.sessions // len(rankings))
     logs = [
         simulate_counts(
-            users.click_probability(queries.relevance, ranks),
+            given.users.click_probability(queries.relevance, ranks),
             ranks,
             offsets,
             each,
-            _seed(seed, _LOGS, number),
+            given.stream(_LOGS, number),
         )
         for number, ranks in enumerate(rankings)
     ]
@@ -240,7 +235,7 @@ def _logged(
             last_rank=design.last_rank,
             reference=design.landmark,
         ),
-        second.extra_risk / 2 if len(rankings) == 2 else 0.0,
+        given.second.extra_risk / 2 if len(rankings) == 2 else 0.0,
         extra / (each * len(rankings)),
         _without_smoothing(design.options),
     )
@@ -343,10 +338,6 @@ def risks_with_curves(
 def _without_smoothing(options: CurveOptions) -> CurveOptions:
     """Smoothing with click rates belongs to the swaps; the other curves stay unmixed."""
     return CurveOptions(ranks=options.ranks, fit=options.fit)
-
-
-def _seed(seed: int, traffic: int, number: int = 0) -> SeedSequence:
-    return SeedSequence(seed, spawn_key=(_STREAM, traffic, number))
 
 
 Row = dict[str, Any]

@@ -1,14 +1,38 @@
-"""Values by kind and key, each made once for all who ask."""
+"""What a lab remembers: values by kind and key, and the names of those that it makes."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+from ultr_core.corpus import CorpusSplits
+from ultr_core.settings import Settings
+
 T = TypeVar("T")
+
+CorpusChoice = str | Path | CorpusSplits | None
+"""The directory of a LETOR corpus, a corpus that is at hand, or None for the built-in one."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a stage depends on, and nothing more: two labs that agree on a cell share its value.
+
+    kind: the method of `Lab` that gives it, or a name that another room chose. settings: with
+    only the fields that it depends on. args: the method's arguments, such as draw and method;
+    hashable. A cell pickles, so that a queue can order it and another process can make it
+    (`Lab.make`).
+    """
+
+    kind: str
+    settings: Settings
+    args: tuple[Any, ...] = ()
+    corpus: CorpusChoice = None
 
 
 class Store:

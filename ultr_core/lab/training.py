@@ -9,14 +9,22 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
+from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.lab import assumed_curve
 from ultr_core.lab.logs import Logs, simulate_logs
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
+from ultr_core.learners import Learner, LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.selection import Candidate, Selection, select_by_clicks
+from ultr_core.learners.selection import (
+    FINAL_TOLERANCE,
+    Candidate,
+    Selection,
+    converged,
+    select_by_clicks,
+)
 from ultr_core.propensity import Belief, Estimator, Weights, weights_of_log
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
@@ -71,6 +79,27 @@ def select(
 def weights_by(estimator: Estimator, log: ClickLog, belief: Belief) -> Weights:
     """The weights that a learner gets from this log; raises InputError as `weights_of_log` does."""
     return weights_of_log(log, estimator.weigh(log, belief))
+
+
+def final_fit(
+    learner: Learner,
+    corpus: Corpus,
+    weights: Weights,
+    *,
+    cost: float,
+    initial: LinearRanker | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+) -> LinearRanker:
+    """The ranker of a learner at one C, to the tolerance of every ranker that is kept.
+
+    initial: where the fit starts. Raises InputError where the tolerance is not reached.
+    """
+    ranker = learner.fit(
+        corpus, weights, cost=cost, tolerance=FINAL_TOLERANCE, initial=initial, seed=seed,
+        callback=callback,
+    )  # fmt: skip
+    return converged(ranker, FINAL_TOLERANCE)
 
 
 def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[float, ...]:

@@ -35,7 +35,7 @@ Picture: TypeAlias = "Callable[[Lab, Theme], Figure]"
 
 def clicks_by_rank(lab: Lab, theme: Theme) -> Figure:
     """Click rate and relevance by rank, both relative to rank 1."""
-    from ultr_core.figures.clicks_by_rank import clicks_and_relevance
+    from ultr_core.figures.by_rank import clicks_and_relevance
 
     queries, log = lab.world().train, lab.logs().train
     last = min(LAST_RANK, int(np.median(queries.corpus.sizes)))
@@ -53,7 +53,7 @@ def examination(lab: Lab, theme: Theme) -> Figure:
 
 def settling_users(lab: Lab, theme: Theme) -> Figure:
     """How the weighted sum of ranks of one query settles over its users."""
-    from ultr_core.figures.proof_curves import settling
+    from ultr_core.figures.proofs import settling
 
     world = clean_world(lab.settings)
     weights = tuple(times(world.query.new, world.inverse))
@@ -81,7 +81,7 @@ def risks(lab: Lab, theme: Theme) -> Figure:
 
 def beliefs(lab: Lab, theme: Theme) -> Figure:
     """Test risk by the η that the learner believes in."""
-    from ultr_core.figures.propensity_charts import curve_risk_figure
+    from ultr_core.figures import curve_risk_figure
 
     found = belief_risks(lab)
     naive = lab.trained(0, "naive").test.risk
@@ -94,7 +94,7 @@ def beliefs(lab: Lab, theme: Theme) -> Figure:
 
 def swap_curves(lab: Lab, theme: Theme) -> Figure:
     """The curve from swaps beside plain click rates and the truth."""
-    from ultr_core.figures.propensity_charts import curve_figure
+    from ultr_core.figures import curve_figure
 
     design = SwapDesign()
     truth = true_ratios(true_curve(lab.settings), design)
@@ -108,6 +108,6 @@ def swap_curves(lab: Lab, theme: Theme) -> Figure:
 
 def win_shares(lab: Lab, theme: Theme) -> Figure:
     """Win shares of both contests, here and in the paper."""
-    from ultr_core.figures.propensity_charts import win_share_figure
+    from ultr_core.figures import win_share_figure
 
     return win_share_figure(lab.live(), theme=theme)

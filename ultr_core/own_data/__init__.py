@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.own_data.comparison import RankerDifference, compare_rankers, compare_with_shown
-    from ultr_core.own_data.evaluation import Evaluation, evaluate_ranker
-    from ultr_core.own_data.fitting import OwnFit, fit_from_log
-    from ultr_core.own_data.folds import fold_scores
+    from ultr_core.own_data.evaluation import (
+        Evaluation,
+        RankerDifference,
+        compare_rankers,
+        compare_with_shown,
+        evaluate_ranker,
+    )
+    from ultr_core.own_data.fitting import OwnFit, fit_from_log, fold_scores
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

@@ -1,4 +1,4 @@
-"""Off-policy evaluation: what a click log says about a ranker that was never shown."""
+"""Off-policy evaluation: what a click log says about rankers that were never shown."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ultr_core.risk import (
     Estimate,
     empty_queries,
     estimate_by,
+    estimate_difference,
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
@@ -57,18 +58,20 @@ class RiskReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values."""
-        found = self.estimate
         return {
             "label": self.label,
             "scale": self.scale,
             "assumes": ESTIMATORS[self.key].assumes,
-            "value": None if found is None else found.value,
-            "low": None if found is None else found.low,
-            "high": None if found is None else found.high,
-            "standard_error": None if found is None else found.standard_error,
-            "effective_sample_size": None if found is None else found.effective_sample_size,
+            **_numbers(
+                self.estimate, "value", "low", "high", "standard_error", "effective_sample_size"
+            ),
             "words": self.words,
         }
+
+
+def _numbers(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
+    """Some numbers of an estimate by name, each None where there is no estimate."""
+    return {name: getattr(estimate, name, None) for name in names}
 
 
 @dataclass(frozen=True)
@@ -278,3 +281,148 @@ def _true_quality(
         queries=corpus.n_queries,
     )
     return quality, () if notice is None else (notice,)
+
+
+# Two rankers on the same clicks.
+
+SHOWN = "what users saw"
+
+
+@dataclass(frozen=True)
+class RankerDifference:
+    """How much lower or higher the risk of the first ranker is, from the same clicks.
+
+    estimate: of risk(first) - risk(second), by ``JUDGE``; negative is better for the first; None
+    for a log without clicks, and then reason says so. unshown: what the log leaves out of the
+    candidate sets; where that is much, there is no verdict.
+    """
+
+    first: str
+    second: str
+    estimate: Estimate | None
+    unshown: Unshown | None = None
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence, and in a second one what the log leaves out."""
+        unshown, found = self.unshown, self.estimate
+        if found is None:
+            return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"
+        if unshown is None or not unshown.what:
+            return self._verdict(found)
+        because = f"{unshown.what}, and {unshown.consequence}."
+        if not unshown.withheld:
+            return f"{self._verdict(found)} But {because}"
+        return (
+            f"These clicks cannot say whether {self.first} is better than {self.second}: {because}"
+        )
+
+    def _verdict(self, found: Estimate) -> str:
+        size = abs(found.value)
+        if found.side == 0:
+            return (
+                f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
+                f"by {JUDGE.label} is {found.value:+.2f} (95% interval {found.low:+.2f} to "
+                f"{found.high:+.2f})."
+            )
+        word, low, high = (
+            ("better", -found.high, -found.low) if found.value < 0 else
+            ("worse", found.low, found.high)
+        )  # fmt: skip
+        side = "lower" if found.value < 0 else "higher"
+        return (
+            f"These clicks say that {self.first} is {word} than {self.second}: its risk by "
+            f"{JUDGE.label} is {size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The difference as plain values."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "difference": getattr(self.estimate, "value", None),
+            **_numbers(self.estimate, "low", "high"),
+            "withheld": self.unshown is not None and self.unshown.withheld,
+            "sentence": self.sentence,
+        }
+
+
+@one_blas_thread()
+def compare_with_shown(
+    log: ClickLog, scores: NDArray[np.float64], curve: ExaminationCurve, *, name: str
+) -> RankerDifference:
+    """The ranker against the rankings in the log, by ``JUDGE`` on the same clicks.
+
+    The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
+    rank at which each document was shown. scores [documents]. A log without a click gives no
+    estimate. Raises InputError as `evaluate_ranker` does.
+    """
+    require_log(log)
+    ranks = expected_ranks(scores, log.query_offsets)
+    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN))
+
+
+def compare_rankers(
+    log: ClickLog,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    names: tuple[str, str],
+) -> RankerDifference:
+    """Two rankers by their scores [documents], by ``JUDGE`` on the same clicks."""
+    require_log(log)
+    ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
+    return _difference(log, ranks, others, curve, names)
+
+
+def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
+    """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
+    shown = np.bincount(log.document, log.impressions, log.n_documents)
+    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
+    return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
+
+
+def _difference(
+    log: ClickLog,
+    ranks: NDArray[np.float64],
+    others: NDArray[np.float64],
+    curve: ExaminationCurve,
+    names: tuple[str, str],
+) -> RankerDifference:
+    require_curve(curve)
+    require_covered(log, curve)
+    unshown = unshown_candidates(log)
+    if log.total_clicks == 0:
+        reason = no_click(log)
+        return RankerDifference(*names, None, unshown, f"{reason[:1].lower()}{reason[1:]}")
+    estimate = estimate_difference(log, ranks - others, JUDGE.weigh(log, Belief(curve)))
+    return RankerDifference(*names, estimate, unshown)
+
+
+def _listed(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``: the names hold commas, so the last is set off."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def truth_sentence(found: Evaluation) -> str:
+    """Which intervals hold the true risk of the logged queries; "" without grades or intervals."""
+    if found.true is None:
+        return ""
+    truth = found.true.risk_of_log
+    holds: list[str] = []
+    misses: list[str] = []
+    for report in found.risks:
+        if report.estimate is not None:
+            inside = report.estimate.low <= truth <= report.estimate.high
+            (holds if inside else misses).append(report.label)
+    if not holds and not misses:
+        return ""
+    parts = []
+    if holds:
+        parts.append(f"inside the interval of {_listed(holds)}")
+    if misses:
+        interval = "that" if holds else "the interval"
+        parts.append(f"outside {interval} of {_listed(misses)}")
+    return f"The true risk by the grades, {truth:.2f}, lies {', '.join(parts)}."

@@ -1,4 +1,4 @@
-"""Training a ranker on a click log from outside, C and threshold chosen on held-out queries."""
+"""Training a ranker on a click log from outside, and folds to judge that way of training."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
-from ultr_core.lab.training import select, usable_clips, weights_by
+from ultr_core.lab.training import final_fit, select, usable_clips, weights_by
 from ultr_core.learners import SVM, LinearRanker, learner_named
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, FINAL_TOLERANCE, converged
+from ultr_core.learners.selection import COST_WITHOUT_VALIDATION
 from ultr_core.limits import Limit
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
 from ultr_core.users import ClickLog, ExaminationCurve
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
-from ultr_core.users.query_draws import checked_seed
+from ultr_core.users.query_draws import checked_seed, child
 from ultr_core.words import counted, part_of
 
 FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimator.normalised)
@@ -168,13 +168,12 @@ def fit_from_log(
             )
     tell("training on all clicks")
     weights = weights_by(estimator, log, replace(belief, clip=chosen))
-    ranker = way.learner.fit(
-        corpus, weights, cost=cost, tolerance=FINAL_TOLERANCE, initial=initial, seed=seed,
-        callback=callback,
-    )  # fmt: skip
+    ranker = final_fit(
+        way.learner, corpus, weights, cost=cost, initial=initial, seed=seed, callback=callback
+    )
     return OwnFit(
-        converged(ranker, FINAL_TOLERANCE), weights, method, float(cost), chosen, chosen_by,
-        log.query_draws, notices, _clicked(log), learner,
+        ranker, weights, method, float(cost), chosen, chosen_by, log.query_draws, notices,
+        _clicked(log), learner,
     )  # fmt: skip
 
 
@@ -302,3 +301,49 @@ def _held_out(
         (corpus.subset(rest), part_of_log(corpus, log, rest)),
         (corpus.subset(chosen), other_log),
     )
+
+
+FOLDS = 5
+
+
+@one_blas_thread()
+def fold_scores(
+    corpus: Corpus,
+    log: ClickLog,
+    fit: OwnFit,
+    *,
+    seed: int = 0,
+    callback: Callback | None = None,
+) -> NDArray[np.float64]:
+    """Scores [documents], those of each query by a ranker that was trained without its fold.
+
+    The clicked queries are dealt into ``FOLDS`` folds (fewer where there are fewer), in an order
+    drawn with ``seed``; for each fold a ranker is trained on the clicks of all other queries with
+    the weights, C and threshold of ``fit``. Judging a ranker on the clicks that it was trained on
+    flatters it; these scores are of the same way to train, and fair. A query without clicks goes
+    with the first fold. ``callback`` is told of every iteration and may raise to end the work.
+
+    Raises InputError if fewer than two clicked queries give a preference pair, or for a seed that
+    is none.
+    """
+    clicks = log.clicks_per_query
+    useful = np.flatnonzero((clicks > 0) & (corpus.sizes > 1))
+    if useful.size < 2:
+        raise InputError(
+            "Fewer than two clicked queries give a preference pair, so none can be held out to "
+            "judge the ranker on."
+        )
+    folds = min(FOLDS, useful.size)
+    fold = np.zeros(corpus.n_queries, dtype=np.int64)
+    order = np.random.default_rng(child(seed, 1)).permutation(useful)
+    fold[order] = np.arange(useful.size) % folds
+    scores, learner = np.zeros(corpus.n_documents), learner_named(fit.learner)
+    for number in range(folds):
+        rest = np.flatnonzero(fold != number)
+        held = np.repeat(fold == number, corpus.sizes)
+        weights = Weights(fit.weights.values[~held], float(clicks[rest].sum()))
+        ranker = final_fit(
+            learner, corpus.subset(rest), weights, cost=fit.cost, seed=seed, callback=callback
+        )
+        scores[held] = ranker.score(corpus)[held]
+    return scores

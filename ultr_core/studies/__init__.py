@@ -26,14 +26,11 @@ if TYPE_CHECKING:
         Point,
         Scale,
         Study,
-        settings_words,
-        sidebar_words,
     )
-    from ultr_core.studies.journal import Journal, open_journal
+    from ultr_core.studies.journal import Journal, load_shipped, open_journal, shipped_result
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
-    from ultr_core.studies.reading import read_study
+    from ultr_core.studies.reading import read_study, settings_words, sidebar_words
     from ultr_core.studies.runner import Runner, open_runner, run_in_process
-    from ultr_core.studies.shipped import load_shipped, shipped_result
     from ultr_core.studies.source import SIZES, WorldDescription, WorldSource, describe, world_of
 else:
     __getattr__, __dir__ = on_demand(__name__)

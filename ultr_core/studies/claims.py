@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -36,6 +37,43 @@ def _mean_over(
     """Interval of the mean difference over several pairs of places, paired by draw."""
     by_pair = [list(result.excess(one, other).values()) for one, other in pairs]
     return interval_over_draws(np.mean(by_pair, axis=0))
+
+
+def worse(
+    one: str, other: str, at: int, name: Callable[[Point], str]
+) -> Callable[[StudyResult], Finding]:
+    """One method worse than another at one place of a curve: 0 the first, -1 the last."""
+
+    def decide(result: StudyResult) -> Finding:
+        point = _points(result)[at]
+        return _together([_part(name(point), _worse(result, (one, point), (other, point)))])
+
+    return decide
+
+
+def weighting_wins(
+    low: float, high: float, name: Callable[[Point], str]
+) -> Callable[[StudyResult], Finding]:
+    """Weighted better than naive wherever x is from ``low`` to ``high``."""
+
+    def decide(result: StudyResult) -> Finding:
+        return _together(
+            [
+                _part(name(p), _worse(result, ("naive", p), ("propensity", p)))
+                for p in result.plan.points
+                if low <= p.x <= high
+            ]
+        )
+
+    return decide
+
+
+def _clicks(point: Point) -> str:
+    return f"n = {point.x:,.0f}"
+
+
+def _assumed(point: Point) -> str:
+    return f"η′ = {point.x:g}"
 
 
 def _part(name: str, found: Estimate, relation: Relation = ">", limit: float = 0.0) -> Finding:
@@ -96,32 +134,11 @@ def naive_is_flat(result: StudyResult) -> Finding:
     return _flat(result, f"change from n = {tenth.x:,.0f} to {last.x:,.0f}", change)
 
 
-def naive_is_worse(result: StudyResult) -> Finding:
-    """Naive worse than weighted at the most clicks."""
-    last = _points(result)[-1]
-    excess = _worse(result, ("naive", last), ("propensity", last))
-    return _together([_part(f"n = {last.x:,.0f}", excess)])
-
-
-def naive_is_better_early(result: StudyResult) -> Finding:
-    """Naive better than weighted at the fewest clicks."""
-    first = _points(result)[0]
-    excess = _worse(result, ("propensity", first), ("naive", first))
-    return _together([_part(f"n = {first.x:,.0f}", excess)])
-
-
 def clipping_helps(result: StudyResult) -> Finding:
     """Clipped better than weighted, on average over few clicks."""
     few = [p for p in _points(result) if p.x <= FEW_CLICKS]
     gain = _mean_over(result, [(("propensity", p), ("clipped", p)) for p in few])
     return _together([_part(f"mean over n up to {FEW_CLICKS:,}", gain)])
-
-
-def tau_is_not_found(result: StudyResult) -> Finding:
-    """Clipped worse than naive at the fewest clicks, though naive is one of its candidates."""
-    first = _points(result)[0]
-    excess = _worse(result, ("clipped", first), ("naive", first))
-    return _together([_part(f"n = {first.x:,.0f}", excess)])
 
 
 def skip_above_reverses(result: StudyResult) -> Finding:
@@ -171,19 +188,6 @@ def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Finding]:
     return decide
 
 
-def weighting_helps(result: StudyResult) -> Finding:
-    """Weighted better than naive wherever the bias is 1 or more."""
-    return _together(
-        [
-            _part(
-                f"η = {p.x:g}, n = {p.series:,.0f}", _worse(result, ("naive", p), ("propensity", p))
-            )
-            for p in result.plan.points
-            if p.x >= 1
-        ]
-    )
-
-
 def same_without_bias(result: StudyResult) -> Finding:
     """Equal losses at eta = 0 in every draw."""
     differences = [
@@ -224,21 +228,6 @@ def noise_share_is_the_papers(result: StudyResult) -> Finding:
 # Figure 4.
 
 
-def beats_naive(low: float, high: float) -> Callable[[StudyResult], Finding]:
-    """Weighted better than naive at assumed eta from ``low`` to ``high``."""
-
-    def decide(result: StudyResult) -> Finding:
-        return _together(
-            [
-                _part(f"η′ = {p.x:g}", _worse(result, ("naive", p), ("propensity", p)))
-                for p in _points(result)
-                if low <= p.x <= high
-            ]
-        )
-
-    return decide
-
-
 def above_is_worse(result: StudyResult) -> Finding:
     """Assuming 1.5 worse than assuming the truth, and worse than assuming 0.5."""
     truth, above, below = (result.point(x) for x in (1.0, 1.5, 0.5))
@@ -251,13 +240,6 @@ def above_is_worse(result: StudyResult) -> Finding:
             for name, point in (("the truth", truth), ("0.5", below))
         ]
     )
-
-
-def above_is_beyond_naive(result: StudyResult) -> Finding:
-    """Weighted worse than naive at the largest assumed eta."""
-    last = _points(result)[-1]
-    excess = _worse(result, ("propensity", last), ("naive", last))
-    return _together([_part(f"η′ = {last.x:g} against naive", excess)])
 
 
 def zero_is_naive(result: StudyResult) -> Finding:
@@ -329,8 +311,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"At the most clicks it is within {CLOSE:.0%} of the gap between production "
-                "and "
+                f"At the most clicks it is within {CLOSE:.0%} of the gap between production and "
                 "skyline, and better than at the fewest (upper and lower ends of the intervals).",
                 approaches_skyline,
             ),
@@ -347,14 +328,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With many clicks the naive ranker is worse than the weighted one.",
                 "7.2",
                 f"{_LOW} at the most clicks.",
-                naive_is_worse,
+                worse("naive", "propensity", -1, _clicks),
             ),
             Rule(
                 "naive-better-early",
                 "With very few clicks the naive ranker is better than the weighted one.",
                 "7.2",
                 f"{_LOW} at the fewest clicks.",
-                naive_is_better_early,
+                worse("propensity", "naive", 0, _clicks),
             ),
             Rule(
                 "clipping-helps",
@@ -368,7 +349,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With very few clicks, validation is too small to find that τ = 1 would be best.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
-                tau_is_not_found,
+                worse("clipped", "naive", 0, _clicks),
             ),
             Rule(
                 "skip-above-reverses",
@@ -386,7 +367,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Once the bias is substantial, weighting beats the naive ranker.",
                 "7.3",
                 f"{_LOW} at every η of 1 or more.",
-                weighting_helps,
+                weighting_wins(1.0, math.inf, lambda p: f"η = {p.x:g}, n = {p.series:,.0f}"),
             ),
             Rule(
                 "more-data-helps-propensity",
@@ -400,8 +381,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Five times the clicks do not improve the naive ranker.",
                 "7.3",
                 "The interval of the change, averaged over η of 1 or more, is within "
-                f"{FLAT:.0%} "
-                "of the gap.",
+                f"{FLAT:.0%} of the gap.",
                 more_data_is_no_use(1.0),
             ),
             Rule(
@@ -432,8 +412,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Five times the clicks do not improve the naive ranker.",
                 "7.4",
                 f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
-                "the "
-                "gap.",
+                "the gap.",
                 more_data_is_no_use(0.0),
             ),
             Rule(
@@ -450,7 +429,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Assuming too little bias is tolerable: it still beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.25 to 0.9.",
-                beats_naive(0.25, 0.9),
+                weighting_wins(0.25, 0.9, _assumed),
             ),
             Rule(
                 "above-is-worse",
@@ -464,14 +443,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Far too much assumed bias can be worse than no weighting.",
                 "7.5",
                 f"{_LOW} at the largest assumed η.",
-                above_is_beyond_naive,
+                worse("propensity", "naive", -1, lambda p: f"η′ = {p.x:g} against naive"),
             ),
             Rule(
                 "mediocre-beats-naive",
                 "Even a mediocre propensity model beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.75 to 1.25.",
-                beats_naive(0.75, 1.25),
+                weighting_wins(0.75, 1.25, _assumed),
             ),
             Rule(
                 "zero-is-naive",

@@ -70,11 +70,9 @@ class StudyResult:
     def estimate(self, method: str, point: Point) -> Estimate | None:
         """Mean loss at a point with its interval over draws; None before the first draw."""
         values = list(self.losses(method, point).values())
-        return (
-            interval_over_draws(values[:1] if method in FIXED_METHODS else values)
-            if (values)
-            else None
-        )
+        if not values:
+            return None
+        return interval_over_draws(values[:1] if method in FIXED_METHODS else values)
 
     def level(self, method: str) -> float | None:
         """Loss of a method that does not learn from clicks."""

@@ -1,12 +1,14 @@
-"""Sentences that read a study's curve with its numbers."""
+"""Sentences about a study: what its curve or map shows, with its numbers, and what a plan sets."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
+from ultr_core.curve_values import CURVES
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
+from ultr_core.settings import PARAMETERS
 from ultr_core.studies.curves import StudyResult
-from ultr_core.studies.grids import Point
+from ultr_core.studies.grids import BASE_FIELDS, Plan, Point
 from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
@@ -190,3 +192,45 @@ def _read_map(result: StudyResult) -> str:
         f"Weighting beats the naive ranker in {wins} of {len(gains)} places of the map and loses "
         f"in {loses or 'none'}{rest}."
     )
+
+
+# What a plan sets.
+
+_NOISE = ("eps_minus", "eps_plus")
+
+
+def settings_words(plan: Plan) -> str:
+    """What the users, the learner and the logs of a plan have: one value, or the range it spans."""
+    users, learner = (_examination(plan, name) for name in CURVES)
+    believed = all(point.settings.belief_is_right for point in plan.points)
+    if believed and not plan.curves:
+        examination = [users.replace("η", "η = η′", 1)]
+    else:
+        examination = [users, learner]
+    noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
+    logs = f"{counted(plan.base.draws, 'click log')} a point"
+    return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
+
+
+def sidebar_words(plan: Plan) -> str:
+    """The controls of the sidebar that a plan of this study takes over, in words."""
+    numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
+    *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
+    return f"{', '.join(first)} and {last}"
+
+
+def _examination(plan: Plan, curve: str) -> str:
+    """The exponent of the users or of the learner, unless a curve takes its place."""
+    if curve in plan.curves:
+        return "users examine as given" if curve == "curve" else "the learner believes as given"
+    power = CURVES[curve].power
+    return f"{PARAMETERS[power].symbol} = {_span(plan, power)}"
+
+
+def _span(plan: Plan, name: str) -> str:
+    """The one value that a setting has over the grid, its two, or the ends of several."""
+    values = sorted({getattr(point.settings, name) for point in plan.points})
+    texts = [f"{value:,}" if name == "clicks" else f"{value:g}" for value in values]
+    if len(texts) == 1:
+        return texts[0]
+    return f"{texts[0]} {'or' if len(texts) == 2 else 'to'} {texts[-1]}"

@@ -15,14 +15,9 @@ from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import RankArray, order_from_ranks, query_of_document
 from ultr_core.errors import InputError
 from ultr_core.lab.methods import ClickData
-from ultr_core.learners import COST_GRID, LinearRanker, fit_path, fit_ranker
-from ultr_core.learners.selection import (
-    COST_WITHOUT_VALIDATION,
-    FINAL_TOLERANCE,
-    PATH_TOLERANCE,
-    Selection,
-    converged,
-)
+from ultr_core.lab.training import final_fit
+from ultr_core.learners import COST_GRID, SVM, LinearRanker, fit_path
+from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, PATH_TOLERANCE, Selection
 from ultr_core.propensity import Weights
 from ultr_core.users import ClickLog
 
@@ -121,16 +116,13 @@ def train_skip_above(data: ClickData) -> Selection:
     pairs, weights = _as_queries(data.corpus, preferences, data.log.total_clicks)
     held_out = skip_above_preferences(data.validation_log)
     if not held_out.count.size:
-        ranker = fit_ranker(pairs, weights, cost=COST_WITHOUT_VALIDATION, tolerance=FINAL_TOLERANCE)
-        unknown = np.full((1, len(COST_GRID)), np.nan)
-        return Selection(converged(ranker, FINAL_TOLERANCE), 1.0, unknown)
+        ranker = final_fit(SVM, pairs, weights, cost=COST_WITHOUT_VALIDATION)
+        return Selection(ranker, 1.0, np.full((1, len(COST_GRID)), np.nan))
     path = fit_path(pairs, weights, COST_GRID, tolerance=PATH_TOLERANCE)
     against = np.array([_contradicted(ranker, data.validation, held_out) for ranker in path])
     best = int(np.argmin(against))
-    ranker = fit_ranker(
-        pairs, weights, cost=COST_GRID[best], tolerance=FINAL_TOLERANCE, initial=path[best]
-    )
-    return Selection(converged(ranker, FINAL_TOLERANCE), 1.0, against[None])
+    ranker = final_fit(SVM, pairs, weights, cost=COST_GRID[best], initial=path[best])
+    return Selection(ranker, 1.0, against[None])
 
 
 def _as_queries(corpus: Corpus, preferences: Preferences, clicks: int) -> tuple[Corpus, Weights]:

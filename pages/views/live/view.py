@@ -14,7 +14,7 @@ from pages.app.remedies import told
 from pages.app.server_lab import lab_on
 from pages.views.propensities.words import apply_step
 from ultr_core.errors import InputError
-from ultr_core.figures.propensity_charts import live_curve_figure, win_share_figure
+from ultr_core.figures import live_curve_figure, win_share_figure
 from ultr_core.jobs.live import LIVE
 from ultr_core.lab.interleaving import SCHEME, SCHEMES, click_on, exact_verdicts, one_random_click
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pages.app.frame import show_figure
 from pages.views.proofs.words import number
-from ultr_core.figures.proof_query import results_page
+from ultr_core.figures.proofs import results_page
 from ultr_core.jobs.proofs import STEP as STEPS
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.monte_carlo import watch_user

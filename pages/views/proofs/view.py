@@ -19,7 +19,7 @@ from pages.views.proofs import world as proofs_world
 from pages.views.proofs.lines import show_claim, show_lines, show_patterns
 from pages.views.proofs.words import STEPS, Step, headline
 from ultr_core.errors import InputError
-from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
+from ultr_core.figures.proofs import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.jobs.proofs import PROOF, USERS, VIEW, switch_key
 from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld

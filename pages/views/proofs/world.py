@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from ultr_core.figures.proof_query import results_page
+from ultr_core.figures.proofs import results_page
 from ultr_core.jobs.proofs import RELEVANT, SWITCHES, TEXTS, switch_key
 from ultr_core.proofs import BREAKS, SmallWorld
 from ultr_core.proofs.small_query import LETTERS

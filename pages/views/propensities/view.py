@@ -29,7 +29,7 @@ from pages.views.propensities.words import (
     trust_warning,
 )
 from ultr_core.errors import InputError
-from ultr_core.figures.propensity_charts import curve_figure, curve_risk_figure
+from ultr_core.figures import curve_figure, curve_risk_figure
 from ultr_core.jobs.links import value_of
 from ultr_core.jobs.propensities import NOTHING_ELSE, TRUST, swap_design
 from ultr_core.lab import LOG_FIELDS, Lab, assumed_curve, stage, true_curve

@@ -12,8 +12,7 @@ from pages.app.curve_words import learner_believes, users_have
 from pages.app.frame import offer_files, page_spec, show_chart, theme
 from pages.app.study_link import WAY, lab_button
 from ultr_core.figures.figure import Figure
-from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import PICKED, cut_words, series_text
+from ultr_core.figures.studies import PICKED, cut_words, series_text, study_figure
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.studies import Point, StudyResult
 

@@ -19,7 +19,7 @@ from pages.views.your_data.findings import show_inspection, show_rows
 from pages.views.your_data.input import bring, download
 from pages.views.your_data.words import HELP, LOOKS_LIKE
 from ultr_core.errors import InputError
-from ultr_core.figures.own_evidence import estimate_figure
+from ultr_core.figures import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values
 from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve

@@ -16,23 +16,20 @@ from pages.views.your_data.findings import show_points, show_rows
 from pages.views.your_data.ranker import Ranker
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
-from ultr_core.own_data.comparison import (
-    RankerDifference,
-    compare_rankers,
-    compare_with_shown,
-    truth_sentence,
-)
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
+    RankerDifference,
     RiskReport,
+    compare_rankers,
+    compare_with_shown,
     evaluate_ranker,
+    truth_sentence,
 )
-from ultr_core.own_data.fitting import flattery
-from ultr_core.own_data.folds import FOLDS
+from ultr_core.own_data.fitting import FOLDS, flattery
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 

@@ -20,7 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.files import COLUMNS, LogPreview, parse_log, preview_log, read_log
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
-from ultr_core.own_data.clicks import simulate_own_log
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
 from ultr_core.words import counted

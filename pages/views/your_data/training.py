@@ -18,8 +18,14 @@ from ultr_core.errors import InputError
 from ultr_core.learners import SVM
 from ultr_core.learners.problem import Progress
 from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
-from ultr_core.own_data.fitting import DEFAULT_METHOD, OwnFit, fit_from_log, fits_of
-from ultr_core.own_data.folds import FOLDS, fold_scores
+from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
+    FOLDS,
+    OwnFit,
+    fit_from_log,
+    fits_of,
+    fold_scores,
+)
 from ultr_core.users import ClickLog, ExaminationCurve
 
 _TELL_EVERY = 0.2  # seconds between two messages to the page

@@ -283,7 +283,7 @@ def test_a_stopped_command_leaves_the_old_output(
         yield "query,document,position,impressions,clicks\n"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ultr_core.own_data.clicks.OwnClicks.csv_pieces", stop)
+    monkeypatch.setattr("ultr_core.own_data.samples.OwnClicks.csv_pieces", stop)
     command = ["simulate", "--corpus", str(small_corpus), "--clicks", "100"]
     assert main([*command, "--out", str(tmp_path / "log.csv")]) == 130
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]

@@ -20,8 +20,6 @@ from ultr_core.settings import PARAMETERS
 
 CORE = Path(__file__).parents[3] / "ultr_core"
 OPTION = re.compile(r"(?<![\w-])--([a-zA-Z]|$)")
-OF_COMMAND_LINES = {"studies/shipped.py"}
-"""Files whose business is a command line: one that made shipped results."""
 
 MODULES = [
     path
@@ -44,8 +42,7 @@ def options_in(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(CORE)))
 def test_no_message_of_the_core_names_an_option(path: Path) -> None:
-    if path.relative_to(CORE).as_posix() not in OF_COMMAND_LINES:
-        assert options_in(path.read_text(encoding="utf-8")) == []
+    assert options_in(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(

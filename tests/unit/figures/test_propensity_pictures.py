@@ -12,16 +12,16 @@ import vl_convert
 
 from ultr_core.errors import InputError
 from ultr_core.export import FILE_FORMATS
-from ultr_core.figures import Figure, trained_rankers
-from ultr_core.figures.clicks_by_rank import clicks_and_relevance
-from ultr_core.figures.interval_dots import interval_dots
-from ultr_core.figures.propensity_charts import (
+from ultr_core.figures import (
+    Figure,
     curve_figure,
     curve_risk_figure,
     live_curve_figure,
+    trained_rankers,
     win_share_figure,
 )
-from ultr_core.figures.propensity_curves import propensity_curves
+from ultr_core.figures.by_rank import clicks_and_relevance, propensity_curves
+from ultr_core.figures.dots import interval_dots
 from ultr_core.files import load_directory
 from ultr_core.lab import World, build_world
 from ultr_core.lab.live import LiveDesign, run_live

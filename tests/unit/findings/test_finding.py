@@ -16,7 +16,7 @@ from ultr_core.findings import (
     compared,
     count_outcomes,
 )
-from ultr_core.inspection.findings import Inspection
+from ultr_core.inspection.inspection import Inspection
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ from ultr_core.inspection import (
     own_curve,
 )
 from ultr_core.learners import LinearModel
-from ultr_core.own_data.clicks import simulate_own_log
 from ultr_core.own_data.fitting import fit_from_log, part_of_log
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.propensity import table_curve
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, PowerLaw

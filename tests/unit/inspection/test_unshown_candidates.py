@@ -8,8 +8,7 @@ import pytest
 from ultr_core.corpus import Corpus
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log, unshown_candidates
-from ultr_core.own_data.comparison import compare_rankers, compare_with_shown
-from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.own_data.evaluation import compare_rankers, compare_with_shown, evaluate_ranker
 from ultr_core.users import ClickLog, PowerLaw
 
 CURVE = PowerLaw(1.0)

@@ -10,8 +10,7 @@ import pytest
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.figures import own_evidence
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import dots, evidence_figure
 from ultr_core.figures.style import METHOD_STYLES, NEUTRAL_STYLES
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import JoinedLog, inspect_together, join_log
@@ -20,8 +19,7 @@ from ultr_core.learners import COST_GRID, fit_ranker
 from ultr_core.learners.selection import Selection
 from ultr_core.limits import VISITORS_PAIRS
 from ultr_core.own_data import evaluation, fitting
-from ultr_core.own_data.comparison import compare_with_shown
-from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker
 from ultr_core.own_data.fitting import fit_from_log, flattery
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers, Weights
@@ -57,7 +55,7 @@ MEAN = Estimator(
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     more = {one.key: one for one in (AFFINE, SHRUNKEN, MEAN)}
     every = MappingProxyType({**ESTIMATORS, **more})
-    for module in (fitting, evaluation, own_evidence):
+    for module in (fitting, evaluation, dots):
         monkeypatch.setattr(module, "ESTIMATORS", every)
     trained = tuple(key for key, one in every.items() if not one.normalised)
     monkeypatch.setattr(fitting, "FIT_METHODS", trained)

@@ -18,9 +18,9 @@ from ultr_core.files import proprank_bytes, write_proprank
 from ultr_core.files.score_files import scores_text
 from ultr_core.files.weight_files import weights_text
 from ultr_core.limits import LARGEST_TRAINING_FILE, VISITORS_PAIRS
-from ultr_core.own_data.clicks import simulate_own_log
 from ultr_core.own_data.curves import training_file, training_file_bytes
 from ultr_core.own_data.fitting import fit_from_log
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.propensity import Weights
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, PowerLaw

@@ -20,7 +20,7 @@ from ultr_core.own_data import (
     fit_from_log,
     fold_scores,
 )
-from ultr_core.own_data.clicks import simulate_own_log
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.proofs import default_world, draw_users
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts

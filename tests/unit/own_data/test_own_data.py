@@ -10,22 +10,21 @@ import pytest
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.errors import InputError
-from ultr_core.figures.own_evidence import evidence_figure
+from ultr_core.figures import evidence_figure
 from ultr_core.files import parse_corpus, parse_log, parse_proprank, parse_scores
 from ultr_core.inspection import join_log
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Progress
-from ultr_core.own_data.comparison import (
+from ultr_core.own_data.curves import curve_for_log, training_file
+from ultr_core.own_data.evaluation import (
     RankerDifference,
     compare_rankers,
     compare_with_shown,
+    evaluate_ranker,
     shown_ranks,
     truth_sentence,
 )
-from ultr_core.own_data.curves import curve_for_log, training_file
-from ultr_core.own_data.evaluation import evaluate_ranker
-from ultr_core.own_data.fitting import fit_from_log, fits_of, part_of_log
-from ultr_core.own_data.folds import FOLDS, fold_scores
+from ultr_core.own_data.fitting import FOLDS, fit_from_log, fits_of, fold_scores, part_of_log
 from ultr_core.own_data.samples import sample_corpus, sample_files
 from ultr_core.propensity import ips_weights
 from ultr_core.risk import Estimate

@@ -11,8 +11,14 @@ import pandas as pd
 import pytest
 
 from ultr_core.figures import Figure, Theme
-from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
-from ultr_core.figures.proof_query import TITLES, results_page
+from ultr_core.figures.proofs import (
+    TITLES,
+    errors_fall,
+    noisy_hinge_curve,
+    race_figure,
+    results_page,
+    settling,
+)
 from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways, default_world
 from ultr_core.proofs.monte_carlo import (
     convergence,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ultr_core.errors import InputError
-from ultr_core.figures.proof_curves import errors_fall
+from ultr_core.figures.proofs import errors_fall
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Ways, default_world, draw_users
 from ultr_core.proofs.monte_carlo import (
     MOST_USERS,

@@ -11,8 +11,8 @@ from ultr_core.corpus import Corpus
 from ultr_core.corpus.synthetic import synthetic_splits
 from ultr_core.files import parse_log
 from ultr_core.inspection import JoinedLog, join_log
-from ultr_core.own_data.clicks import simulate_own_log
-from ultr_core.own_data.comparison import compare_with_shown
+from ultr_core.own_data.evaluation import compare_with_shown
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.propensity.log_estimates import LogEstimate, estimate_from_log
 from ultr_core.settings import Settings
 from ultr_core.users import ExaminationCurve, PowerLaw, TableCurve

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultr_core.export.figure_files import to_svg
-from ultr_core.figures.study import study_figure
-from ultr_core.figures.study_curves import STYLES, cut_words, loss_range, spread
+from ultr_core.figures.studies import STYLES, cut_words, loss_range, spread, study_figure
 from ultr_core.figures.style import INKS, Theme
 from ultr_core.settings import Settings
 from ultr_core.studies import LOSSES, STUDIES, Plan, StudyResult, cell_of

@@ -1,4 +1,4 @@
-"""Pictures of the proofs: estimates that settle, errors that fall, and the hinge under noise."""
+"""Pictures of the proofs: what settles, what falls, the hinge under noise, and a results page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Figure, bare_spec, readable_text, rows_of, with_domains
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.layers import (
+    INTERVAL,
+    along,
+    bare_spec,
+    by_method,
+    readable_text,
+    rows_of,
+    tooltips,
+    with_domains,
+)
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.proofs.monte_carlo import Convergence, Race
+from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import SmallWorld
 from ultr_core.words import counted, with_minus
 
@@ -24,6 +35,9 @@ NAMES = {"naive": "naive", "propensity": "weighted 1/p", "clipped": "clipped"}
 FloatArray = NDArray[np.float64]
 REACH = 1.96
 LEAST = 1e-12  # shown for an error of 0 on a logarithmic axis
+_LOG = {"type": "log", "nice": False}
+_LOG_X = {"tickCount": 5, "format": "~s", "labelOverlap": True}
+_LOG_Y = {"tickCount": 4, "format": "~g", "labelOverlap": True}
 
 
 def settling(
@@ -61,11 +75,8 @@ def settling(
 def _settling(theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     blue = METHOD_STYLES["propensity"].color
-    x = _log_axis("users:Q", "Users so far (log scale)")
-
-    def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="Estimate", scale=alt.Scale(nice=False, zero=False))
-
+    x = along(alt.X, "Users so far (log scale)", _LOG, _LOG_X)("users")
+    y = along(alt.Y, "Estimate", {"nice": False, "zero": False})
     path = rows_of("path")
     layers = [
         path.mark_area(color=blue, opacity=0.22, clip=True).encode(x=x, y=y("low"), y2="high:Q"),
@@ -76,12 +87,9 @@ def _settling(theme: Theme) -> dict[str, Any]:
         path.mark_line(color=blue, strokeWidth=3, clip=True).encode(
             x=x,
             y=y("mean"),
-            tooltip=[
-                alt.Tooltip("users:Q", title="Users", format=","),
-                alt.Tooltip("mean:Q", title="Average", format=".3f"),
-                alt.Tooltip("low:Q", title="95% from", format=".3f"),
-                alt.Tooltip("high:Q", title="95% to", format=".3f"),
-            ],
+            tooltip=tooltips(
+                ("users:Q", "Users", ","), ("mean:Q", "Average"), *INTERVAL, format=".3f"
+            ),
         ),
     ]
     for part in ("expected", "claimed"):
@@ -122,11 +130,8 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
 @lru_cache(maxsize=4)
 def _errors(theme: Theme) -> dict[str, Any]:
     ink, blue = INKS[theme], METHOD_STYLES["propensity"].color
-    x = _log_axis("users:Q", "Users N (log scale)")
-
-    def y(field: str) -> alt.Y:
-        return _log_y(f"{field}:Q", "Error (log scale)")
-
+    x = along(alt.X, "Users N (log scale)", _LOG, _LOG_X)("users")
+    y = along(alt.Y, "Error (log scale)", {**_LOG, "clamp": True}, _LOG_Y)
     point = rows_of("point")
     layers = [
         point.mark_area(color=blue, opacity=0.22).encode(x=x, y=y("low"), y2="high:Q"),
@@ -134,11 +139,11 @@ def _errors(theme: Theme) -> dict[str, Any]:
         point.mark_point(color=blue, filled=True, size=80, opacity=1).encode(
             x=x,
             y=y("error"),
-            tooltip=[
-                alt.Tooltip("users:Q", title="Users", format=","),
-                alt.Tooltip("error:Q", title="Error seen", format=".3g"),
-                alt.Tooltip("exact:Q", title="Error predicted", format=".3g"),
-            ],
+            tooltip=tooltips(
+                ("users:Q", "Users", ","),
+                ("error:Q", "Error seen", ".3g"),
+                ("exact:Q", "Error predicted", ".3g"),
+            ),
         ),
     ]
     return bare_spec(layers, ink)
@@ -189,27 +194,18 @@ def _race_words(found: Race) -> str:
 @lru_cache(maxsize=4)
 def _race(theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    methods = list(NAMES)
-    styles = [METHOD_STYLES[m] for m in methods]
-    color = alt.Color(
-        "method:N", legend=None, scale=alt.Scale(domain=methods, range=[s.color for s in styles])
-    )
-    shape = alt.Shape(
-        "method:N", legend=None, scale=alt.Scale(domain=methods, range=[s.shape for s in styles])
-    )
-    x = _log_axis("clicks:Q", "Clicks (log scale)")
-
-    def y(field: str) -> alt.Y:
-        return _log_y(f"{field}:Q", "Mean squared error (log scale)")
-
+    styles = {method: METHOD_STYLES[method] for method in NAMES}
+    color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
+    x = along(alt.X, "Clicks (log scale)", _LOG, _LOG_X)("clicks")
+    y = along(alt.Y, "Mean squared error (log scale)", {**_LOG, "clamp": True}, _LOG_Y)
     curve = rows_of("curve")
     crossing = rows_of("crossing")
-    tooltip = [
-        alt.Tooltip("name:N", title="Estimate"),
-        alt.Tooltip("clicks:Q", title="Clicks", format=",.3g"),
-        alt.Tooltip("seen:Q", title="Error seen", format=".3g"),
-        alt.Tooltip("exact:Q", title="Error predicted", format=".3g"),
-    ]
+    tooltip = tooltips(
+        ("name:N", "Estimate"),
+        ("clicks:Q", "Clicks", ",.3g"),
+        ("seen:Q", "Error seen", ".3g"),
+        ("exact:Q", "Error predicted", ".3g"),
+    )
     layers = [
         crossing.mark_rule(color=ink.text, strokeDash=[5, 4], strokeWidth=2).encode(x=x),
         curve.mark_line(strokeWidth=2.5).encode(x=x, y=y("exact"), color=color),
@@ -217,11 +213,9 @@ def _race(theme: Theme) -> dict[str, Any]:
             x=x, y=y("seen"), color=color, shape=shape, tooltip=tooltip
         ),
         *readable_text(crossing.encode(x=x, y=alt.value(14)), ink, "name:N", dx=8),
-        *(
-            curve.transform_filter("datum.last")
-            .mark_text(color=ink.text, clip=False, align="left", dx=8)
-            .encode(x=x, y=y("exact"), text="name:N"),
-        ),
+        curve.transform_filter("datum.last")
+        .mark_text(color=ink.text, clip=False, align="left", dx=8)
+        .encode(x=x, y=y("exact"), text="name:N"),
     ]
     spec = bare_spec(layers, ink)
     return {**spec, "padding": {"left": 5, "top": 5, "bottom": 5, "right": 110}}
@@ -279,19 +273,14 @@ def _lowest(rows: pd.DataFrame, field: str) -> float:
 def _hinge(theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     blue, orange = METHOD_STYLES["propensity"].color, METHOD_STYLES["naive"].color
-    x = alt.X("gap:Q", title="Gap between neighbouring scores", scale=alt.Scale(nice=False))
-
-    def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="Expected hinge loss", scale=alt.Scale(nice=False))
-
+    x = along(alt.X, "Gap between neighbouring scores", {"nice": False})("gap")
+    y = along(alt.Y, "Expected hinge loss", {"nice": False})
     gap = rows_of("gap")
     named = gap.transform_filter(alt.datum.named)
     layers = [
         gap.mark_area(color=orange, opacity=0.15).encode(x=x, y=y("constant"), y2="noisy:Q"),
         gap.mark_line(color=blue, strokeWidth=2.5, strokeDash=[7, 5]).encode(x=x, y=y("constant")),
         gap.mark_line(color=orange, strokeWidth=3).encode(x=x, y=y("noisy")),
-    ]
-    layers += [
         named.mark_text(align="right", dx=-4, dy=-14, color=ink.text).encode(
             x=x, y=y("noisy"), text=alt.value("with noise")
         ),
@@ -302,27 +291,109 @@ def _hinge(theme: Theme) -> dict[str, Any]:
     return bare_spec(layers, ink)
 
 
-def _log_axis(field: str, title: str) -> alt.X:
-    return alt.X(
-        field,
-        title=title,
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(tickCount=5, format="~s", labelOverlap=True),
-    )
-
-
-def _log_y(field: str, title: str) -> alt.Y:
-    return alt.Y(
-        field,
-        title=title,
-        scale=alt.Scale(type="log", nice=False, clamp=True),
-        axis=alt.Axis(tickCount=4, format="~g", labelOverlap=True),
-    )
-
-
 def _power_below(value: float) -> float:
     return float(10.0 ** np.floor(np.log10(max(value, 1e-9))))
 
 
 def _power_above(value: float) -> float:
     return float(10.0 ** np.ceil(np.log10(max(value, 1e-9))))
+
+
+TITLES = (
+    "the planet next to the Sun", "the element Hg", "the Roman god", "Freddie, the singer",
+    "NASA's Project Mercury", "in old thermometers", "the car maker", "poisoning by fish",
+    "the record label", "the music prize", "in retrograde", "the theatre in Colchester",
+    "in barometers", "its orbit and Einstein", "street lamps", "a bay in New Zealand",
+)  # fmt: skip
+"""Results for the ambiguous query “mercury”: what is relevant depends on who asks."""
+
+ROW_HEIGHT = 36
+
+
+def results_page(
+    world: SmallWorld,
+    *,
+    looked: NDArray[np.bool_] | None = None,
+    clicked: NDArray[np.bool_] | None = None,
+    reached: int | None = None,
+    theme: Theme = "light",
+) -> Figure:
+    """The presented ranking of a small world, each row as dark as its rank is examined.
+
+    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank
+    shown of them (all for None). Without them, the rows tell the propensity of their rank.
+    """
+    query, size = world.query, world.query.size
+    last = size if reached is None else reached
+    records = []
+    for rank, document in enumerate(query.shown, start=1):
+        seen = float(world.users.look[document])
+        event = "waiting"
+        if looked is not None and clicked is not None and rank <= last:
+            event = "clicked" if clicked[document] else "seen" if looked[document] else "unseen"
+        records.append(
+            {
+                "part": "row",
+                "rank": rank,
+                "name": f"{rank}   {LETTERS[document]}  {TITLES[document]}",
+                "seen": seen,
+                "relevant": "★" if query.relevance[document] else "",
+                "event": event,
+                "note": _note(world, document, event, plain=looked is None),
+            }
+        )
+    rows = pd.DataFrame(records)
+    if looked is None:
+        alt_text = (
+            f"Results page with {size} results; rank 1 is always seen, the last one with "
+            f"probability {records[-1]['seen']:.2f}. A star marks relevant documents."
+        )
+    else:
+        clicks = [LETTERS[d] for d in query.shown[:last] if clicked is not None and clicked[d]]
+        alt_text = f"One user on the results page, down to rank {last}; clicked: " + (
+            ", ".join(clicks) or "nothing"
+        )
+    name = "results-page" if looked is None else "one-user"
+    return Figure(
+        name, "Results for “mercury”", alt_text, rows, _page(size, theme),
+        height=ROW_HEIGHT * size,
+    )  # fmt: skip
+
+
+def _note(world: SmallWorld, document: int, event: str, *, plain: bool) -> str:
+    inverse = world.inverse[document]
+    weight = f"{float(inverse):.3g}" if inverse else "–"
+    if plain:
+        p = world.users.look[document]
+        return f"p = {float(p):.2g}, weight {weight}"
+    return {
+        "clicked": f"CLICK, weight {weight}",
+        "seen": "looked",
+        "unseen": "not seen",
+    }.get(event, "")
+
+
+@lru_cache(maxsize=32)
+def _page(size: int, theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    blue, orange = METHOD_STYLES["propensity"].color, METHOD_STYLES["naive"].color
+    rank = alt.Y("rank:O", axis=None, scale=alt.Scale(paddingInner=0.12, paddingOuter=0.05))
+    row = rows_of("row")
+    seen = alt.Opacity(
+        "seen:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.04, 0.42], clamp=True)
+    )
+    full = {"x": alt.value(0), "x2": alt.value("width")}
+    layers = [
+        row.mark_bar(color=blue, cornerRadius=4).encode(y=rank, opacity=seen, **full),
+        row.transform_filter(alt.datum.event == "clicked")
+        .mark_bar(filled=False, stroke=orange, strokeWidth=3, cornerRadius=4)
+        .encode(y=rank, **full),
+        row.mark_text(align="left", color=ink.text).encode(y=rank, x=alt.value(30), text="name:N"),
+        row.mark_text(align="center", color=ink.text, fontSize=18).encode(
+            y=rank, x=alt.value(15), text="relevant:N"
+        ),
+        row.mark_text(align="right", color=ink.text, dx=-8).encode(
+            y=rank, x=alt.value("width"), text="note:N"
+        ),
+    ]
+    return bare_spec(layers, ink)

@@ -1,4 +1,4 @@
-"""What the proofs look at: the evidence from one world, and a small query with its users."""
+"""The small query of a proof, with the users and the belief of the settings."""
 
 from __future__ import annotations
 
@@ -6,59 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from ultr_core.lab import assumed_curve
-from ultr_core.lab.logs import Logs, simulate_logs, user_model
-from ultr_core.lab.picture import RankerFamily
-from ultr_core.lab.training import TrainedMethod, train_method
-from ultr_core.lab.world import World
-from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.selection import FINAL_TOLERANCE
-from ultr_core.proofs import Check, Evidence, SmallWorld, run_checks
+from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.small_query import ranking_from_letters
 from ultr_core.proofs.small_world import DEFAULTS, power_law_fractions, spelled
 from ultr_core.settings import Settings
-
-
-@one_blas_thread()
-def proof_checks(
-    world: World,
-    family: RankerFamily,
-    settings: Settings,
-    *,
-    logs: Logs | None = None,
-    trained: TrainedMethod | None = None,
-) -> tuple[Check, ...]:
-    """Evaluate all proofs on the first draw of clicks.
-
-    ``logs`` and ``trained`` (the propensity-weighted ranker of draw 0) are made here where they
-    are not at hand.
-
-    Raises:
-        InputError: the clicks give no pair to learn from.
-    """
-    logs = logs if logs is not None else simulate_logs(world, settings, 0)
-    if trained is None:
-        trained = train_method(world, settings, 0, "propensity", logs)
-    corpus = world.train.corpus
-    return run_checks(
-        Evidence(
-            users=user_model(settings),
-            assumed_curve=assumed_curve(settings),
-            query_offsets=corpus.query_offsets,
-            relevance=world.train.relevance,
-            presented_ranks=world.train.presented_ranks,
-            family_ranks=family.ranks,
-            true_risk=family.true_risk,
-            log=logs.train,
-            scores={
-                "production": world.production.ranker.score(corpus),
-                "propensity-weighted": corpus.features @ trained.coefficients,
-                "skyline": world.skyline.score(corpus),
-            },
-            gap=trained.gap,
-            gap_tolerance=FINAL_TOLERANCE,
-        )
-    )
 
 
 def small_world(settings: Settings, texts: Mapping[str, str] = MappingProxyType({})) -> SmallWorld:

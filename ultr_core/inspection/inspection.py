@@ -1,14 +1,76 @@
-"""The findings about one thing that a reader brought."""
+"""The findings about one thing that a reader brought, and the checks that make them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from ultr_core.findings import SEVERITIES, Finding, Severity
 
 Kind = Literal["corpus", "log", "curve", "ranker", "scores", "groups", "training", "together"]
+
+
+class Seen(NamedTuple):
+    """What a check sees: what it measured, how bad that is, and a sentence that reads it."""
+
+    value: float | None
+    severity: Severity
+    sentence: str
+
+
+def good(value: float | None, sentence: str) -> Seen:
+    """Nothing stands against using it."""
+    return Seen(value, "good", sentence)
+
+
+def warning(value: float | None, sentence: str) -> Seen:
+    """To be read before it is used."""
+    return Seen(value, "warning", sentence)
+
+
+def stop(value: float | None, sentence: str) -> Seen:
+    """It cannot be used as it is."""
+    return Seen(value, "stop", sentence)
+
+
+def graded(
+    value: float | None, sentence: str, *, stop: bool = False, warning: bool = False
+) -> Seen:
+    """What is past the one limit or the other; good otherwise."""
+    return Seen(value, "stop" if stop else "warning" if warning else "good", sentence)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Check(Generic[T]):
+    """One check of a reader's file, ranker or log: its key, its title, and how it looks.
+
+    look: gives what it sees in the subject, None where there is nothing to look at.
+    """
+
+    key: str
+    title: str
+    look: Callable[[T], Seen | None]
+
+    def of(self, subject: T) -> tuple[Finding, ...]:
+        """The finding, in a tuple; an empty one where there is nothing to look at."""
+        seen = self.look(subject)
+        return () if seen is None else (Finding.of_file(self.key, self.title, *seen),)
+
+
+def found_by(checks: Iterable[Check[T]], subject: T) -> tuple[Finding, ...]:
+    """The findings of several checks of one subject, in their order."""
+    return tuple(finding for check in checks for finding in check.of(subject))
+
+
+def reader_notes(notices: Iterable[str]) -> tuple[Finding, ...]:
+    """The sentences of whoever read a file, as findings."""
+    return tuple(
+        Finding.of_file("notice", "Note of the reader", None, "warning", text) for text in notices
+    )
 
 
 @dataclass(frozen=True)

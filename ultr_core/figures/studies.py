@@ -1,4 +1,4 @@
-"""A study's curves: loss of each method over what varies, with intervals and direct names."""
+"""The picture of a study: curves of each method's loss, or a map of what weighting gains."""
 
 from __future__ import annotations
 
@@ -12,10 +12,20 @@ import numpy as np
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.figure import Figure, bare_spec, rows_of, with_domains
+from ultr_core.figures.figure import Figure
+from ultr_core.figures.layers import (
+    INTERVAL,
+    along,
+    bare_spec,
+    by_method,
+    rows_of,
+    tooltips,
+    with_domains,
+)
 from ultr_core.figures.style import INKS, METHOD_STYLES, MethodStyle, Theme
+from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
-from ultr_core.studies import FIXED_METHODS, Plan, StudyResult
+from ultr_core.studies import FIXED_METHODS, StudyResult, read_study
 from ultr_core.words import counted, with_minus
 
 REACH = 2.4
@@ -26,6 +36,12 @@ MARGIN = 0.1
 
 NAME_DISTANCE = 25.0
 """Pixels between two names, where the axis needs some of the height."""
+
+
+def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
+    """Curves or map of a study, with the sentence that reads it as alternative text."""
+    draw = study_map if result.plan.study.is_map else study_curves
+    return draw(result, alt_text=read_study(result), theme=theme)
 
 
 def loss_range(
@@ -132,7 +148,7 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
         ignore_index=True,
     )
     x_field = plan.study.x_fields[0]
-    spec = _template(x_field, result.loss.axis, theme)
+    spec = _curves(x_field, result.loss.axis, theme)
     xs = plan.study.x_values[plan.scale]
     spec = with_domains(spec, y=domain, x=(min(xs), max(xs)))
     return Figure(f"study-{plan.study.name}", plan.study.title, alt_text, rows, spec, height=HEIGHT)
@@ -269,11 +285,6 @@ def series_text(clicks: float) -> str:
     return f"{clicks / 1000:g}K"
 
 
-def x_title(plan: Plan) -> str:
-    """Title of the x axis of a study."""
-    return _x_title(plan.study.x_fields[0])
-
-
 def _x_title(field: str) -> str:
     if field == "clicks":
         return "Training clicks n (log scale)"
@@ -284,43 +295,27 @@ def _x_title(field: str) -> str:
 
 def _x(field: str) -> alt.X:
     is_log = field == "clicks"
-    return alt.X(
-        "x:Q",
-        title=_x_title(field),
-        # The right end is kept free for names.
-        scale=alt.Scale(
-            type="log" if is_log else "linear",
-            nice=False,
-            zero=alt.Undefined if is_log else False,
-            domain=[1, 2],
-            range=[12, {"expr": f"width - {_ROOM_FOR_NAMES}"}],
-        ),
-        axis=alt.Axis(
-            format="~s" if is_log else "~g",
-            titleAnchor="start",
-            titleLimit=900,
-            values=[100, 1_000, 10_000, 100_000, 1_000_000] if is_log else alt.Undefined,
-        ),
-    )
+    # The right end is kept free for names.
+    places = [12, {"expr": f"width - {_ROOM_FOR_NAMES}"}]
+    scale: dict[str, Any] = {"nice": False, "domain": [1, 2], "range": places}
+    axis: dict[str, Any] = {"titleAnchor": "start", "titleLimit": 900}
+    if is_log:
+        scale |= {"type": "log"}
+        axis |= {"format": "~s", "values": [100, 1_000, 10_000, 100_000, 1_000_000]}
+    else:
+        scale |= {"type": "linear", "zero": False}
+        axis |= {"format": "~g"}
+    return along(alt.X, _x_title(field), scale, axis)("x")
 
 
 @lru_cache(maxsize=16)
-def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
+def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
     ink, x = INKS[theme], _x(x_field)
-    methods = list(STYLES)
-    colors = alt.Scale(domain=methods, range=[STYLES[m].color for m in methods])
-    dashes = alt.Scale(domain=methods, range=[list(STYLES[m].dash) for m in methods])
-    shapes = alt.Scale(domain=methods, range=[STYLES[m].shape for m in methods])
-    color = alt.Color("method:N", legend=None, scale=colors)
-    dash = alt.StrokeDash("method:N", legend=None, scale=dashes)
-
-    def y_of(field: str) -> alt.Y:
-        return alt.Y(
-            f"{field}:Q",
-            title=y_title,
-            scale=alt.Scale(zero=False, nice=False, domain=[0, 1]),
-            axis=alt.Axis(titleLimit=HEIGHT),
-        )
+    color = by_method(alt.Color, "color", STYLES)
+    dash = by_method(alt.StrokeDash, "dash", STYLES)
+    y_of = along(
+        alt.Y, y_title, {"zero": False, "nice": False, "domain": [0, 1]}, {"titleLimit": HEIGHT}
+    )
 
     def by_weight(thin: float, thick: float) -> dict[str, Any]:
         return {
@@ -329,14 +324,13 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
             "scale": alt.Scale(domain=["thin", "thick"], range=[thin, thick]),
         }
 
-    tooltip = [
-        alt.Tooltip("label:N", title="Ranker"),
-        alt.Tooltip("x:Q", title=_x_title(x_field).split(" (")[0], format=",~g"),
-        alt.Tooltip("value:Q", title="Loss", format=".3f"),
-        alt.Tooltip("low:Q", title="95% from", format=".3f"),
-        alt.Tooltip("high:Q", title="95% to", format=".3f"),
-        alt.Tooltip("draws:Q", title="Click logs"),
-    ]
+    tooltip = tooltips(
+        ("label:N", "Ranker"),
+        ("x:Q", _x_title(x_field).split(" (")[0], ",~g"),
+        ("value:Q", "Loss", ".3f"),
+        *((*end, ".3f") for end in INTERVAL),
+        ("draws:Q", "Click logs"),
+    )
     curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")
     points = (
         rows_of("point")
@@ -346,8 +340,8 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
             y=y_of("value"),
             color=color,
             tooltip=tooltip,
-            shape=alt.Shape("method:N", legend=None, scale=shapes),
-            fill=alt.Fill("method:N", legend=None, scale=colors),
+            shape=by_method(alt.Shape, "shape", STYLES),
+            fill=by_method(alt.Fill, "color", STYLES),
             fillOpacity=alt.FillOpacity("weight:O", **by_weight(0, 1)),
         )
     )
@@ -380,4 +374,92 @@ def _template(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
             alt.selection_point(name=PICKED, fields=["x", "series"], on="click", empty=False)
         ),
     ]  # fmt: skip
+    return bare_spec(layers, ink)
+
+
+# A map of what weighting gains.
+
+MAP_HEIGHT = 430
+
+# Naive's orange and weighting's blue, toned so that text keeps a contrast of 4.5:1 on them.
+_ENDS: Mapping[Theme, tuple[str, str]] = MappingProxyType(
+    {"light": ("#F08C3C", "#5AA9DC"), "dark": ("#B24E00", "#0072B2")}
+)
+
+
+def gain_table(result: StudyResult) -> pd.DataFrame:
+    """One row a place: naive minus weighted loss as a share of the gap, with its interval.
+
+    ``gain`` is 1 when weighting recovers as much as lies between production and skyline; ``low``
+    and ``high`` are the ends of its 95% interval over draws.
+    """
+    gap = result.gap()
+    rows = []
+    for point in result.plan.points:
+        excess = list(result.excess(("naive", point), ("propensity", point)).values())
+        if not excess or not gap:
+            continue
+        gain = interval_over_draws([value / gap for value in excess])
+        rows.append(
+            {"x": point.x, "y": point.series, "gain": gain.value, "low": gain.low,
+             "high": gain.high, "draws": gain.n}
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=["x", "y", "gain", "low", "high", "draws"])
+
+
+def study_map(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> Figure:
+    """The map of a study: blue where weighting wins, orange where the naive ranker does.
+
+    The number in a cell is the gain in percent of the gap between production and skyline; cells
+    whose interval holds 0, or that have none, have it in brackets.
+    """
+    rows = gain_table(result).assign(part="cell")
+    told = (rows["draws"] > 1) & ((rows["low"] > 0) | (rows["high"] < 0))
+    same = (rows["low"] == 0) & (rows["high"] == 0)
+    rows["text"] = [
+        _percent(gain) if certain else f"({_percent(gain)})"
+        for gain, certain in zip(rows["gain"], told | same, strict=True)
+    ]
+    study = result.plan.study
+    spec = _map(study.x_fields[0], study.series_field or "", theme)
+    return Figure(f"study-{study.name}", study.title, alt_text, rows, spec, height=MAP_HEIGHT)
+
+
+def _percent(gain: float) -> str:
+    """The gain in whole percent; losses too large for a cell are cut off."""
+    text = "<-99" if gain < -0.99 else f"{100 * gain:.0f}"
+    return with_minus(text)
+
+
+@lru_cache(maxsize=8)
+def _map(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    loses, wins = _ENDS[theme]
+    axis = alt.Axis(labelAngle=0, labelExpr="format(datum.value, '.2~f')")
+    x = alt.X("x:O", title=PARAMETERS[x_field].label, axis=axis)
+    y = alt.Y("y:O", title=PARAMETERS[y_field].label, sort="descending", axis=axis)
+    color = alt.Color(
+        "gain:Q",
+        legend=None,
+        scale=alt.Scale(
+            domain=[-0.6, 0, 0.6],
+            range=[loses, ink.background, wins],
+            interpolate="rgb",
+            clamp=True,
+        ),
+    )
+    tooltip = tooltips(
+        ("x:Q", PARAMETERS[x_field].label, ""),
+        ("y:Q", PARAMETERS[y_field].label, ""),
+        ("gain:Q", "Gain, share of the gap"),
+        *INTERVAL,
+        format="+.1%",
+    )
+    cell = rows_of("cell")
+    layers = [
+        cell.mark_rect(stroke=ink.background, strokeWidth=2, cursor="pointer")
+        .encode(x=x, y=y, color=color, tooltip=tooltip)
+        .add_params(alt.selection_point(name=PICKED, fields=["x", "y"], on="click", empty=False)),
+        cell.mark_text(color=ink.text).encode(x=x, y=y, text="text:N"),
+    ]
     return bare_spec(layers, ink)

@@ -1,0 +1,272 @@
+"""Values with their 95% intervals, one named row each: rankers, estimates, shares of wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from ultr_core.errors import InputError, named
+from ultr_core.figures.axes import stable_range
+from ultr_core.figures.figure import Columns, Figure
+from ultr_core.figures.layers import (
+    INTERVAL,
+    UNBROKEN,
+    along,
+    bare_spec,
+    by_method,
+    readable_text,
+    rows_of,
+    tooltips,
+    with_domains,
+)
+from ultr_core.figures.style import INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Theme
+from ultr_core.lab import METHODS, Comparison
+from ultr_core.lab.live import PAPER_RESULTS, LiveResult
+from ultr_core.lab.methods import method_of
+from ultr_core.own_data.evaluation import Evaluation
+from ultr_core.propensity import ESTIMATORS
+from ultr_core.risk import plus_minus
+from ultr_core.risk.sign_test import SignTest, sign_test
+
+RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
+COLUMNS = ("method", "label", "value", "low", "high", "text")
+ROW_HEIGHT, AXIS_HEIGHT = 56, 60
+
+
+def comparison_figure(
+    comparison: Comparison, *, complete: bool = False, theme: Theme = "light"
+) -> Figure:
+    """Test risks of all rankers with their intervals over draws.
+
+    Unless the comparison is ``complete``, rankers that are still to come have their place kept.
+    """
+    summaries = comparison.rankers.values()
+    rankers: Columns = {
+        "method": list(comparison.rankers),
+        "label": [summary.label for summary in summaries],
+        "risk": [summary.risk.value for summary in summaries],
+        "low": [summary.risk.low for summary in summaries],
+        "high": [summary.risk.high for summary in summaries],
+    }
+    return trained_rankers(
+        rankers,
+        labels=[m.label for key, m in METHODS.items() if not complete or key in comparison.rankers],
+        alt_text=comparison.sentence or "Test risks of the rankers.",
+        title="Test risk of trained rankers",
+        theme=theme,
+    )
+
+
+def trained_rankers(
+    rankers: pd.DataFrame | Columns,
+    *,
+    labels: Sequence[str],
+    alt_text: str,
+    title: str,
+    theme: Theme = "light",
+) -> Figure:
+    """Dot plot of test risks.
+
+    ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row a method: test risk and the ends of
+    its 95% interval over draws of the click log. ``labels`` are the rows of the picture from top to
+    bottom, also those whose ranker is still to come. Production and skyline mark the gap that
+    learning from clicks can close; their levels run through the picture.
+    """
+    data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
+    ranges = (data["risk"], data["low"], data["high"])
+    data["part"] = ["ranker"] * len(data["label"])
+    data["name"] = [
+        f"{label}  {plus_minus(risk, (high - low) / 2)}"
+        for label, risk, low, high in zip(data["label"], *ranges, strict=True)
+    ]
+    spec = with_domains(_rankers(tuple(labels), theme), x=stable_range(ranges))
+    height = ROW_HEIGHT * len(labels) + AXIS_HEIGHT
+    return Figure("trained-rankers", title, alt_text, data, spec, height=height)
+
+
+@lru_cache(maxsize=16)
+def _rankers(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
+    ink, color = INKS[theme], by_method(alt.Color, "color")
+    x_of = along(
+        alt.X, "Test risk (lower is better)", {"zero": False, "nice": False, "padding": 10}
+    )
+    ranker = rows_of("ranker")
+    levels = ranker.transform_filter(
+        alt.FieldOneOfPredicate(field="method", oneOf=["production", "skyline"])
+    )
+    level = levels.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8)
+    tooltip = tooltips(("label:N", "Ranker"), ("risk:Q", "Test risk"), *INTERVAL, format=".3f")
+    dots = _dots(ranker, x_of, "risk", order, (), tooltip, ink)
+    return bare_spec([level.encode(x=x_of("risk"), color=color), *dots], ink)
+
+
+def _dots(
+    rows: alt.Chart,
+    x_of: Callable[[str], alt.X],
+    value: str,
+    order: tuple[str, ...],
+    others: tuple[str, ...],
+    tooltip: list[alt.Tooltip],
+    ink: Ink,
+) -> list[alt.Chart]:
+    """The marks of each row: its name above, its interval, and a point at its ``value``.
+
+    others: keys of ``NEUTRAL_STYLES`` that the rows have besides methods. The first layer is the
+    halo of the names, which belongs over levels and below marks.
+    """
+    styles = {**METHOD_STYLES, **{key: NEUTRAL_STYLES[key] for key in others}}
+    color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
+    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=None)
+    halo, words = readable_text(
+        rows.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
+    )
+    return [
+        halo,
+        rows.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),
+        rows.mark_point(filled=True, size=190, opacity=1).encode(
+            x=x_of(value), y=y, color=color, shape=shape, tooltip=tooltip
+        ),
+        words,
+    ]
+
+
+def interval_dots(
+    rows: pd.DataFrame,
+    *,
+    name: str,
+    title: str,
+    alt_text: str,
+    x_title: str,
+    number: str = ",f",
+    level: float | None = None,
+    include: tuple[float, ...] = (),
+    theme: Theme = "light",
+) -> Figure:
+    """Dot plot with 95% intervals.
+
+    ``rows`` has the columns :data:`COLUMNS`, one row a dot, top to bottom: a key of
+    ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
+    words. ``level`` is drawn as a line through all rows; the axis reaches to it and to ``include``.
+    ``number`` is the d3 format of the axis.
+    """
+    table = rows.loc[:, list(COLUMNS)].assign(part="dot")
+    table["name"] = [
+        f"{label}: {text}" for label, text in zip(table["label"], table["text"], strict=True)
+    ]
+    wanted = include if level is None else (*include, level)
+    ends = stable_range(table[["value", "low", "high"]].to_numpy(dtype=float), include=wanted)
+    if level is not None:
+        line = pd.DataFrame([{"part": "level", "value": level}])
+        table = pd.concat([table, line], ignore_index=True)
+    others = tuple(key for key in NEUTRAL_STYLES if key in set(rows["method"]))
+    spec = with_domains(_values(tuple(rows["label"]), others, x_title, number, theme), x=ends)
+    height = ROW_HEIGHT * len(rows) + AXIS_HEIGHT
+    return Figure(name, title, alt_text, table, spec, height=height)
+
+
+@lru_cache(maxsize=32)
+def _values(
+    order: tuple[str, ...], others: tuple[str, ...], x_title: str, number: str, theme: Theme
+) -> dict[str, Any]:
+    ink = INKS[theme]
+    scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
+    x_of = along(alt.X, x_title, scale, {"format": number})
+    level = rows_of("level").mark_rule(strokeWidth=3, strokeDash=[5, 4], color=ink.quiet)
+    tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
+    dots = _dots(rows_of("dot"), x_of, "value", order, others, tooltip, ink)
+    return bare_spec([level.encode(x=x_of("value")), *dots], ink)
+
+
+def _row(
+    method: str, label: str, value: float, low: float, high: float, text: str
+) -> dict[str, Any]:
+    return dict(zip(COLUMNS, (method, label, value, low, high, text), strict=True))
+
+
+def curve_risk_figure(
+    risks: Mapping[str, tuple[str, str, float]], *, theme: Theme = "light"
+) -> Figure:
+    """Test risk of rankers trained with different propensities: (label, style, risk) each."""
+    rows = [
+        _row(style, label, risk, risk, risk, f"{risk:.2f}") for label, style, risk in risks.values()
+    ]
+    best = min(risks.values(), key=lambda entry: entry[2])
+    words = "; ".join(f"{label} {risk:.2f}" for label, _, risk in risks.values())
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="curve-risks",
+        title="Test risk by the propensities used in training",
+        alt_text=f"Test risk, lower is better: {words}. Lowest: {best[0]}.",
+        x_title="Test risk (lower is better)",
+        theme=theme,
+    )
+
+
+def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
+    """Win shares of the contests that decided anything, with exact intervals, and the paper's."""
+    rows = [
+        _wins(contest.opponent, f"Here, against {contest.label.removeprefix('the ')}", contest.test)
+        for contest in result.contests
+        if contest.test.decided
+    ]
+    rows += [
+        _wins(method, f"The paper, against {method} ranker", sign_test(*counts))
+        for method, counts in PAPER_RESULTS.items()
+    ]
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="win-shares",
+        title="Win share of the propensity-weighted ranker",
+        alt_text=result.sentence,
+        x_title="Win share of decided queries (dashed: no difference)",
+        number=".0%",
+        level=0.5,
+        include=(0.45, 0.75),
+        theme=theme,
+    )
+
+
+def _wins(method: str, label: str, test: SignTest) -> dict[str, Any]:
+    return _row(method, label, test.win_share, test.low, test.high, f"{test.win_share:.1%}")
+
+
+def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
+    """Estimated risks on one scale with 95% intervals, and the true risk as a line.
+
+    A normalised estimate is a mean rank of clicks, on another scale, and stays out. Raises
+    InputError where there is no estimate to draw.
+    """
+    rows = [
+        _row(_style(report.key), report.label, risk.value, risk.low, risk.high, f"{risk.value:.2f}")
+        for report in found.risks
+        if (risk := report.estimate) is not None
+    ]
+    if not rows:
+        raise InputError("There is no estimate to draw.")
+    level = None if found.true is None else found.true.risk_of_log
+    told = "; ".join(
+        f"{row['label']} {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in rows
+    )
+    truth = "" if level is None else f" True risk by the grades: {level:.2f}."
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="evidence",
+        title=f"Estimated risk of {named(found.name)}",
+        alt_text=f"Estimated risk, lower is better: {told}.{truth}",
+        x_title="Risk, lower is better" + ("" if level is None else " (dashed: by the grades)"),
+        level=level,
+        theme=theme,
+    )
+
+
+def _style(estimator: str) -> str:
+    """The style of an estimator: that of the method it trains, or a neutral one of its own."""
+    own = {key: method_of(one).key for key, one in ESTIMATORS.items()}
+    if own[estimator] in METHOD_STYLES:
+        return own[estimator]
+    others = [key for key, method in own.items() if method not in METHOD_STYLES]
+    return list(NEUTRAL_STYLES)[others.index(estimator) % len(NEUTRAL_STYLES)]
