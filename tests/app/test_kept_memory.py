@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from pages.app.kept_memory import bytes_of
 from pages.views.your_data import bench as data_bench
-from pages.views.your_data.bench import Bench
+from pages.views.your_data.bench import Bench, bytes_of
 from ultr_core.errors import InputError
 from ultr_core.files import parse_corpus, parse_log
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app.plain_words import plain
+from pages.app.markdown import plain
 from pages.views.proofs.answers import ANSWERS
 from pages.views.proofs.words import STEPS, headline
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world

@@ -12,7 +12,7 @@ from tests.outside_text import Module, Reader, numbers_in
 
 ROOT = Path(__file__).parents[2]
 OURS = """
-ANSWERS[proof.name](walk,world) Cell PowerLaw WORDS[cell.kind](cell,lab.settings) about.assumes
+ANSWERS[proof.name](walk,world) Cell PowerLaw _COMPUTING[cell.kind](cell,lab.settings) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
 c.name c.text capitalize change.sentence check.as_dict() check.proof.formula comparison.draws
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
@@ -20,8 +20,8 @@ design.training_days design.validation_days door.button door.look draw(theme='li
 entry.where exercise.question exercise.solution exercise.unit field.help field.label field.options
 field.shown field.stops figure.data file_format.label finding.status first.error formulas
 found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence headline(outcomes) here.name here.watch
-importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan) last.rank
+found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
+here.watch importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan) last.rank
 law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words

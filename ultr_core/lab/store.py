@@ -54,6 +54,19 @@ class Store:
                 self._changed.notify_all()
         return value
 
+    def forget(self, *kinds: str) -> None:
+        """Let go of all values of these kinds; of all that is held where none is named."""
+        with self._changed:
+            for kind in kinds or tuple(self._values):
+                self._values.pop(kind, None)
+
+    def newest(self) -> dict[str, Any]:
+        """Of each kind that is held the value that was made or used last, by kind."""
+        with self._changed:
+            return {
+                kind: next(reversed(held.values())) for kind, held in self._values.items() if held
+            }
+
     def turn(self, kind: str) -> threading.Lock:
         """A lock for what is made one by one, since many at once slow each other down."""
         with self._changed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pages.app.curve_words import learner_believes, users_have
+from pages.app.curves import learner_believes, users_have
 from ultr_core.content import read
 from ultr_core.figures import Quantity
 from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture, assumed_curve, true_curve

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.app.context import PageContext
-from pages.views.studies import page as study_page
+from pages.views.studies.page import show_study_page
 from ultr_core.settings import Settings
 
 STEPS = (
@@ -30,4 +30,4 @@ STEPS = (
 
 def show(page: PageContext) -> None:
     """Draw the page."""
-    study_page.show(page, "learning-curve", STEPS)
+    show_study_page(page, "learning-curve", STEPS)

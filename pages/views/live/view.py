@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
+from pages.app import lecture
+from pages.app.context import PageContext, require_settings
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.remedies import told
+from pages.app.markdown import told
 from pages.app.server_lab import lab_on
 from pages.views.propensities.words import apply_step
 from ultr_core.errors import InputError
@@ -50,7 +50,7 @@ STEPS = (
 
 def show(page: PageContext) -> None:
     """Lay out the page: reading, design, win shares, stages, sign test, demonstration."""
-    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    lab = lab_on(page.launch.corpus, require_settings(page))
     headline = lecture.headline()
     design = _design()
     try:

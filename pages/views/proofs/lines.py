@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import streamlit as st
 
-from pages.app.marks import mark
-from pages.app.remedies import told
+from pages.app.markdown import mark, told
 from pages.views.proofs.words import amount, number, with_reach
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk

@@ -8,16 +8,16 @@ from functools import partial
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
+from pages.app import lecture
+from pages.app.context import PageContext, require_settings
 from pages.app.field_control import choose
 from pages.app.frame import show_figure
-from pages.app.remedies import told
-from pages.views.proofs import cached as proofs_cached
-from pages.views.proofs import user as proofs_user
-from pages.views.proofs import world as proofs_world
+from pages.app.markdown import told
+from pages.views.proofs import stages
 from pages.views.proofs.lines import show_claim, show_lines, show_patterns
+from pages.views.proofs.user import PLAYING, watch
 from pages.views.proofs.words import STEPS, Step, headline
+from pages.views.proofs.world import break_switches, edit_query, mend, show_query
 from ultr_core.errors import InputError
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.links.page_links import PROOF, USERS, VIEW, switch_key
@@ -35,7 +35,7 @@ GAPS = tuple(Fraction(i, 40) for i in range(61))
 
 def show(page: PageContext) -> None:
     """Lay out the page: verdict, switches and query, lines, then what users do."""
-    settings = shell.require_settings(page)
+    settings = require_settings(page)
     verdict = st.container(key=lecture.HEADLINE)
     name, users = _choose()
     broken = _switches()
@@ -43,13 +43,13 @@ def show(page: PageContext) -> None:
     st.subheader("The query that these numbers are about")
     picture, editor = st.columns(2, gap="medium")
     with editor:
-        texts = proofs_world.edit_query()
+        texts = edit_query()
     try:
         world = SmallWorld.under(settings, {**texts, "broken": " ".join(broken)})
     except InputError as error:
         verdict.warning(told(error), icon=":material/error:")
         st.stop()
-    walk = proofs_cached.walk(world.to_query(), name, users, settings.seed)
+    walk = stages.walk(world, name, users, settings.seed)
     verdict.markdown(headline(DERIVATIONS[name], walk, world, settings))
     with lines:
         show_lines(walk, users, _predicted(world, name))
@@ -57,7 +57,7 @@ def show(page: PageContext) -> None:
         with st.expander("Every click pattern with its probability", key="patterns"):
             show_patterns(world.clean if name in CLEAN else world)
     with picture:
-        proofs_world.show_query(world)
+        show_query(world)
     _more(world, settings, name, users)
     _steps()
 
@@ -72,7 +72,7 @@ def _choose() -> tuple[str, int]:
             USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
         )
     with button:
-        more = min(9 * users, proofs_cached.BLOCK, MOST_USERS - users)
+        more = min(9 * users, stages.BLOCK, MOST_USERS - users)
         st.button(
             f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
             disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
@@ -87,9 +87,9 @@ def _switches() -> tuple[str, ...]:
             st.markdown("**Break an assumption:**", width="content")
             st.button(
                 "Mend everything", key="mend", icon=":material/healing:", type="tertiary",
-                on_click=proofs_world.mend,
+                on_click=mend,
             )  # fmt: skip
-        return proofs_world.break_switches()
+        return break_switches()
 
 
 def _draw_more(more: int) -> None:
@@ -108,11 +108,11 @@ def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
     st.subheader("See it happen")
     view = choose(VIEW, label_visibility="collapsed")
     if view != "user":
-        st.session_state[proofs_user.PLAYING] = False
+        st.session_state[PLAYING] = False
     if view == "arrive":
         _users_arrive(world, settings, name, users)
     elif view == "user":
-        proofs_user.watch(world, settings.seed)
+        watch(world, settings.seed)
     elif view == "race":
         _naive_against_weighted(world, settings)
     else:
@@ -122,9 +122,7 @@ def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
 def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
     clean = name in CLEAN
     weights = tuple(times(world.query.new, world.inverse))
-    at, mean, error = proofs_cached.running(
-        world.to_query(), users, settings.seed, weights, clean=clean
-    )
+    at, mean, error = stages.running(world, users, settings.seed, weights, clean=clean)
     law = (world.clean if clean else world).users
     intact = world.clean if clean else world
     claimed = sum(
@@ -150,7 +148,7 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
 def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     """How far the estimate beside it is from the claim, on the same clicks."""
     try:
-        found = proofs_cached.errors(world.to_query(), settings.seed, clean=clean)
+        found = stages.errors(world, settings.seed, clean=clean)
     except InputError as error:
         st.markdown(f":material/info: {told(error)}")
         return
@@ -170,7 +168,7 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
 
 def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
     try:
-        found = proofs_cached.competition(world.to_query(), settings.seed)
+        found = stages.competition(world, settings.seed)
     except InputError as error:
         st.markdown(f":material/info: {told(error)}")
         return

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pages.app.curve_words import learner_believes, users_have
-from pages.app.marks import mark
+from pages.app.curves import learner_believes, users_have
+from pages.app.markdown import mark
 from pages.views.proofs.answers import ANSWERS
 from ultr_core.content import read
 from ultr_core.proofs import BREAKS, DERIVATIONS, Proof, SmallWorld, Walk

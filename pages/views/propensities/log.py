@@ -5,10 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.curve_control import text_of
-from pages.app.curve_use import curve_buttons
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.curves import curve_buttons, text_of
+from pages.app.markdown import plain, told
 from pages.views.your_data.bench import Brought, bench, reading
 from pages.views.your_data.curve import show_trust
 from pages.views.your_data.input import bring

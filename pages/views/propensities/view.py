@@ -7,17 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
-from pages.app.curve_use import curve_buttons
-from pages.app.curve_words import learner_believes, users_have
+from pages.app import lecture
+from pages.app.context import PageContext, require_settings, require_world
+from pages.app.curves import curve_buttons, learner_believes, users_have
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.remedies import told
+from pages.app.markdown import told
 from pages.app.server_lab import lab_on
 from pages.app.slots import Slot
-from pages.app.worlds import require_world
-from pages.views.propensities import log as propensity_log
+from pages.views.propensities import log
 from pages.views.propensities.words import (
     COMPUTE,
     STEPS,
@@ -53,7 +51,7 @@ DESIGN = (
 
 def show(page: PageContext) -> None:
     """Lay out the page: reading, design, curve, price, rivals, the trained ranker, your log."""
-    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    lab = lab_on(page.launch.corpus, require_settings(page))
     top = lecture.headline()
     values = _design()
     chart = st.container()
@@ -70,7 +68,7 @@ def show(page: PageContext) -> None:
     _price_section(lab, users, design, found)
     _rivals_section(lab, users, design)
     _ranker_section(lab, users, design, found)
-    propensity_log.section(page, lab)
+    log.section(page, lab)
     _steps_section()
     _assumptions_section()
 

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages.app.remedies import told
+from pages.app.markdown import told
 from ultr_core.content import read
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
 from ultr_core.links.page_links import POSITION, TRUST

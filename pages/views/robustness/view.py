@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.app.context import PageContext
 from pages.app.field_control import choose
-from pages.views.studies import page as study_page
+from pages.views.studies.page import show_study_page
 from ultr_core.links.page_links import STUDY
 from ultr_core.settings import Settings
 
@@ -45,4 +45,4 @@ STEPS = {
 def show(page: PageContext) -> None:
     """Draw the page."""
     chosen = choose(STUDY)
-    study_page.show(page, chosen, STEPS[chosen])
+    show_study_page(page, chosen, STEPS[chosen])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.slots import Slot
-from pages.app.waiting_line import WaitingLine
+from pages.app.turns import turn
 from pages.views.studies.chart import show_partial
 from ultr_core.errors import InputError
 from ultr_core.lab import WORLD_FIELDS, Lab
@@ -30,9 +29,6 @@ from ultr_core.words import part_of
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
-
-LINE = WaitingLine()
-"""For the one place for a study that this server has."""
 
 
 def description(lab: Lab, settings: Settings) -> WorldDescription:
@@ -134,25 +130,6 @@ def _run_cells(
             with chart.place().container():
                 show_partial(StudyResult(plan, loss, done, world))
             painted = time.monotonic()
-
-
-@contextmanager
-def turn(place: DeltaGenerator) -> Iterator[None]:
-    """Wait until no other visitor runs a study, or trains on data of their own, here."""
-    waited = time.monotonic()
-    with LINE.turn() as turn:
-        while not turn.comes(0.5):
-            place.markdown(line_sentence(turn.before, time.monotonic() - waited))
-        yield
-
-
-def line_sentence(before: int, seconds: float) -> str:
-    """How many studies come first and how long the visitor has waited, in words."""
-    others = "One study of another visitor is" if before == 1 else f"{before} other studies are"
-    return (
-        f":material/hourglass_top: {others} served before yours on this server; yours begins by "
-        f"itself ({seconds:.0f} s so far). Stop leaves the line."
-    )
 
 
 def _name(lab: Lab, plan: Plan) -> str:

@@ -9,8 +9,7 @@ from functools import partial
 import streamlit as st
 
 from pages.app import take_away
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.markdown import plain, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import ETA, carries_on, source_chosen
 from pages.views.your_data.evidence import Judged, judging_clip
@@ -28,7 +27,7 @@ from ultr_core.own_data.fitting import OwnFit
 from ultr_core.settings import Settings
 
 
-def section(
+def take_away_section(
     settings: Settings,
     corpus: Corpus | None,
     rankers: list[Ranker],
