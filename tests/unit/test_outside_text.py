@@ -21,8 +21,8 @@ entry.where exercise.question exercise.solution exercise.unit field.help field.l
 field.shown field.stops figure.data file_format.label finding.status first.error formulas
 found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
 found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
-here.watch importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan) last.rank
-law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
+here.watch importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan)
+last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
