@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultr_core.corpus import CorpusSplits
+from ultr_core.corpus import CorpusShape, CorpusSplits
 from ultr_core.settings import Settings
 
-CorpusChoice = str | Path | CorpusSplits | None
-"""The directory of a LETOR corpus, a corpus that is at hand, or None for the built-in one."""
+CorpusChoice = str | Path | CorpusShape | CorpusSplits | None
+"""Directory of a LETOR corpus, size of a synthetic one, corpus at hand, None: the built-in one."""
 
 
 @dataclass(frozen=True)

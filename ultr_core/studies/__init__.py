@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from ultr_core.studies.reading import read_study
     from ultr_core.studies.runner import Runner, open_runner, run_in_process
     from ultr_core.studies.shipped import load_shipped, shipped_result
-    from ultr_core.studies.source import SIZES, WorldDescription, WorldSource, describe, world_of
+    from ultr_core.studies.source import (
+        SIZES,
+        WorldDescription,
+        WorldSource,
+        describe,
+        describe_world,
+        description_cell,
+        world_of,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -68,6 +76,8 @@ __all__ = [
     "cell_of",
     "curve_name",
     "describe",
+    "describe_world",
+    "description_cell",
     "find_loss",
     "judge",
     "load_shipped",

@@ -24,7 +24,7 @@ from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import MAPS, STUDIES, Plan
 from ultr_core.studies.journal import read_journal
 from ultr_core.studies.losses import LOSSES, Loss
-from ultr_core.studies.source import WorldDescription, WorldSource, describe, world_of
+from ultr_core.studies.source import WorldDescription, WorldSource, description_of
 
 FOLDER = Path(__file__).parent / "paper_scale"
 _NUMBERS = (
@@ -90,7 +90,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
         for name, value in header["setting"].items()
     }
     base = Settings(**options, draws=draws)
-    world = describe(world_of(WorldSource.of(base)))
+    world = description_of(WorldSource.of(base))
     if world.fingerprint != header["corpus"]["fingerprint"]:
         raise InputError(f"{results} was not made on the built-in corpus {base.corpus_seed}.")
     folder.mkdir(exist_ok=True)

@@ -31,6 +31,7 @@ from ultr_core.studies import (
     Loss,
     Plan,
     StudyResult,
+    describe_world,
     judge,
     load_shipped,
     read_study,
@@ -153,7 +154,7 @@ def _result(name: str, lab: Lab, plan: Plan, loss: Loss, view: str) -> StudyResu
     done = run.finished(lab, plan)
     if not done:
         return None
-    return StudyResult(plan, loss, done, run.description(lab, plan.base))
+    return StudyResult(plan, loss, done, describe_world(lab.at(plan.base)))
 
 
 def _caption(result: StudyResult, *, shipped: bool) -> str:
@@ -213,7 +214,7 @@ def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
         with st.spinner("Building the corpus and its rankers, once …"):
-            notices = run.description(lab, plan.base).notices
+            notices = describe_world(lab.at(plan.base)).notices
         for notice in notices:
             st.markdown(f":material/info: {told(notice)}")
         run.run(lab, plan, loss, chart, headline)

@@ -12,9 +12,7 @@ from pages.app.slots import Slot
 from pages.app.turns import turn
 from pages.views.studies.chart import show_partial
 from ultr_core.errors import InputError
-from ultr_core.lab import WORLD_FIELDS, Lab
-from ultr_core.lab import Cell as LabCell
-from ultr_core.settings import Settings
+from ultr_core.lab import Lab
 from ultr_core.studies import (
     Cell,
     CellResult,
@@ -22,22 +20,14 @@ from ultr_core.studies import (
     Plan,
     StudyResult,
     WorldDescription,
-    describe,
+    describe_world,
+    description_cell,
     run_in_process,
 )
 from ultr_core.words import part_of
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
-
-
-def description(lab: Lab, settings: Settings) -> WorldDescription:
-    """What the world of these settings is, in plain values."""
-    return lab.remember(_description(lab, settings), lambda at: describe(at.world()))
-
-
-def _description(lab: Lab, settings: Settings) -> LabCell:
-    return lab.at(settings).cell("description", WORLD_FIELDS)
 
 
 def _cell(lab: Lab, cell: Cell) -> CellResult:
@@ -59,7 +49,7 @@ def _remembered(lab: Lab, plan: Plan) -> dict[str, CellResult]:
 
     A part that others left is not shown: it would be no one's stopped run.
     """
-    if lab.peek(_description(lab, plan.base)) is None:
+    if lab.peek(description_cell(lab.at(plan.base))) is None:
         return {}
     held = {}
     try:
@@ -97,7 +87,7 @@ def run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
-    world = description(lab, plan.base)
+    world = describe_world(lab.at(plan.base))
     with turn(place):
         _run_cells(lab, plan, loss, world, place, chart, headline)
     st.session_state[_RUNNING] = None
