@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.app.markdown import plain, told
+from pages.app.markdown import plain, show_error, show_note, told
 from pages.app.registry import PageInfo
 from pages.app.slots import Slot
 from pages.app.training_pool import processes_wanted
@@ -108,6 +108,13 @@ def require_settings(context: PageContext) -> Settings:
     return context.settings
 
 
+def require_lab(context: PageContext) -> Lab:
+    """The server's lab with the page's corpus and settings, or one sentence and no results."""
+    from pages.app.server_lab import lab_on
+
+    return lab_on(context.launch.corpus, require_settings(context))
+
+
 def require_world(lab: Lab, *waiting_words: Slot) -> None:
     """Build the world, or show the one sentence that says why it cannot be built.
 
@@ -123,7 +130,7 @@ def require_world(lab: Lab, *waiting_words: Slot) -> None:
     except InputError as error:
         for words in waiting_words:
             words.place().empty()
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         st.stop()
     for notice in notices:
-        st.markdown(f":material/info: {told(notice)}")
+        show_note(notice)

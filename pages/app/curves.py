@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.field_control import control
 from pages.app.link import lab_button
-from pages.app.markdown import plain, told
+from pages.app.markdown import plain, show_note
 from pages.app.uploads import take
 from ultr_core.curve_values import (
     CURVES,
@@ -210,7 +210,7 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         belief = settings.with_values(assumed_curve=curve)
         both = settings.with_values(assumed_curve=curve, curve=curve)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
         lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")

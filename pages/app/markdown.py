@@ -16,6 +16,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import streamlit as st
+
 from ultr_core.errors import one_line, with_remedy
 from ultr_core.settings import PARAMETERS
 
@@ -109,3 +111,13 @@ A message about a setting names it by the label of its control; it needs no more
 def told(message: object) -> str:
     """An error or a sentence of the core in a page's Markdown, with the page's remedy."""
     return set_formulas(plain(with_remedy(message, CONTROLS)))
+
+
+def show_error(error: object) -> None:
+    """What cannot be had, in the core's one sentence."""
+    st.error(told(error), icon=":material/error:")
+
+
+def show_note(sentence: object) -> None:
+    """What a reader should know, in a sentence of the core."""
+    st.markdown(f":material/info: {told(sentence)}")

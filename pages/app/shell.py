@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
 from pages.app.context import CONTEXT, PageContext, read_launch
-from pages.app.markdown import told
+from pages.app.markdown import show_note
 from pages.app.registry import HOME, PAGES, PageInfo
 from pages.app.style import page_style
 from ultr_core.errors import InputError
@@ -104,7 +104,7 @@ def _show_notices() -> None:
     if notices:
         with st.container(border=True):
             for notice in notices:
-                st.markdown(f":material/info: {told(notice)}")
+                show_note(notice)
             st.button("Understood", key="dismiss", on_click=link.dismiss_notices, type="tertiary")
 
 

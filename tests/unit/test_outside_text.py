@@ -35,7 +35,7 @@ result.loss.definition result.sentence risk_picture row.answer row.ask row.begin
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words sidebar_words st.empty() step.button step.lesson
-step.question step.shows summarise summary.label svg_data_uri term.meaning term.name term.section
+step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk
 true.risk_of_log true_curve value.closed value.enumerated verdict.words walk walk.failing
 walk.notes world.inverse world.query.new world.query.presented world.query.shown world.query.size

@@ -10,11 +10,10 @@ from typing import Any, cast
 import streamlit as st
 
 from pages.app import lecture, link
-from pages.app.context import PageContext, require_settings, require_world
+from pages.app.context import PageContext, require_lab, require_world
 from pages.app.field_control import choose
 from pages.app.frame import Draw, save_figure, show_chart, show_figure, theme
 from pages.app.markdown import told
-from pages.app.server_lab import lab_on
 from pages.app.slots import AnswerSlots, Slot, first_time
 from pages.app.turns import FIRST_CELLS, Training
 from pages.views.lab import pins, words
@@ -35,8 +34,8 @@ NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
 
 def show(page: PageContext) -> None:
     """Lay out the page, show what is quick, then fill in draw by draw."""
-    settings = require_settings(page)
-    lab = lab_on(page.launch.corpus, settings)
+    lab = require_lab(page)
+    settings = lab.settings
     headline = lecture.headline()
     verdict = Slot(st.container(key="verdict"))
     first = first_time("lab_was_shown")
@@ -229,7 +228,7 @@ def _steps_section() -> None:
     with st.container(key="steps"):
         for number, step in enumerate(words.STEPS):
             st.markdown(step.question)
-            st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.settings,))
+            st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.sets,))
 
 
 def _answer() -> Slot:

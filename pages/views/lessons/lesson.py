@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.app.context import require_world
 from pages.app.frame import show_figure
-from pages.app.markdown import plain, told
+from pages.app.markdown import plain, show_error, show_note
 from pages.app.slots import Slot
 from pages.views.lessons import state
 from ultr_core.content import fill
@@ -81,7 +81,7 @@ def show(reader: Lab, number: int) -> None:
             _exercise(lesson.exercise, number, found.numbers)
             _next(lesson, number, settings)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
     waiting.place().empty()
     st.markdown(
         ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
@@ -194,7 +194,7 @@ def _verdict(
     try:
         verdict = exercise.judge(tries[-1], numbers)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     if verdict.right:
         state.note_solved(number)

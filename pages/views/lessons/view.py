@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.app.context import PageContext, require_settings
+from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
-from pages.app.server_lab import lab_on
 from pages.views.lessons import lesson, plan, state
 from ultr_core.lessons import GLOSSARY, LESSONS
 from ultr_core.links.page_links import LESSON, LESSON_PART
@@ -20,7 +19,7 @@ _ONE_ROW = """<style>@media (max-width: 430px) {
 
 def show(page: PageContext) -> None:
     """Choose a part, and within the lessons one of them."""
-    lab = lab_on(page.launch.corpus, require_settings(page))
+    lab = require_lab(page)
     part = choose(LESSON_PART, label_visibility="collapsed")
     if part == "lecturers":
         plan.show(lab)

@@ -12,11 +12,12 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_settings
 from pages.app.field_control import choose
 from pages.app.frame import show_figure
-from pages.app.markdown import told
+from pages.app.markdown import show_note, told
+from pages.app.steps import show_steps
 from pages.views.proofs import stages
 from pages.views.proofs.lines import show_claim, show_lines, show_patterns
 from pages.views.proofs.user import PLAYING, watch
-from pages.views.proofs.words import STEPS, Step, headline
+from pages.views.proofs.words import STEPS, headline
 from pages.views.proofs.world import break_switches, edit_query, mend, show_query
 from ultr_core.errors import InputError
 from ultr_core.figures.proof_curves import errors_fall, noisy_hinge_curve, race_figure, settling
@@ -59,7 +60,7 @@ def show(page: PageContext) -> None:
     with picture:
         show_query(world)
     _more(world, settings, name, users)
-    _steps()
+    show_steps(STEPS, "step", _apply)
 
 
 def _choose() -> tuple[str, int]:
@@ -150,7 +151,7 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     try:
         found = stages.errors(world, settings.seed, clean=clean)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     slope = with_minus(f"{found.slope:.2f}")
     words = (
@@ -170,7 +171,7 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
     try:
         found = stages.competition(world, settings.seed)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     if found.predicted is None:
         text = (
@@ -218,18 +219,11 @@ def _only_relevant(letter: str) -> None:
     st.session_state["relevant"] = [letter]
 
 
-def _steps() -> None:
-    st.subheader("Try this")
-    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
-        with column:
-            st.markdown(f"{step.question} {step.shows}")
-            st.button(step.button, key=f"step-{number}", on_click=_apply, args=(step,))
-
-
-def _apply(step: Step) -> None:
+def _apply(step: tuple[str, str]) -> None:
     """Callback: the step's derivation with exactly its assumption broken."""
+    proof, broken = step
     for name in BREAKS:
-        st.session_state[switch_key(name)] = name == step.broken
-    st.session_state["proof"] = step.proof
-    if step.proof not in CLEAN and st.session_state["eps_minus"] == 0:
+        st.session_state[switch_key(name)] = name == broken
+    st.session_state["proof"] = proof
+    if proof not in CLEAN and st.session_state["eps_minus"] == 0:
         st.session_state["eps_minus"] = Settings().eps_minus

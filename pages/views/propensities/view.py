@@ -8,18 +8,17 @@ from typing import Any
 import streamlit as st
 
 from pages.app import lecture
-from pages.app.context import PageContext, require_settings, require_world
+from pages.app.context import PageContext, require_lab, require_world
 from pages.app.curves import curve_buttons, learner_believes, users_have
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.markdown import told
-from pages.app.server_lab import lab_on
+from pages.app.markdown import show_note, told
 from pages.app.slots import Slot
+from pages.app.steps import set_controls, show_steps
 from pages.views.propensities import log
 from pages.views.propensities.words import (
     COMPUTE,
     STEPS,
-    apply_step,
     headline,
     method_rows,
     precision_sentence,
@@ -51,7 +50,7 @@ DESIGN = (
 
 def show(page: PageContext) -> None:
     """Lay out the page: reading, design, curve, price, rivals, the trained ranker, your log."""
-    lab = lab_on(page.launch.corpus, require_settings(page))
+    lab = require_lab(page)
     top = lecture.headline()
     values = _design()
     chart = st.container()
@@ -69,7 +68,7 @@ def show(page: PageContext) -> None:
     _rivals_section(lab, users, design)
     _ranker_section(lab, users, design, found)
     log.section(page, lab)
-    _steps_section()
+    show_steps(STEPS, "swap-step", set_controls)
     _assumptions_section()
 
 
@@ -141,7 +140,7 @@ def _price_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResu
     try:
         needed = sessions_for_precision(lab.world(), users, design, rank, precision)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     st.markdown(precision_sentence(rank, precision, needed, design))
 
@@ -215,16 +214,6 @@ def _wrong(settings: Settings) -> tuple[str, ExaminationCurve]:
         return "η′ = 1", PowerLaw(1.0)
     eta = 1.5 * settings.eta if 0 < settings.eta <= 1.3 else 0.5
     return f"η′ = {eta:g}", PowerLaw(eta)
-
-
-def _steps_section() -> None:
-    st.subheader("Try this")
-    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
-        with column:
-            st.markdown(step.question)
-            st.button(
-                step.button, key=f"swap-step-{number}", on_click=apply_step, args=(step.values,)
-            )
 
 
 def _assumptions_section() -> None:

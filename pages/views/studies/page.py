@@ -8,12 +8,12 @@ from types import MappingProxyType
 import streamlit as st
 
 from pages.app import lecture
-from pages.app.context import PageContext, require_settings
+from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.link import lab_button
-from pages.app.markdown import mark, told
-from pages.app.server_lab import lab_on
+from pages.app.markdown import mark, show_error, show_note, told
 from pages.app.slots import Slot
+from pages.app.steps import Step
 from pages.views.studies import run
 from pages.views.studies.chart import show_study
 from ultr_core.content import read
@@ -86,16 +86,13 @@ def on_own_corpus(study: str) -> str:
 SHIPPED, COMPUTED = "shipped", "quick"
 
 
-def show_study_page(
-    page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]]
-) -> None:
+def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]]) -> None:
     """One study: reading, picture, claims, run.
 
-    ``steps`` are things to try: a question, the label of its button and the settings to open.
+    ``steps`` are things to try; their buttons open a world on the main page.
     """
-    settings = require_settings(page)
-    lab = lab_on(page.launch.corpus, settings)
-    plan = _quick_plan(name, settings)
+    lab = require_lab(page)
+    plan = _quick_plan(name, lab.settings)
     headline = lecture.headline()
     loss, view = _choices(name, page.launch.corpus)
     status, chart = st.container(), Slot()
@@ -216,11 +213,11 @@ def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
         with st.spinner("Building the corpus and its rankers, once …"):
             notices = describe_world(lab.at(plan.base)).notices
         for notice in notices:
-            st.markdown(f":material/info: {told(notice)}")
+            show_note(notice)
         run.run(lab, plan, loss, chart, headline)
     except InputError as error:
         run.stop()
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
 
 
 def _run_button(lab: Lab, plan: Plan) -> None:
@@ -228,7 +225,7 @@ def _run_button(lab: Lab, plan: Plan) -> None:
     try:
         cells = plan.cells
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return
     left = len(cells) - len(run.finished(lab, plan))
     if left:
@@ -256,13 +253,12 @@ def _claims_section(claims: Sequence[Claim]) -> None:
                 st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 
 
-def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+def _steps_section(name: str, steps: Sequence[Step[Settings]]) -> None:
     st.subheader("Try this")
     for number, (column, step) in enumerate(zip(st.columns(len(steps)), steps, strict=True)):
-        question, button, settings = step
         with column:
-            st.markdown(question)
-            lab_button(button, settings, key=f"try-{name}-{number}")
+            st.markdown(step.question)
+            lab_button(step.button, step.sets, key=f"try-{name}-{number}")
     st.subheader("On your own corpus")
     st.markdown(on_own_corpus(name))
     methods = " ".join(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.markdown import plain, told
+from pages.app.markdown import plain, show_error
 from pages.views.your_data.bench import Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
@@ -39,7 +39,7 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
         )
         lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         return None
     show_inspection(

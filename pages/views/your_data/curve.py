@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.frame import show_figure
-from pages.app.markdown import mark, plain, told
+from pages.app.markdown import mark, plain, show_error, told
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.findings import show_inspection, show_rows
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind
@@ -63,7 +63,7 @@ def propensities_step(page: PageContext, log: PresentationLog | None) -> Propens
     try:
         return _PANELS[source](page, bench(), log)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
 
 

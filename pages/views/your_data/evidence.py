@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.app.frame import show_figure
-from pages.app.markdown import plain, shown, told
+from pages.app.markdown import plain, show_error, shown, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
@@ -76,7 +76,7 @@ def evidence_step(
             ),
         )  # fmt: skip
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
     against = _against(joined, ranker, rankers, propensities)
     st.markdown(f"**{plain(against[0].sentence)}**")

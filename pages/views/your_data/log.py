@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.markdown import plain, shown, told
+from pages.app.markdown import plain, show_error, shown
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
@@ -50,7 +50,7 @@ def log_step(
             lambda: inspect_log(log, name=file.name),
         )  # fmt: skip
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
     show_inspection(
         found, key="log",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.context import PageContext
-from pages.app.markdown import mark, plain, told
+from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.curve import Propensities, id_of_log
@@ -171,7 +171,7 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     try:
         return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
 
 
@@ -249,7 +249,7 @@ def _train(
         )  # fmt: skip
         return None
     if isinstance(found, InputError):
-        st.error(told(found), icon=":material/error:")
+        show_error(found)
         return None
     assert fit is not None
     st.markdown(f"{mark('good')} **Trained.** {told(fit.sentence)}")
@@ -308,7 +308,7 @@ def _brought(page: PageContext, corpus: Corpus | None) -> list[Ranker]:
         try:
             ranker = read(file, corpus)
         except InputError as error:
-            st.error(told(error), icon=":material/error:")
+            show_error(error)
             continue
         found += [] if ranker is None else [ranker]
     return found
