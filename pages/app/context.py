@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -110,9 +110,9 @@ def require_settings(context: PageContext) -> Settings:
 
 def require_lab(context: PageContext) -> Lab:
     """The server's lab with the page's corpus and settings, or one sentence and no results."""
-    from pages.app.server_lab import lab_on
+    from pages.app.server_lab import LAB
 
-    return lab_on(context.launch.corpus, require_settings(context))
+    return replace(LAB, corpus=context.launch.corpus, settings=require_settings(context))
 
 
 def require_world(lab: Lab, *waiting_words: Slot) -> None:
