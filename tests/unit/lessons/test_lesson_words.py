@@ -21,18 +21,14 @@ DOORS = [(lesson, door) for lesson in LESSONS for door in (lesson.shows, *lesson
 every_door = pytest.mark.parametrize(
     ("lesson", "door"), DOORS, ids=lambda part: part.button if isinstance(part, Door) else part.key
 )
-PAGES_SHARED = {
-    "learning_curves": ("study_page",),
-    "robustness": ("study_page",),
-    "proofs": ("proofs_user", "proofs_world", "proofs_lines"),
-}
+OF_STUDIES = ("learning_curves", "robustness")
 WHERE = re.compile(r"“|at the top|from the top|the picture|in the frame")
 
 
 def constants(page: str) -> Iterator[str]:
     """Every text that the page and its own parts show."""
-    files = [ROOT / "pages" / f"{page}.py"]
-    files += [ROOT / "pages" / "shared" / f"{name}.py" for name in PAGES_SHARED.get(page, ())]
+    rooms = (page, "studies") if page in OF_STUDIES else (page,)
+    files = [path for room in rooms for path in (ROOT / "pages" / "views" / room).glob("*.py")]
     files.append(ROOT / "ultr_core" / "links" / "page_links.py")
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
