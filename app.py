@@ -10,6 +10,6 @@ if __name__ == "__main__":
 
     shell.run()
 else:
-    from pages.app import upload_gate
+    from pages.app import uploads
 
-    app = st.App(__file__, middleware=upload_gate.MIDDLEWARE, lifespan=upload_gate.lifespan)
+    app = st.App(__file__, middleware=uploads.MIDDLEWARE, lifespan=uploads.lifespan)

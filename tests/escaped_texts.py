@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import streamlit as st
 
-from pages.app.plain_words import plain
+from pages.app.markdown import plain
 
 texts: list[str] = json.loads(Path(sys.argv[-1]).read_text(encoding="ascii"))
 few = texts[::10]

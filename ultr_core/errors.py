@@ -22,7 +22,7 @@ class InputError(ValueError):
     parameter), and what would be right. It names no option and no control:
     ``about`` is the key of what would repair it, and each face adds what it
     calls that, the command line in ``jobs/output.py``, a page in
-    ``pages/app/remedies.py``.
+    ``pages/app/markdown.py``.
     """
 
     def __init__(self, message: str = "", about: str = "") -> None:

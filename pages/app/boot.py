@@ -25,7 +25,7 @@ def boot() -> None:
     """
     load("ultr_core.lab")
     importlib.import_module("vl_convert")
-    from pages.app.launch import own_corpus
+    from pages.app.context import own_corpus
     from pages.app.server_lab import POOL
     from ultr_core.figures import warm_up
     from ultr_core.learners.blas_threads import one_blas_thread_for_good

@@ -1,14 +1,87 @@
-"""What the shell hands to a page, and to what is drawn on it."""
+"""What a page is given: the server's options, the settings asked for, and their world."""
 
 from __future__ import annotations
 
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from pages.app.launch import Launch
+import streamlit as st
+
+from pages.app.markdown import plain, show_error, show_note, told
 from pages.app.registry import PageInfo
-from ultr_core.errors import InputError
+from pages.app.slots import Slot
+from pages.app.training_pool import processes_wanted
+from ultr_core.errors import InputError, named, quoted
 from ultr_core.settings import Settings
+
+if TYPE_CHECKING:
+    from ultr_core.lab import Lab
+
+_CORPUS, _PATHS = "--corpus", "--allow-paths"
+_RIGHT = f"it takes {_CORPUS} DIR and {_PATHS} DIR"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Options of this server.
+
+    corpus: the directory of a LETOR corpus, None for the built-in one. paths: the directory whose
+    files the page Your data may read by path, None for no file.
+    """
+
+    corpus: str | None = None
+    paths: str | None = None
+
+
+def read_launch() -> Launch:
+    """The options of this server; what is wrong with them is said on the page."""
+    launch, faults = launched_with(sys.argv[1:])
+    for fault in (*faults, *filter(None, [processes_wanted()[1]])):
+        st.warning(plain(fault), icon=":material/error:")
+    return launch
+
+
+def own_corpus() -> str | None:
+    """The directory of this server's corpus, None for the built-in one."""
+    return launched_with(sys.argv[1:])[0].corpus
+
+
+def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
+    """The options among ``arguments``, and a sentence for each thing that was not taken."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for option in (_CORPUS, _PATHS):
+        parser.add_argument(option, dest=option, nargs="?", const="")
+    given, unknown = parser.parse_known_args(arguments)
+    corpus, paths = (vars(given)[option] for option in (_CORPUS, _PATHS))
+    faults = []
+    if unknown:
+        faults.append(
+            f"This server was started with {quoted(unknown[0])}, which it does not know and does "
+            f"not use; {_RIGHT}."
+        )
+    if corpus == "":
+        faults.append(
+            f"This server was started with {_CORPUS} without a directory, so that the built-in "
+            f"corpus is used; {_RIGHT}."
+        )
+    if paths == "":
+        faults.append(
+            f"This server was started with {_PATHS} without a directory, so that no file is read "
+            f"by its path; {_RIGHT}."
+        )
+    elif paths is not None and not os.path.isdir(paths):
+        faults.append(
+            f"{_PATHS} {named(paths)} is no directory that this server can find, so that no file "
+            "is read by its path; give one that is there."
+        )
+        paths = None
+    return Launch(corpus or None, paths or None), tuple(faults)
 
 
 @dataclass(frozen=True)
@@ -25,3 +98,39 @@ class PageContext:
 
 
 CONTEXT: ContextVar[PageContext | None] = ContextVar("page_context", default=None)
+
+
+def require_settings(context: PageContext) -> Settings:
+    """The settings, or one sentence on the page and no results."""
+    if isinstance(context.settings, InputError):
+        st.warning(told(context.settings), icon=":material/error:")
+        st.stop()
+    return context.settings
+
+
+def require_lab(context: PageContext) -> Lab:
+    """The server's lab with the page's corpus and settings, or one sentence and no results."""
+    from pages.app.server_lab import LAB
+
+    return replace(LAB, corpus=context.launch.corpus, settings=require_settings(context))
+
+
+def require_world(lab: Lab, *waiting_words: Slot) -> None:
+    """Build the world, or show the one sentence that says why it cannot be built.
+
+    Then nothing is awaited any more, and the places of the waiting words are emptied.
+    """
+    from ultr_core.lab import world_notices
+
+    spinner = st.spinner("Building the corpus and its rankers, once …")
+    try:
+        with ExitStack() as waiting:
+            world = lab.telling(lambda _: waiting.enter_context(spinner)).world()
+        notices = world_notices(world, lab.settings)
+    except InputError as error:
+        for words in waiting_words:
+            words.place().empty()
+        show_error(error)
+        st.stop()
+    for notice in notices:
+        show_note(notice)

@@ -1,4 +1,4 @@
-"""The controls of a world, all made from ``PARAMETERS``."""
+"""The controls of a world, all made from ``PARAMETERS``, with undo, redo and reset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import streamlit as st
 
-from pages.app import curve_control, link
+from pages.app import curves, link
 from pages.app.field_control import control
 from pages.app.registry import MAIN_CONTROLS, PageInfo
 from ultr_core.errors import InputError
@@ -45,7 +45,7 @@ def controls(page: PageInfo) -> Settings | InputError:
         st.html(_hide(page.acts))
     with st.sidebar:
         presets = st.container(key=_PRESETS)
-        picture = curve_control.curve_control()
+        picture = curves.curve_control()
         in_sidebar = None
         if in_page:
             st.empty()
@@ -63,7 +63,7 @@ def controls(page: PageInfo) -> Settings | InputError:
     st.session_state[_IN_PAGE] = in_page
     settings = _settings()
     with nullcontext() if in_sidebar is None else in_sidebar:
-        curve_control.show_curves(settings, picture)
+        curves.show_curves(settings, picture)
     with presets:
         _presets(settings)
     return settings
@@ -72,7 +72,7 @@ def controls(page: PageInfo) -> Settings | InputError:
 def _hide(acting: tuple[str, ...]) -> str:
     """Style that takes from the sidebar what does not act on the page."""
     names = (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
-    idle = [_PRESETS, curve_control.KEY, *(name for name in names if name not in acting)]
+    idle = [_PRESETS, curves.KEY, *(name for name in names if name not in acting)]
     if not set(FINE_CONTROLS) & set(acting):
         idle.append(_FINE)
     chosen = ",".join(f".st-key-{name}" for name in idle)
@@ -94,13 +94,13 @@ def _in_page(names: Sequence[str]) -> None:
 
 
 def _control(name: str) -> None:
-    control(PARAMETERS[name], disabled=curve_control.replaces(name))
+    control(PARAMETERS[name], disabled=curves.replaces(name))
 
 
 def _settings() -> Settings | InputError:
     values = {name: st.session_state[name] for name in PARAMETERS}
     try:
-        return Settings(**values, **curve_control.typed_curves())
+        return Settings(**values, **curves.typed_curves())
     except InputError as error:
         return error
 
@@ -137,3 +137,49 @@ def _apply_preset(key: str) -> None:
         if preset.name == chosen:
             st.session_state[_PRESET_TURN] += 1
             link.write(preset.settings)
+
+
+LONGEST = 50
+"""Settings that a session remembers."""
+
+_PAST, _PLACE = "settings_past", "settings_place"
+
+
+def note(settings: Settings | InputError) -> None:
+    """Remember the settings if they are new; what was undone before is forgotten then."""
+    if isinstance(settings, InputError):
+        return
+    past: list[Settings] = st.session_state.setdefault(_PAST, [settings])
+    place: int = st.session_state.setdefault(_PLACE, 0)
+    if past[place] != settings:
+        past[place + 1 :] = [settings]
+        del past[:-LONGEST]
+        st.session_state[_PLACE] = len(past) - 1
+
+
+def history_buttons() -> None:
+    """Undo, redo and reset, also by keyboard."""
+    past: list[Settings] = st.session_state.get(_PAST, [])
+    place: int = st.session_state.get(_PLACE, 0)
+    with st.container(horizontal=True, key="history", gap="xsmall"):
+        st.button(
+            "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go, args=(-1,),
+            disabled=place == 0, help="Back to the settings before.",
+        )  # fmt: skip
+        st.button(
+            "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go, args=(1,),
+            disabled=place >= len(past) - 1, help="Forward to what was undone.",
+        )  # fmt: skip
+        st.button(
+            "Reset", key="reset", icon=":material/restart_alt:",
+            on_click=link.write, args=(Settings(),), help="Back to the paper's default world.",
+        )  # fmt: skip
+
+
+def _go(steps: int) -> None:
+    """Callback: other settings of the past."""
+    past: list[Settings] = st.session_state.get(_PAST, [])
+    place: int = st.session_state.get(_PLACE, 0) + steps
+    if 0 <= place < len(past):
+        st.session_state[_PLACE] = place
+        link.write(past[place])

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from pages.app import link
-from pages.app.formulas import set_formulas
+from pages.app.markdown import set_formulas
 from ultr_core.curve_values import LONGEST_TEXT, CurveField
 from ultr_core.fields import Choice, Field, Number, Switch, Text
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app import lecture
-from pages.app.plain_words import plain
+from pages.app.markdown import plain
 from pages.app.take_away import origin
 from ultr_core.export import FILE_FORMATS, FileFormat, Origin
 from ultr_core.figures import Figure, Theme

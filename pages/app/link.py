@@ -1,4 +1,4 @@
-"""The fields of settings and pages to and from the address bar.
+"""The fields of settings and pages to and from the address bar, and the way to another world.
 
 Sliders and text fields are bound to the address by Streamlit itself, which writes what a control
 shows. A choice is kept by `field_control.choose` instead, so that the address has its stable key
@@ -8,10 +8,11 @@ and not its title. What controls cannot read is corrected here, and reported, be
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
+from pages.app.registry import LAB
 from ultr_core.curve_values import CurveField
 from ultr_core.fields import Choice, Field, Letters, Number, number_of, read_fields
 from ultr_core.settings import SETTING_FIELDS, Settings
@@ -196,3 +197,18 @@ def notices() -> tuple[str, ...]:
 def dismiss_notices() -> None:
     """Forget the sentences about the link."""
     st.session_state[_NOTICES] = ()
+
+
+def lab_button(
+    label: str,
+    settings: Settings,
+    *,
+    key: str,
+    kind: Literal["primary", "secondary"] = "secondary",
+) -> None:
+    """Set all controls to ``settings`` and go to the main page when it is clicked."""
+    if st.button(
+        label, key=key, icon=":material/science:", type=kind, on_click=write, args=(settings,)
+    ):
+        # Without a mapping of its own Streamlit would try to clear the controls' parameters.
+        st.switch_page(LAB.file, query_params={})

@@ -14,7 +14,6 @@ from pages.app.training_pool import TrainingPool, end_at_exit
 from ultr_core.deadline import within
 from ultr_core.lab import Cell, Lab, Store
 from ultr_core.limits import SERVER_TRAINING_SECONDS
-from ultr_core.settings import Settings
 
 BOUNDS = {
     "splits": 1, "world": 4,  # one of them the small corpus of the claims
@@ -23,6 +22,7 @@ BOUNDS = {
     "trained": 4_000, "checks": 400,  # small, and slow to make
     "swaps": 600, "swap_limit": 200, "risk_with": 600, "live": 60,
     "description": 20, "study_cell": 5_000, "claim": 400, "swap_counts": 1,
+    "walk": 400, "sample": 200, "running": 100, "errors": 50, "race": 50,  # of small worlds
 }  # fmt: skip
 OF_ANY_OTHER = 40
 APART = ("trained", "checks")
@@ -66,8 +66,3 @@ def _given(found: Any) -> Any:
 
 LAB = replace(HERE, run=_run)
 """The lab that pages use."""
-
-
-def lab_on(corpus: str | None, settings: Settings) -> Lab:
-    """The server's lab on a corpus directory, or on the built-in corpus for None."""
-    return replace(LAB, corpus=corpus, settings=settings)

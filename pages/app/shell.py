@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.app import (
-    checks,
-    controls,
-    lecture,
-    link,
-    reconnecting,
-    settings_history,
-    side_by_side,
-    study_link,
-    waiting,
-)
+from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
-from pages.app.context import CONTEXT, PageContext
-from pages.app.launch import read_launch
+from pages.app.context import CONTEXT, PageContext, read_launch
+from pages.app.markdown import show_note
 from pages.app.registry import HOME, PAGES, PageInfo
-from pages.app.remedies import told
+from pages.app.style import page_style
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 
-_READABLE = """
-[data-testid="stBaseButton-primary"]:enabled p { color: light-dark(#FFFFFF, #101418) }
-"""
-"""Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
+NEW_SESSION = (
+    "Your connection was lost and a new session has started. Your settings were kept; uploaded "
+    "files, pinned results and finished studies were not."
+)
 
-_FORMULAS = """
-.katex-display > .katex { white-space: normal }
-.katex-display .base { margin-block: 0.2em }
-"""
-"""Formulas wider than the page go on below, after a relation or a sign."""
+_KNOWN = "session_is_known"
+_DAY = 86_400  # seconds
 
 
 def run() -> None:
@@ -42,14 +30,14 @@ def run() -> None:
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
         initial_sidebar_state="collapsed" if lesson or st.context.is_embedded else "auto",
     )  # fmt: skip
-    look = st.html(_look())
+    look = st.html(page_style(charts=booted()))
     page = st.navigation(_menu())
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
     settings = _controls(info, lesson)
     with st.sidebar:
-        settings_history.note(settings)
-        settings_history.buttons()
+        controls.note(settings)
+        controls.history_buttons()
     # Always there: where a control moves to another place, the browser forgets that the address
     # holds its value.
     above = st.container()
@@ -57,12 +45,12 @@ def run() -> None:
         below = above.skeleton(height=320)
         boot()
         below.empty()
-        look.html(_look())
+        look.html(page_style(charts=booted()))
     from pages.app import take_away
 
     link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
     with above:
-        reconnecting.note()
+        _note_reconnection()
         _show_notices()
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
@@ -72,17 +60,6 @@ def run() -> None:
         page.run()
     finally:
         CONTEXT.reset(token)
-
-
-def _look() -> str:
-    """The style of all pages; that of charts, which takes a second to load, once it is there."""
-    ink = ""
-    if booted():
-        from pages.app import chart_ink
-
-        ink = chart_ink.STYLE
-    looks = (checks.STYLE, side_by_side.STYLE, study_link.STYLE, waiting.STYLE)
-    return f"<style>{''.join((_READABLE, _FORMULAS, *looks, ink))}</style>"
 
 
 def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:
@@ -107,14 +84,6 @@ def enter() -> PageContext:
     return context
 
 
-def require_settings(context: PageContext) -> Settings:
-    """The settings, or one sentence on the page and no results."""
-    if isinstance(context.settings, InputError):
-        st.warning(told(context.settings), icon=":material/error:")
-        st.stop()
-    return context.settings
-
-
 def _menu() -> list[st.Page]:
     """The pages; the first one answers at the root and, out of the menu, at its own address."""
     menu = [
@@ -135,5 +104,31 @@ def _show_notices() -> None:
     if notices:
         with st.container(border=True):
             for notice in notices:
-                st.markdown(f":material/info: {told(notice)}")
+                show_note(notice)
             st.button("Understood", key="dismiss", on_click=link.dismiss_notices, type="tertiary")
+
+
+def _note_reconnection() -> None:
+    """Say once that the session is new, and let the browser ask for the page when it reconnects.
+
+    The browser of a visitor whose connection was lost connects again by itself. It finds another
+    server when its own has ended, the same one when that was started anew, and either way a new
+    session when it was away for too long.
+    """
+    if _KNOWN not in st.session_state:
+        st.session_state[_KNOWN] = True
+        context = get_script_run_ctx()
+        if _former_session() not in ("", context.session_id if context else ""):
+            link.add_notices([NEW_SESSION])
+    # Browsers that have connected again ask for the page only if a part of it is to be run again.
+    st.fragment(_nothing, run_every=_DAY)()
+
+
+def _former_session() -> str:
+    """The session that the browser asks for: the third of the websocket's subprotocols."""
+    asked = st.context.headers.get("Sec-WebSocket-Protocol", "").split(",")
+    return asked[2].strip() if len(asked) > 2 else ""
+
+
+def _nothing() -> None:
+    """Draw nothing."""

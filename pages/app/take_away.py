@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.app import lecture, link
 from pages.app.context import CONTEXT, PageContext
-from pages.app.remedies import told
+from pages.app.markdown import told
 from ultr_core.errors import InputError
 from ultr_core.export import NOTEBOOK_MIME, Origin
 from ultr_core.jobs.job import PageState

@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from pages.views.your_data.bench import Bench, Brought
-from pages.views.your_data.keeper import Keeper, give_back
+from pages.views.your_data.bench import Bench, Brought, Keeper, give_back
 from scripts.serving import _resident
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.app.formulas import set_formulas
-from pages.app.remedies import told
+from pages.app.markdown import set_formulas, told
 from ultr_core.jobs.links import page_values
 from ultr_core.settings import PARAMETERS
 

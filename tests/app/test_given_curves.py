@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app.curve_control import KEY
+from pages.app.curves import KEY
 from tests.app.pages import opened
 from ultr_core.files import load_directory
 from ultr_core.lab import build_world, compare

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,9 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from pages.app.kept_memory import bytes_of
 from pages.views.your_data import bench as data_bench
-from pages.views.your_data.bench import Bench
+from pages.views.your_data.bench import Bench, bytes_of
 from ultr_core.errors import InputError
 from ultr_core.files import parse_corpus, parse_log
 
@@ -56,3 +56,28 @@ def test_all_visitors_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     second.make("corpus", 1, lambda: Made(np.zeros(3 * MB, np.int8)))
     first.clear()
     second.make("log", 2, lambda: Made(np.zeros(6 * MB, np.int8)))
+
+
+def test_a_stage_is_made_once_and_the_former_is_let_go_before_the_next_is_read() -> None:
+    own, begun, let = Bench(), threading.Event(), threading.Event()
+    found: list[object] = []
+
+    def slow() -> Made:
+        begun.set()
+        assert let.wait(10.0)
+        return Made(np.zeros(3))
+
+    threads = [
+        threading.Thread(target=lambda: found.append(own.make("log", 1, slow))) for _ in range(2)
+    ]
+    threads[0].start()
+    assert begun.wait(10.0)
+    threads[1].start()
+    let.set()
+    for thread in threads:
+        thread.join(10.0)
+    assert found[0] is found[1]
+
+    held = []
+    own.make("log", 2, lambda: held.append(own.made) or Made(None))
+    assert held == [{}]

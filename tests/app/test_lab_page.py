@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import checks as check_list
 from pages.app import server_lab
+from pages.views.lab import checks as check_list
 from pages.views.lab import words as lab_words
 from tests.app.pages import open_savers, opened
 from ultr_core.errors import InputError

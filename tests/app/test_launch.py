@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import server_lab
 from pages.app.boot import boot
-from pages.app.launch import Launch, launched_with
+from pages.app.context import Launch, launched_with
 from pages.app.registry import PAGES, PageInfo
 from pages.app.training_pool import PROCESSES
 

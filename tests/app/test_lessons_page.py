@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app.plain_words import plain
+from pages.app.markdown import plain
 from ultr_core.lab import Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Found
 from ultr_core.lessons.answers import MORE_DIGITS

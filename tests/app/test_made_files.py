@@ -42,7 +42,7 @@ def test_group_sizes_beside_a_path_are_not_read_from_outside(
     assert "password" not in app.error[0].value
     upload(app, "groups", b"1\n1\n")
     assert not app.error
-    assert app.session_state["your_data"]._made["corpus"][1].n_queries == 2
+    assert app.session_state["your_data"].made["corpus"].n_queries == 2
 
 
 @pytest.mark.parametrize("documents", [100, 1_500])

@@ -78,7 +78,7 @@ def test_every_step_sets_its_controls(open_app: OpenApp, number: int) -> None:
     app = open_page(open_app, "propensities")
     app.button(key=f"swap-step-{number}").click().run()
     assert not app.exception
-    for name, value in STEPS[number].values.items():
+    for name, value in STEPS[number].sets.items():
         assert app.session_state[name] == value
 
 

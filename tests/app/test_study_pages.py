@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import server_lab
+from pages.app import server_lab, turns
 from pages.views.studies import run as study_run
 from pages.views.studies.chart import point_of
 from tests.app.pages import open_savers
@@ -196,7 +196,7 @@ def test_a_visitor_waits_while_another_study_runs(open_app: OpenApp, small_corpu
     leave = threading.Timer(1.5, other.set)
 
     def other_study() -> None:
-        with study_run.LINE.turn() as turn:
+        with turns.LONG_WORK.turn() as turn:
             assert turn.comes(1)
             inside.set()
             other.wait(30)
@@ -210,7 +210,7 @@ def test_a_visitor_waits_while_another_study_runs(open_app: OpenApp, small_corpu
     assert time.monotonic() - began > 1.5
     assert not app.exception
     visitor.join()
-    assert len(study_run.LINE) == 0
+    assert len(turns.LONG_WORK) == 0
 
 
 def test_a_mark_leads_into_its_world(built_in: OpenApp) -> None:

@@ -8,10 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pages.app import training
-from pages.app.training_queue import FORGOTTEN, TrainingQueue
-from pages.app.waiting_line import WaitingLine
-from pages.views.studies.run import line_sentence
+from pages.app import turns
+from pages.app.turns import FORGOTTEN, TrainingQueue, WaitingLine
 
 PATIENCE = 10.0  # seconds
 
@@ -225,6 +223,6 @@ def test_whoever_leaves_the_line_lets_the_next_one_in() -> None:
     [(0, "This server is training"), (1, "One other visitor is"), (4, "4 other visitors are")],
 )
 def test_the_line_is_told_in_words(before: int, start: str) -> None:
-    assert start in training.line_sentence(before, 2, 15)
-    assert "2 of 15" in training.line_sentence(before, 2, 15)
-    assert "75 s" in line_sentence(max(before, 1), 75)
+    assert start in turns.trainings_sentence(before, 2, 15)
+    assert "2 of 15" in turns.trainings_sentence(before, 2, 15)
+    assert "75 s" in turns.studies_sentence(max(before, 1), 75)

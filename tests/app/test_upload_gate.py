@@ -12,8 +12,8 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.app import upload_gate
-from pages.app.upload_gate import Underway, UploadGate
+from pages.app import uploads
+from pages.app.uploads import Underway, UploadGate
 from tests.server.in_time import finished
 from ultr_core.limits import UPLOAD_ADDRESSES, UPLOADS_UNDERWAY_OF_SESSION, Limit
 
@@ -141,7 +141,7 @@ def test_bytes_that_are_announced_count_as_well(store: Store) -> None:
 
 def test_all_sessions_together_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        upload_gate, "UPLOADS_UNDERWAY_OF_SERVER", Limit(1, "MB of uploads", "why", "wait")
+        uploads, "UPLOADS_UNDERWAY_OF_SERVER", Limit(1, "MB of uploads", "why", "wait")
     )
     assert sent(store, size=MB)[0] == 204
     assert sent(store, "there", size=1) == (
@@ -152,7 +152,7 @@ def test_all_sessions_together_are_bounded(store: Store, monkeypatch: pytest.Mon
 def test_an_upload_that_takes_too_long_ends_and_counts_no_more(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_gate, "UPLOAD_SECONDS", Limit(0, "seconds", "why", "faster"))
+    monkeypatch.setattr(uploads, "UPLOAD_SECONDS", Limit(0, "seconds", "why", "faster"))
     store.patience = 60.0
     assert sent(store, size=HALF)[0] == 408
     assert not underway()._announced

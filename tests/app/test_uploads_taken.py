@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app.curve_control import KEY
+from pages.app.curves import KEY
 from pages.views.propensities import log as propensity_log
 from pages.views.your_data import bench as data_bench
 from pages.views.your_data.bench import Bench, Brought
@@ -39,7 +39,7 @@ def propensities(open_app: OpenApp) -> AppTest:
 def stored(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """File ids that are taken out of the store; a page under test has none of a server."""
     gone: list[str] = []
-    monkeypatch.setattr("pages.app.upload_taking._forget", gone.append)
+    monkeypatch.setattr("pages.app.uploads._forget", gone.append)
     return gone
 
 

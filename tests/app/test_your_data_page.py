@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.views.studies import run as study_run
-from pages.views.your_data import training as data_training
+from pages.app import turns
+from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from ultr_core.cli import main
 from ultr_core.files.ranker_files import ranker_text
@@ -107,9 +107,9 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
     check, fit, evaluate = commands(page)
     assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["warning", "good"]
     fitted, judged = printed(capsys, fit), printed(capsys, evaluate)
-    made = bench(page)._made
-    assert made["fit"][1].as_dict() == {k: fitted[k] for k in made["fit"][1].as_dict()}
-    shown = json.loads(json.dumps(made["evidence"][1].as_dict()))
+    made = bench(page).made
+    assert made["fit"].as_dict() == {k: fitted[k] for k in made["fit"].as_dict()}
+    shown = json.loads(json.dumps(made["evidence"].as_dict()))
     for key in ("estimates", "true", "clicks", "query_draws"):
         assert shown[key] == judged[key]
     difference = judged["against_shown"]["difference"]
@@ -132,11 +132,11 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
         curve="sample_curve.csv", steps=("propensities", "fit", "evaluate"),
     )  # fmt: skip
     exec(compile(own_notebook(work).source, "notebook", "exec"), {})
-    made = bench(page)._made
+    made = bench(page).made
     out = capsys.readouterr().out
-    assert made["fit"][1].sentence in out
-    assert str(made["evidence"][1].reports["ips"].estimate) in out
-    assert made["evidence"][1].true is not None
+    assert made["fit"].sentence in out
+    assert str(made["evidence"].reports["ips"].estimate) in out
+    assert made["evidence"].true is not None
 
 
 def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:
@@ -169,10 +169,10 @@ def test_a_ranker_is_scored_without_a_log(page: AppTest) -> None:
 
 def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None:
     sampled(page, "corpus", "log", "scores")
-    by_scores = bench(page)._made["evidence"][1].as_dict()["estimates"]
+    by_scores = bench(page).made["evidence"].as_dict()["estimates"]
     page.button(key="data-remove-scores").click().run()
     sampled(page, "ranker")
-    by_model = bench(page)._made["evidence"][1].as_dict()["estimates"]
+    by_model = bench(page).made["evidence"].as_dict()["estimates"]
     assert by_scores == by_model
     evaluate = next(command for command in commands(page) if command[0] == "evaluate")
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
@@ -196,13 +196,13 @@ def test_a_log_without_clicks_gives_no_estimate(page: AppTest) -> None:
 def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> None:
     sampled(page, "corpus", "log", "ranker")
     assert "clicks flatter it" not in words(page)
-    log = bench(page)._made["joined"][1].clicks
+    log = bench(page).made["joined"].clicks
     counts = {
         "clicks": float(log.total_clicks),
         "query_draws": log.query_draws,
         "clicked_documents": int((log.clicks_per_document > 0).sum()),
     }
-    model = bench(page)._made["model"][1]
+    model = bench(page).made["model"]
     page.button(key="data-remove-ranker").click().run()
     upload(page, "ranker", "mine.json", ranker_text(model, counts).encode())
     assert not page.exception
@@ -255,11 +255,11 @@ def test_training_that_takes_too_long_is_ended_and_others_get_their_turn(
     sampled(page, "corpus", "log")
     with monkeypatch.context() as patch:
         limit = replace(VISITORS_TRAINING_SECONDS, most=0)
-        patch.setattr(data_training, "VISITORS_TRAINING_SECONDS", limit)
+        patch.setattr(ranker, "VISITORS_TRAINING_SECONDS", limit)
         page.button(key="data-train").click().run()
     assert not page.exception
     assert page.error[0].value.startswith("Training took more than 0 seconds and was ended")
-    assert len(study_run.LINE) == 0
+    assert len(turns.LONG_WORK) == 0
     page.selectbox(key="data-method").set_value("naive").run()
     page.button(key="data-train").click().run()
     assert "Trained." in words(page)
@@ -359,8 +359,8 @@ def test_two_sessions_never_see_each_others_files(open_app: OpenApp) -> None:
 def test_nothing_of_a_dropped_session_stays_in_memory(open_app: OpenApp) -> None:
     app = opened(open_app)
     app.button(key="data-samples").click().run()
-    made = bench(app)._made
-    kept = [weakref.ref(made[stage][1]) for stage in ("corpus", "log", "fit")]
+    made = bench(app).made
+    kept = [weakref.ref(made[stage]) for stage in ("corpus", "log", "fit")]
     kept.append(weakref.ref(bench(app).files["log"]))
     assert all(reference() is not None for reference in kept)
     bench(app).clear()  # as the keeper does once the reader is gone

@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import BrowserContext, Page
 
-from pages.app.plain_words import JOINER, shown
+from pages.app.markdown import JOINER, shown
 from scripts.screenshots import wait_until_done
 from scripts.serving import running_server
 from tests.hostile_texts import HOSTILE, PIECES

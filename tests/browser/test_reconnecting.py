@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pages.app.reconnecting import NEW_SESSION
+from pages.app.shell import NEW_SESSION
 from scripts.screenshots import wait_until_done
 from scripts.serving import running_class
 from tests.browser.conftest import PATIENCE

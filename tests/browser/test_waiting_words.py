@@ -13,7 +13,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import BrowserContext, Locator, Page, WebSocketRoute, expect
 
-from pages.app import waiting
+from pages.app import style
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, opened
 
@@ -55,11 +55,11 @@ def test_what_is_opened_meanwhile_says_what_is_awaited(unheard: Page) -> None:
     unheard.get_by_role("button", name="Save figure").first.click()
     panel = unheard.get_by_test_id("stPopoverBody")
     expect(panel).to_have_text("")
-    assert said(panel) == waiting.OPENED
+    assert said(panel) == style.OPENED
     unheard.keyboard.press("Escape")
     unheard.get_by_text("Numbers: intervals").click()
     details = unheard.locator(".st-key-numbers").get_by_test_id("stExpanderDetails")
-    assert said(details) == waiting.OPENED
+    assert said(details) == style.OPENED
 
 
 def test_the_button_of_a_window_says_so_only_while_the_page_computes(unheard: Page) -> None:
@@ -69,7 +69,7 @@ def test_the_button_of_a_window_says_so_only_while_the_page_computes(unheard: Pa
     assert said(place) == "none"
     app = unheard.get_by_test_id("stApp")
     app.evaluate("element => element.setAttribute('data-test-script-state', 'running')")
-    assert said(place) == waiting.SHARED
+    assert said(place) == style.SHARED
 
 
 def test_nothing_is_awaited_in_what_is_filled_and_an_old_table_says_that_it_is_old(
@@ -82,7 +82,7 @@ def test_nothing_is_awaited_in_what_is_filled_and_an_old_table_says_that_it_is_o
     assert said(page.locator(".st-key-numbers").get_by_test_id("stExpanderDetails")) == "none"
     assert said(table) == "none"
     table.evaluate("element => element.parentElement.setAttribute('data-stale', 'true')")
-    assert said(table) == waiting.FORMER
+    assert said(table) == style.FORMER
 
 
 def test_the_examination_curve_leaves_the_headline_to_be_read(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.app.reconnecting import NEW_SESSION
+from pages.app.shell import NEW_SESSION
 from scripts import proxy
 from scripts.proxy import COOKIE
 from scripts.serve_class import RESTARTS, read_arguments

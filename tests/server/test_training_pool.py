@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from pages.app import server_lab, training_pool
-from pages.app.server_lab import lab_on, make_here
+from pages.app.server_lab import LAB, make_here
 from pages.app.training_pool import (
     FORMER_SWITCH,
     MOST_PROCESSES,
@@ -235,7 +235,7 @@ def test_a_corpus_of_the_readers_own_is_not_held_twice(
 
     monkeypatch.setattr(server_lab.POOL, "run", refuse)
     monkeypatch.delenv(PROCESSES, raising=False)
-    lab_on(str(small_corpus), SETTINGS).trained(0, "naive")
+    replace(LAB, corpus=str(small_corpus), settings=SETTINGS).trained(0, "naive")
     with pytest.raises(AssertionError):
         server_lab.LAB.make(CELL)
 
@@ -244,7 +244,7 @@ def test_what_the_server_trains_itself_has_a_time_limit(
     small_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its own process nothing can be killed, so that the solver looks at the time."""
-    lab = lab_on(str(small_corpus), SETTINGS.with_values(seed=9))
+    lab = replace(LAB, corpus=str(small_corpus), settings=SETTINGS.with_values(seed=9))
     lab.world()
     limit = replace(server_lab.SERVER_TRAINING_SECONDS, most=0)
     with monkeypatch.context() as patch:

@@ -15,8 +15,8 @@ from pages.views.about import view as about_words
 from pages.views.lab import words as lab_words
 from pages.views.proofs import words as proofs_words
 from pages.views.propensities import words as propensity_words
-from pages.views.studies import words as study_words
-from pages.views.your_data import words as data_words
+from pages.views.studies import page as study_words
+from pages.views.your_data import input as data_words
 from tests.outside_text import texts_in
 from ultr_core import claims
 from ultr_core.claims import CLAIMS, COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus

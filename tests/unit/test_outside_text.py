@@ -12,7 +12,7 @@ from tests.outside_text import Module, Reader, numbers_in
 
 ROOT = Path(__file__).parents[2]
 OURS = """
-ANSWERS[proof.name](walk,world) Cell PowerLaw WORDS[cell.kind](cell,lab.settings) about.assumes
+ANSWERS[proof.name](walk,world) Cell PowerLaw _COMPUTING[cell.kind](cell,lab.settings) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
 c.name c.text capitalize change.sentence check.as_dict() check.proof.formula comparison.draws
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
@@ -20,9 +20,9 @@ design.training_days design.validation_days door.button door.look draw(theme='li
 entry.where exercise.question exercise.solution exercise.unit field.help field.label field.options
 field.shown field.stops figure.data file_format.label finding.status first.error formulas
 found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence headline(outcomes) here.name here.watch
-importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan) last.rank
-law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
+found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
+here.watch importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan)
+last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
@@ -35,7 +35,7 @@ result.loss.definition result.sentence risk_picture row.answer row.ask row.begin
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words sidebar_words st.empty() step.button step.lesson
-step.question step.shows summarise summary.label svg_data_uri term.meaning term.name term.section
+step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk
 true.risk_of_log true_curve value.closed value.enumerated verdict.words walk walk.failing
 walk.notes world.inverse world.query.new world.query.presented world.query.shown world.query.size

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pages.app.plain_words import JOINER, plain, prose, shown
+from pages.app.markdown import JOINER, plain, prose, shown
 from tests.hostile_texts import HOSTILE, PIECES
 
 TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=9).map("".join))

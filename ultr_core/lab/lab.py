@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
-from ultr_core.corpus import CorpusSplits
+from ultr_core.corpus import CorpusShape, CorpusSplits, synthetic_splits
 from ultr_core.files import load_directory
 from ultr_core.lab.comparison import Comparison, summarise, training_plan
 from ultr_core.lab.live import LiveDesign, LiveResult, run_live
@@ -60,9 +60,10 @@ class Lab:
     """Settings, a corpus, and a store of what has been made.
 
     settings: users, clicks, and what the learner believes. corpus: the directory of a LETOR
-    corpus, or a corpus; None for the built-in one. store: where results are kept, by default one
-    of its own. tell: told the cell that is about to be made, where somebody asks for it by itself.
-    run: makes a cell with the function that it is given, or elsewhere.
+    corpus, the size of a synthetic one, or a corpus; None for the built-in one. store: where
+    results are kept, by default one of its own. tell: told the cell that is about to be made,
+    where somebody asks for it by itself. run: makes a cell with the function that it is given, or
+    elsewhere.
 
     Methods raise InputError where the experiment that they run does.
     """
@@ -133,10 +134,15 @@ class Lab:
         return self.remember(self.cell("world", WORLD_FIELDS), build)
 
     def splits(self) -> CorpusSplits | None:
-        """The corpus, read from its directory; None for the built-in one."""
+        """The corpus, read from its directory or made in its size; None for the built-in one."""
         given = self.corpus
         if given is None or isinstance(given, CorpusSplits):
             return given
+        if isinstance(given, CorpusShape):
+            return self.remember(
+                self.cell("splits", ("corpus_seed",)),
+                lambda lab: synthetic_splits(lab.settings.corpus_seed, **asdict(given)),
+            )
         return self.remember(self.cell("splits", ()), lambda _: load_directory(given))
 
     def family(self) -> RankerFamily:

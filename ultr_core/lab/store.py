@@ -10,13 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from ultr_core.corpus import CorpusSplits
+from ultr_core.corpus import CorpusShape, CorpusSplits
 from ultr_core.settings import Settings
 
 T = TypeVar("T")
 
-CorpusChoice = str | Path | CorpusSplits | None
-"""The directory of a LETOR corpus, a corpus that is at hand, or None for the built-in one."""
+CorpusChoice = str | Path | CorpusShape | CorpusSplits | None
+"""Directory of a LETOR corpus, size of a synthetic one, corpus at hand, None: the built-in one."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,19 @@ class Store:
                 self._making.discard(place)
                 self._changed.notify_all()
         return value
+
+    def forget(self, *kinds: str) -> None:
+        """Let go of all values of these kinds; of all that is held where none is named."""
+        with self._changed:
+            for kind in kinds or tuple(self._values):
+                self._values.pop(kind, None)
+
+    def newest(self) -> dict[str, Any]:
+        """Of each kind that is held the value that was made or used last, by kind."""
+        with self._changed:
+            return {
+                kind: next(reversed(held.values())) for kind, held in self._values.items() if held
+            }
 
     def turn(self, kind: str) -> threading.Lock:
         """A lock for what is made one by one, since many at once slow each other down."""

@@ -27,12 +27,19 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     return _tau(first, second)
 
 
+_PAIRS_AT_ONCE = 4_000_000
+
+
 def _tau(first: FloatArray, second: FloatArray) -> float:
-    """From all pairs at once: items that are judged are tens of rankers, not thousands."""
-    above, over = (np.greater.outer(values, values) for values in (first, second))
-    concordant, discordant, untied_in_one, untied_in_other = (
-        int(np.count_nonzero(pairs)) for pairs in (above & over, above & over.T, above, over)
-    )
+    """From all pairs, a block of rows at a time: what is judged are tens of rankers."""
+    rows = max(_PAIRS_AT_ONCE // first.size, 1)
+    counts = np.zeros(4, np.int64)
+    for start in range(0, first.size, rows):
+        block = slice(start, start + rows)
+        above, over = (np.greater.outer(values[block], values) for values in (first, second))
+        below = np.less.outer(second[block], second)
+        counts += [np.count_nonzero(p) for p in (above & over, above & below, above, over)]
+    concordant, discordant, untied_in_one, untied_in_other = map(int, counts)
     tau = (concordant - discordant) / np.sqrt(untied_in_one) / np.sqrt(untied_in_other)
     return float(np.clip(tau, -1.0, 1.0))
 

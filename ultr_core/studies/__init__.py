@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import read_study, settings_words, sidebar_words
     from ultr_core.studies.runner import Runner, open_runner, run_in_process
-    from ultr_core.studies.source import SIZES, WorldDescription, WorldSource, describe, world_of
+    from ultr_core.studies.source import (
+        SIZES,
+        WorldDescription,
+        WorldSource,
+        describe,
+        describe_world,
+        description_cell,
+        world_of,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -65,6 +73,8 @@ __all__ = [
     "cell_of",
     "curve_name",
     "describe",
+    "describe_world",
+    "description_cell",
     "find_loss",
     "judge",
     "load_shipped",

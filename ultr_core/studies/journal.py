@@ -26,7 +26,7 @@ from ultr_core.studies.cells import CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import MAPS, STUDIES, Plan
 from ultr_core.studies.losses import LOSSES, Loss
-from ultr_core.studies.source import WorldDescription, WorldSource, describe, world_of
+from ultr_core.studies.source import WorldDescription, WorldSource, description_of
 
 FORMAT = "unbiased LTR lab, finished cells, 1"
 
@@ -242,7 +242,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
         name.lstrip("-").replace("-", "_"): value for name, value in header["setting"].items()
     }
     base = Settings(**options, draws=draws)
-    world = describe(world_of(WorldSource.of(base)))
+    world = description_of(WorldSource.of(base))
     if world.fingerprint != header["corpus"]["fingerprint"]:
         raise InputError(f"{results} was not made on the built-in corpus {base.corpus_seed}.")
     folder.mkdir(exist_ok=True)

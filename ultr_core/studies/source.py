@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ultr_core.corpus import (
-    DEFAULT_SHAPE,
-    YAHOO_SHAPE,
-    Corpus,
-    CorpusShape,
-    CorpusSplits,
-    synthetic_splits,
-)
-from ultr_core.files import load_directory
+from ultr_core.corpus import DEFAULT_SHAPE, YAHOO_SHAPE, Corpus, CorpusShape
+from ultr_core.lab.lab import Lab
 from ultr_core.lab.methods import WORLD_FIELDS, stage
-from ultr_core.lab.world import World, build_world
+from ultr_core.lab.store import Cell, Store
+from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.risk import empty_queries
 from ultr_core.settings import Settings
@@ -34,60 +26,63 @@ SIZES: Mapping[str, CorpusShape] = MappingProxyType(
 )
 """Sizes of the synthetic corpus by name; "yahoo" has the counts of the paper's corpus."""
 
-_BUILDING = threading.Lock()
+
+def _alone(cell: Cell, make: Callable[[], Any]) -> Any:
+    """Make a cell without threads of BLAS, since every core has a worker."""
+    with one_blas_thread():
+        return make()
+
+
+_LAB = Lab(store=Store(otherwise=1), run=_alone)
+"""Holds one world in each process, whatever number of threads asks for it."""
 
 
 @dataclass(frozen=True)
 class WorldSource:
-    """How to build a world: a LETOR directory, or a size of the synthetic corpus."""
+    """What a world is made of, to travel to workers: settings, and a corpus that is not at hand.
+
+    corpus: the directory of a LETOR corpus, or the size of a synthetic one.
+    """
 
     settings: Settings
-    directory: str | None = None
-    size: str = "default"
+    corpus: str | CorpusShape
 
     @classmethod
     def of(
         cls, settings: Settings, directory: str | None = None, size: str = "default"
     ) -> WorldSource:
         """The source for ``settings``, of which only those of a world are kept."""
-        path = None if directory is None else os.path.realpath(directory)
-        return cls(stage(settings, WORLD_FIELDS), path, size)
+        corpus = SIZES[size] if directory is None else os.path.realpath(directory)
+        return cls(stage(settings, WORLD_FIELDS), corpus)
 
-    def splits(self) -> CorpusSplits:
-        """Read or make the corpus.
-
-        Raises:
-            InputError: the directory cannot be read.
-        """
-        if self.directory is not None:
-            return load_directory(self.directory)
-        shape = SIZES[self.size]
-        return synthetic_splits(
-            self.settings.corpus_seed,
-            train_queries=shape.train_queries,
-            validation_queries=shape.validation_queries,
-            test_queries=shape.test_queries,
-            features=shape.features,
-            mean_candidates=shape.mean_candidates,
-        )
+    @property
+    def lab(self) -> Lab:
+        """The lab of this process with these settings and this corpus."""
+        return replace(_LAB, settings=self.settings, corpus=self.corpus)
 
 
 def world_of(source: WorldSource) -> World:
-    """The world of a source, built once in each process whatever number of threads asks."""
-    with _BUILDING:
-        return _world(source)
+    """The world of a source, built once in each process.
+
+    Raises:
+        InputError: the directory cannot be read.
+    """
+    return source.lab.world()
 
 
-@lru_cache(maxsize=1)
-def _world(source: WorldSource) -> World:
-    with one_blas_thread():
-        return build_world(source.settings, source.splits())
-
-
-@lru_cache(maxsize=1)
 def description_of(source: WorldSource) -> WorldDescription:
     """The description of the world of a source, made once in each process."""
-    return describe(world_of(source))
+    return describe_world(source.lab)
+
+
+def description_cell(lab: Lab) -> Cell:
+    """The cell of the description of a lab's world."""
+    return lab.cell("description", WORLD_FIELDS)
+
+
+def describe_world(lab: Lab) -> WorldDescription:
+    """The description of a lab's world, held in its store."""
+    return lab.remember(description_cell(lab), lambda at: describe(at.world()))
 
 
 @dataclass(frozen=True)

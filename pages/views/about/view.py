@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.app.boot import versions
 from pages.app.context import PageContext
-from pages.app.plain_words import plain
+from pages.app.markdown import plain
 from pages.app.registry import CLAIMS
 from ultr_core.content import read
 from ultr_core.errors import named

@@ -2,15 +2,217 @@
 
 from __future__ import annotations
 
-from pages.app.context import PageContext
-from pages.app.field_control import choose
-from pages.views.claims import ledger as claims_view
-from ultr_core.jobs.claims import PART
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from pages.app import lecture
+from pages.app.context import PageContext, require_world
+from pages.app.field_control import choose, control
+from pages.app.markdown import mark, plain, prose
+from pages.app.registry import PAGES
+from pages.app.server_lab import HERE
+from pages.app.slots import Slot
+from ultr_core.claims import (
+    CLAIMS,
+    CONVENTIONS,
+    READINGS,
+    SECTIONS,
+    Compared,
+    Entry,
+    LedgerLine,
+    compare,
+    headline,
+    measure,
+    small_corpus,
+)
+from ultr_core.claims.ledger import to_csv, to_json
+from ultr_core.jobs.claims import ALL, CHECKS, PART, PLACE, READING, SECTION, VERDICT
+from ultr_core.lab import Lab
+from ultr_core.words import part_of, with_minus
+
+_VERDICT_IN_ONE_LINE = """<style>
+@media (min-width: 500px) {
+  .stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
+}
+@media (max-width: 499px) {
+  .stMain [class*="st-key-claims-table"] :is(td, th) { padding-inline: 0.3rem }
+}
+</style>"""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MENU = {page.path: page.menu for page in PAGES}
+
+
+def _show_ledger(corpus: str | None) -> None:
+    """Headline, filters, one table a section, files."""
+    top = lecture.headline()
+    section, verdict, checks = _filters()
+    # In this process, also what it trains: a claim must not fail because another process did.
+    lab = replace(HERE, corpus=corpus)
+    require_world(lab)
+    lines = _measured_lines(lab, top)
+    outcomes = [line.outcome for line in lines]
+    top.place().markdown(
+        f"**{headline(outcomes)}** {_exceptions(lines)} Every number is computed here and now, or "
+        "read from this lab's own studies at the paper's sizes. *Added here*: not printed in the "
+        "paper, but implied by it or needed to check it."
+    )
+    shown = [
+        line
+        for line in lines
+        if section in (ALL, line.entry.section) and verdict in (ALL, line.outcome.replace(" ", "-"))
+    ]
+    for key, title in SECTIONS.items():
+        of_section = [line for line in shown if line.entry.section == key]
+        if of_section:
+            st.subheader(title)
+            _table(of_section, title, checks=checks)
+    st.html(_VERDICT_IN_ONE_LINE)
+    if not shown:
+        st.markdown("No claim of this section has this verdict.")
+    _files(lines, lab)
+
+
+def _filters() -> tuple[str, str, bool]:
+    with st.container(key="claims-filters"):
+        grid = st.grid(3, min_column_width=200)
+        with grid.cell():
+            section = control(SECTION)
+        with grid.cell():
+            verdict = control(VERDICT)
+        with grid.cell():
+            checks: bool = control(CHECKS)
+    return section, verdict, checks
+
+
+def _measured_lines(lab: Lab, top: Slot) -> tuple[LedgerLine, ...]:
+    """Measure, and say which claim is being measured."""
+    bar = None
+
+    def progress(done: int, entry: Entry) -> None:
+        if bar is not None:
+            bar.progress(
+                done / total, f"Measuring claim {done + 1} of {total}: {prose(entry.claim)}"
+            )
+
+    total = len(CLAIMS)
+    if f"claims_measured_{lab.corpus}" not in st.session_state:
+        bar = top.place().progress(0.0, "Measuring the claims …")
+    lines = measure(lab, progress=progress)
+    st.session_state[f"claims_measured_{lab.corpus}"] = True
+    return lines
+
+
+def _exceptions(lines: Sequence[LedgerLine]) -> str:
+    """The claims that do not hold, by name."""
+    failing = [line.entry.claim for line in lines if line.outcome == "does not hold"]
+    if not failing:
+        return ""
+    return "What does not hold: " + " ".join(f"“{prose(claim)}”" for claim in failing)
+
+
+def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
+    rows = [_row(line, checks=checks) for line in lines]
+    holding = sum(line.finding.holds for line in lines)
+    hold = part_of(holding, len(lines), "claim", does="holds", do="hold")
+    with st.container(key=f"claims-table-{lines[0].entry.section.replace('.', '-')}"):
+        st.table(
+            rows,
+            hide_index=True,
+            alt=f"{title}: {hold}.",
+        )
+
+
+def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
+    entry, found = line.entry, line.finding
+    origin = "added here" if entry.ours else "" if entry.where == "text" else entry.where
+    row = {
+        "Claim": f"{prose(entry.claim)} *({origin})*" if origin else prose(entry.claim),
+        "Verdict": f"{mark(line.outcome)}{NO_BREAK}{line.outcome}",
+        "Found": with_minus(prose(line.shown)),
+    }
+    if checks:
+        row["Checked by"] = prose(entry.check)
+        row["Remark"] = prose(found.reason) if line.decided else ""
+    row["See"] = f"[{MENU[entry.page]}]({entry.link})"
+    return row
+
+
+def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
+    counts, base = lab.world().counts(), lab.settings
+    st.markdown(
+        f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
+        f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
+        f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line that had others names "
+        "them. Derivations use a query of six documents. On the command line: `python -m "
+        "ultr_core claims`."
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "All claims as CSV", partial(to_csv, lines), "claims.csv", "text/csv",
+            icon=":material/download:", on_click="ignore", key="claims-csv",
+        )  # fmt: skip
+        st.download_button(
+            "Claims and readings as JSON", partial(to_json, lines, counts), "claims.json",
+            "application/json", icon=":material/download:", on_click="ignore", key="claims-json",
+        )  # fmt: skip
+
+
+def _show_readings() -> None:
+    """The other reading in numbers, conventions, and the list of all readings."""
+    st.subheader("What if it is read the other way?")
+    place = control(PLACE)
+    chosen = choose(READING)
+    reading = next(r for r in READINGS if r.key == place)
+    with st.spinner("Computing both readings on a small corpus …"):
+        found = compare(place, small_corpus(HERE.store))
+    if chosen in ("both", "taken"):
+        st.markdown(f"**This lab's reading:** {prose(reading.taken)}. {prose(reading.why)}")
+    if chosen in ("both", "other"):
+        st.markdown(f"**The other reading:** {prose(reading.other)}.")
+    st.markdown(f"{prose(found.quantity)}. {prose(found.world)}".strip())
+    _compared_table(found, chosen)
+    if chosen == "both":
+        st.markdown(f"**{prose(found.sentence)}**")
+    st.subheader("What the numbers mean")
+    st.markdown("\n".join(f"- **{c.name}**: {c.text}" for c in CONVENTIONS))
+    st.subheader("All misprints and open questions")
+    st.table(
+        [
+            {
+                "Section": r.place,
+                "Kind": r.kind,
+                "What is unclear": prose(r.unclear),
+                "Read here as": prose(r.taken),
+                "Because": prose(r.why),
+            }
+            for r in READINGS
+        ],
+        hide_index=True,
+        alt=f"{len(READINGS)} places of the paper and how they are read here",
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}"
+
+
+def _compared_table(found: Compared, chosen: str) -> None:
+    columns = {"taken": "This lab's", "other": "The other"}
+    wanted = columns if chosen == "both" else {chosen: columns[chosen]}
+    rows = [
+        {"": label}
+        | {title: _number(ours if key == "taken" else other) for key, title in wanted.items()}
+        for label, ours, other in found.rows
+    ]
+    st.table(rows, hide_index=True, width="content", alt=found.sentence)
 
 
 def show(page: PageContext) -> None:
     """Draw the page."""
     if choose(PART, label_visibility="collapsed") == "readings":
-        claims_view.show_readings()
+        _show_readings()
     else:
-        claims_view.show_ledger(page.launch.corpus)
+        _show_ledger(page.launch.corpus)

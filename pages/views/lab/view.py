@@ -9,18 +9,15 @@ from typing import Any, cast
 
 import streamlit as st
 
-from pages.app import lecture, link, shell
-from pages.app.checks import show_checks, summary
-from pages.app.context import PageContext
+from pages.app import lecture, link
+from pages.app.context import PageContext, require_lab, require_world
 from pages.app.field_control import choose
 from pages.app.frame import Draw, save_figure, show_chart, show_figure, theme
-from pages.app.remedies import told
-from pages.app.server_lab import lab_on
+from pages.app.markdown import told
 from pages.app.slots import AnswerSlots, Slot, first_time
-from pages.app.training import FIRST_CELLS, Training
-from pages.app.worlds import require_world
-from pages.views.lab import pins
-from pages.views.lab import words as lab_words
+from pages.app.turns import FIRST_CELLS, Training
+from pages.views.lab import pins, words
+from pages.views.lab.checks import show_checks, summary
 from ultr_core.figures import (
     Quantity,
     comparison_figure,
@@ -37,8 +34,8 @@ NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
 
 def show(page: PageContext) -> None:
     """Lay out the page, show what is quick, then fill in draw by draw."""
-    settings = shell.require_settings(page)
-    lab = lab_on(page.launch.corpus, settings)
+    lab = require_lab(page)
+    settings = lab.settings
     headline = lecture.headline()
     verdict = Slot(st.container(key="verdict"))
     first = first_time("lab_was_shown")
@@ -69,7 +66,7 @@ def show(page: PageContext) -> None:
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
         found = lab.comparison(order.plan)
-        if both := lab_words.two_orders(picture, found):
+        if both := words.two_orders(picture, found):
             headline.markdown(f"**{found.sentence}**  \n{both}")
         with compared:
             pins.section(found)
@@ -97,10 +94,10 @@ def _risk_section(picture: RiskPicture) -> None:
         ("propensity", "**Weighted**: a click counts 1/p", picture.weighted),
     )
     with st.container(key="risks", gap="medium"):
-        for method, words, estimates in panels:
+        for method, counted, estimates in panels:
             finding = (
-                f"{words}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
-                f"{lab_words.preference(picture, estimates)}"
+                f"{counted}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
+                f"{words.preference(picture, estimates)}"
             )
             show_figure(partial(risk_figure, picture, method), above=finding)
 
@@ -146,7 +143,7 @@ def _check(order: Training, verdict: Slot) -> bool:
             return False
         verdict.markdown(":shimmer[Checking the paper's claims …]")
     checks = [{**check.as_dict(), "formula": check.proof.formula} for check in order.lab.checks()]
-    verdict.markdown(summary(checks, lab_words.broken_assumptions(order.lab.settings)))
+    verdict.markdown(summary(checks, words.broken_assumptions(order.lab.settings)))
     st.subheader("Proof checks: the paper's claims, measured in this world")
     show_checks(checks)
     return True
@@ -209,16 +206,16 @@ def _examination_section(settings: Settings) -> None:
     quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
     show_figure(
         partial(examination_figure, settings, quantity),
-        above=lab_words.at_rank_ten(settings, quantity),
+        above=words.at_rank_ten(settings, quantity),
     )
 
 
 def _formula_section(settings: Settings, picture: RiskPicture) -> None:
     st.subheader("The formulas with these numbers")
     with st.container(key="formulas", gap="medium"):
-        _formulas(*lab_words.estimate_formulas(settings))
-        _formulas(lab_words.law_formula(settings, picture), below=lab_words.law_condition(settings))
-    st.markdown(lab_words.sample_sentence(picture))
+        _formulas(*words.estimate_formulas(settings))
+        _formulas(words.law_formula(settings, picture), below=words.law_condition(settings))
+    st.markdown(words.sample_sentence(picture))
 
 
 def _formulas(*formulas: str, below: str = "") -> None:
@@ -229,9 +226,9 @@ def _formulas(*formulas: str, below: str = "") -> None:
 def _steps_section() -> None:
     st.subheader("Try this, each from the lab's first world")
     with st.container(key="steps"):
-        for number, step in enumerate(lab_words.STEPS):
+        for number, step in enumerate(words.STEPS):
             st.markdown(step.question)
-            st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.settings,))
+            st.button(step.button, key=f"step-{number}", on_click=link.write, args=(step.sets,))
 
 
 def _answer() -> Slot:

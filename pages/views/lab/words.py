@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from pages.app.curve_words import learner_believes, users_have
+from pages.app.curves import learner_believes, users_have
+from pages.app.steps import read_step
 from ultr_core.content import read
 from ultr_core.figures import Quantity
 from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture, assumed_curve, true_curve
@@ -23,27 +23,13 @@ MOST_RIGHT = 0.5
 """Kendall's tau below which more than a quarter of all pairs are the wrong way round."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """Something to try: a question to answer first, a button, and the settings it makes."""
-
-    question: str
-    button: str
-    settings: Settings
-
-
 _WORDS = read(__file__, "lab")
 
 
-def _step(name: str, settings: Settings) -> Step:
-    words = _WORDS.part(f"steps.{name}")
-    return Step(words.text("question"), words.text("button"), settings)
-
-
 STEPS = (
-    _step("no-bias", Settings(eta=0.0, assumed_eta=0.0)),
-    _step("exaggerating", Settings(assumed_eta=1.5)),
-    _step("few-clicks", Settings(clicks=1_000)),
+    read_step(_WORDS, "no-bias", Settings(eta=0.0, assumed_eta=0.0)),
+    read_step(_WORDS, "exaggerating", Settings(assumed_eta=1.5)),
+    read_step(_WORDS, "few-clicks", Settings(clicks=1_000)),
 )
 
 

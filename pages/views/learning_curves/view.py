@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from pages.app.context import PageContext
-from pages.views.studies import page as study_page
+from pages.app.steps import Step
+from pages.views.studies.page import show_study_page
 from ultr_core.settings import Settings
 
 STEPS = (
-    (
+    Step(
         "**Which error is worse?** With 500 clicks one ranker is biased, the other noisy. Look "
         "left of the crossing, then open that world.",
         "Open n = 500",
         Settings(clicks=500),
     ),
-    (
+    Step(
         "**Can more data cure the naive ranker?** Compare its level at 9,000 and 850,000 clicks.",
         "Open n = 850,000",
         Settings(clicks=850_000),
     ),
-    (
+    Step(
         "**Where does clipping help?** Find the clicks below which green runs under blue. Open "
         "a world there and see, under “Numbers”, which τ was chosen for each log: with few "
         "validation clicks the choice is a matter of luck, too.",
@@ -30,4 +31,4 @@ STEPS = (
 
 def show(page: PageContext) -> None:
     """Draw the page."""
-    study_page.show(page, "learning-curve", STEPS)
+    show_study_page(page, "learning-curve", STEPS)

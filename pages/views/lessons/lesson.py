@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
 
+from pages.app.context import require_world
 from pages.app.frame import show_figure
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.markdown import plain, show_error, show_note
 from pages.app.slots import Slot
-from pages.app.worlds import require_world
-from pages.views.lessons import state as lesson_state
-from pages.views.lessons.waiting import telling_lab
+from pages.views.lessons import state
 from ultr_core.content import fill
 from ultr_core.errors import InputError
 from ultr_core.figures import Figure, Theme
-from ultr_core.lab import Lab
+from ultr_core.lab import METHODS, Cell, Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson, Term
 from ultr_core.settings import PARAMETERS, Settings
+
+
+def _training(cell: Cell, settings: Settings) -> str:
+    draw, method = cell.args
+    log = f"log {draw + 1} of {settings.draws}"
+    return f"Users click, {log}; the ranker “{METHODS[method].label}” learns …"
+
+
+_COMPUTING: Mapping[str, Callable[[Cell, Settings], str]] = {
+    "picture": lambda _cell, _settings: "Sixty rankers are judged by clicks …",
+    "trained": _training,
+    "swaps": lambda cell, _: f"Users see {cell.args[0].sessions:,} lists …",
+    "live": lambda _cell, _settings: "Three weeks of clicks, a week of swaps, two contests …",
+}
+"""By kind of cell; what is not named here takes a moment."""
+
+
+def telling_lab(lab: Lab, waiting: Slot) -> Lab:
+    """The lab, which says in ``waiting`` what is about to be computed.
+
+    Each message to the page is also a point at which a newer request of the reader takes over.
+    """
+
+    def tell(cell: Cell) -> None:
+        if cell.kind in _COMPUTING:
+            words = _COMPUTING[cell.kind](cell, lab.settings)
+            waiting.place().markdown(f":shimmer[{words}]")
+
+    return lab.telling(tell)
+
 
 NAMED = ("eta", "eps_minus")
 """Settings that are said to belong to a lesson, besides what counts in it."""
@@ -37,7 +65,7 @@ def show(reader: Lab, number: int) -> None:
     require_world(reader.at(settings))
     waiting = Slot()
     lab = telling_lab(reader.at(settings), waiting)
-    committed = lesson_state.progress(number).guess is not None
+    committed = state.progress(number).guess is not None
     try:
         given = lesson.given(lab)
         idea, prediction = st.columns([0.54, 0.46], gap="medium")
@@ -53,7 +81,7 @@ def show(reader: Lab, number: int) -> None:
             _exercise(lesson.exercise, number, found.numbers)
             _next(lesson, number, settings)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
     waiting.place().empty()
     st.markdown(
         ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
@@ -80,17 +108,17 @@ def _explained(term: Term) -> str:
 
 def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None:
     asked = lesson.prediction
-    done = lesson_state.progress(number)
+    done = state.progress(number)
     with st.container(border=True, key="lesson-prediction"):
         st.markdown(f"**Predict first.** {fill(asked.question, given)}")
         if done.guess is not None:
             st.markdown(f"You said: **{asked.spoken(done.guess)}**")
             st.button(
                 "Predict again", key="lesson-again", icon=":material/lock_open:",
-                on_click=lesson_state.withdraw, args=(number,), type="tertiary",
+                on_click=state.withdraw, args=(number,), type="tertiary",
             )  # fmt: skip
             return
-        key = lesson_state.guess_key(number)
+        key = state.guess_key(number)
         if isinstance(asked, Choice):
             chosen = st.radio(
                 "Your prediction", range(len(asked.options)), index=None, key=key,
@@ -105,20 +133,20 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
                 asked.step,
                 key=key,
                 format="%d" + asked.suffix.replace("%", "%%"),
-                on_change=lesson_state.move,
+                on_change=state.move,
                 args=(number,),
             )
             # Where it starts is nobody's guess.
-            chosen = place if lesson_state.moved(number) else None
+            chosen = place if state.moved(number) else None
         st.button(
             "Commit and see what happens", key="lesson-commit", type="primary",
-            icon=":material/lock:", disabled=chosen is None, on_click=lesson_state.commit,
+            icon=":material/lock:", disabled=chosen is None, on_click=state.commit,
             args=(number,),
         )  # fmt: skip
 
 
 def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
-    guess = lesson_state.progress(number).guess
+    guess = state.progress(number).guess
     assert guess is not None
     st.subheader("What happens")
     right, words = lesson.prediction.read(guess, found.numbers)
@@ -145,15 +173,15 @@ def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> 
             field, button = st.columns([0.5, 0.5], vertical_alignment="bottom")
             with field:
                 st.text_input(
-                    f"Your answer: {exercise.unit}", key=lesson_state.answer_key(number),
+                    f"Your answer: {exercise.unit}", key=state.answer_key(number),
                     placeholder="a number", autocomplete="off",
                 )  # fmt: skip
             with button:
                 st.form_submit_button(
-                    "Check", icon=":material/done:", on_click=lesson_state.answer, args=(number,)
+                    "Check", icon=":material/done:", on_click=state.answer, args=(number,)
                 )
-        tries = lesson_state.tries(number)
-        if lesson_state.is_blank(number):
+        tries = state.tries(number)
+        if state.is_blank(number):
             st.markdown(":material/info: There is no answer yet; write a number.")
         elif tries:
             _verdict(exercise, number, tries, numbers)
@@ -166,20 +194,20 @@ def _verdict(
     try:
         verdict = exercise.judge(tries[-1], numbers)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     if verdict.right:
-        lesson_state.note_solved(number)
+        state.note_solved(number)
         after = (
             " It counts as done with the solution, which had been shown."
-            if lesson_state.progress(number).shown
+            if state.progress(number).shown
             else ""
         )
         st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
         return
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
-    if lesson_state.solution_is_due(exercise, tries, numbers):
-        lesson_state.note_shown(number)
+    if state.solution_is_due(exercise, tries, numbers):
+        state.note_shown(number)
         st.markdown(f":material/route: **The way to it.** {fill(exercise.solution, numbers)}")
 
 
@@ -195,7 +223,7 @@ def _next(lesson: Lesson, number: int, settings: Settings) -> None:
             st.markdown(f"**Next lesson.** {LESSONS[number].title}")
             st.button(
                 f"Go to lesson {number + 1}", key="lesson-next", icon=":material/arrow_forward:",
-                type="primary", on_click=lesson_state.go_to, args=(number + 1,),
+                type="primary", on_click=state.go_to, args=(number + 1,),
             )  # fmt: skip
         else:
             st.markdown(

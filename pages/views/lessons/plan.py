@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
+from pages.app.context import require_world
 from pages.app.field_control import choose
-from pages.app.remedies import told
+from pages.app.markdown import told
 from pages.app.slots import Slot
-from pages.app.worlds import require_world
-from pages.views.lessons.waiting import telling_lab
+from pages.views.lessons.lesson import telling_lab
 from ultr_core.errors import InputError
 from ultr_core.jobs.lessons import LESSON_PLAN
 from ultr_core.lab import Lab

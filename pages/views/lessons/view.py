@@ -5,13 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.app import shell
-from pages.app.context import PageContext
+from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
-from pages.app.server_lab import lab_on
-from pages.views.lessons import lesson as lesson_view
-from pages.views.lessons import plan as lesson_plan
-from pages.views.lessons import state as lesson_state
+from pages.views.lessons import lesson, plan, state
 from ultr_core.jobs.lessons import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
 
@@ -23,33 +19,33 @@ _ONE_ROW = """<style>@media (max-width: 430px) {
 
 def show(page: PageContext) -> None:
     """Choose a part, and within the lessons one of them."""
-    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    lab = require_lab(page)
     part = choose(LESSON_PART, label_visibility="collapsed")
     if part == "lecturers":
-        lesson_plan.show(lab)
+        plan.show(lab)
     elif part == "glossary":
         _glossary()
     else:
-        number, state = _choose()
-        lesson_view.show(lab, number)
+        number, done = _choose()
+        lesson.show(lab, number)
         # An exercise that was just solved counts at once.
-        state.markdown(_done_words())
+        done.markdown(_done_words())
 
 
 def _choose() -> tuple[int, DeltaGenerator]:
     """The number of the lesson, and the place of the line on what is done."""
     st.html(_ONE_ROW)
-    choice, state = st.columns([0.6, 0.4], vertical_alignment="center")
+    choice, done = st.columns([0.6, 0.4], vertical_alignment="center")
     with choice:
         number = int(choose(LESSON, label_visibility="collapsed"))
-    with state:
+    with done:
         place = st.empty()
         place.markdown(_done_words())
     return number, place
 
 
 def _done_words() -> str:
-    solved, shown = lesson_state.solved(), lesson_state.shown()
+    solved, shown = state.solved(), state.shown()
     parts = []
     if solved:
         parts.append(f"solved {_names(solved)}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
+from pages.app import lecture
+from pages.app.context import PageContext, require_lab
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.remedies import told
-from pages.app.server_lab import lab_on
-from pages.views.propensities.words import apply_step
+from pages.app.markdown import show_error, show_note, told
+from pages.app.steps import Step, set_controls, show_steps
 from ultr_core.errors import InputError
 from ultr_core.figures import live_curve_figure, win_share_figure
 from ultr_core.jobs.live import LIVE
@@ -26,20 +27,20 @@ RANKERS = {
     "naive": "Naive",
     "propensity": "Propensity-weighted",
 }
-STEPS = (
-    (
+STEPS: tuple[Step[Mapping[str, Any]], ...] = (
+    Step(
         "**Would the paper's number of queries have shown it here?** Its 218 queries against "
         "the production ranker (Prod) all had a click. At the default settings six in ten shown "
         "queries have one, so that 370 must be shown.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
-    (
+    Step(
         "**Does another way to interleave agree?** Team draft judges by teams instead of depth.",
         "Use team draft",
         {"live_scheme": "team-draft"},
     ),
-    (
+    Step(
         "**What do fewer clicks do to the weights?** The paper had 7,192 in 21 days; the nearest "
         "step here is 9,000.",
         "Collect 9,000 clicks",
@@ -50,14 +51,14 @@ STEPS = (
 
 def show(page: PageContext) -> None:
     """Lay out the page: reading, design, win shares, stages, sign test, demonstration."""
-    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    lab = require_lab(page)
     headline = lecture.headline()
     design = _design()
     try:
         with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):
             result = lab.live(design)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         st.stop()
     headline.place().markdown(f"**{result.sentence}**")
     st.subheader("Who wins when both rankings are mixed and users click?")
@@ -67,12 +68,7 @@ def show(page: PageContext) -> None:
     _curve_section(result)
     _sign_test_section()
     _demonstration_section()
-    st.subheader("Try this")
-    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
-        question, button, values = step
-        with column:
-            st.markdown(question)
-            st.button(button, key=f"live-step-{number}", on_click=apply_step, args=(values,))
+    show_steps(STEPS, "live-step", set_controls)
 
 
 def _design() -> LiveDesign:
@@ -151,7 +147,7 @@ def _sign_test_section() -> None:
     try:
         test = sign_test(*counts)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     traffic = traffic_words(test.win_share)
     words = (

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import streamlit as st
 
-from pages.app.marks import mark
-from pages.app.remedies import told
+from pages.app.markdown import mark, show_note
 from pages.views.proofs.words import amount, number, with_reach
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
@@ -48,7 +47,7 @@ def show_patterns(world: SmallWorld) -> None:
     try:
         law = click_law(world.users)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     likeliest = sorted(range(len(law.patterns)), key=lambda i: -law.weights[i])[:MOST_SHOWN]
     rows = []

@@ -8,16 +8,17 @@ from functools import partial
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
+from pages.app import lecture
+from pages.app.context import PageContext, require_settings
 from pages.app.field_control import choose
 from pages.app.frame import show_figure
-from pages.app.remedies import told
-from pages.views.proofs import cached as proofs_cached
-from pages.views.proofs import user as proofs_user
-from pages.views.proofs import world as proofs_world
+from pages.app.markdown import show_note, told
+from pages.app.steps import show_steps
+from pages.views.proofs import stages
 from pages.views.proofs.lines import show_claim, show_lines, show_patterns
-from pages.views.proofs.words import STEPS, Step, headline
+from pages.views.proofs.user import PLAYING, watch
+from pages.views.proofs.words import STEPS, headline
+from pages.views.proofs.world import break_switches, edit_query, mend, show_query
 from ultr_core.errors import InputError
 from ultr_core.figures.proofs import errors_fall, noisy_hinge_curve, race_figure, settling
 from ultr_core.jobs.proofs import PROOF, USERS, VIEW, switch_key
@@ -36,7 +37,7 @@ GAPS = tuple(Fraction(i, 40) for i in range(61))
 
 def show(page: PageContext) -> None:
     """Lay out the page: verdict, switches and query, lines, then what users do."""
-    settings = shell.require_settings(page)
+    settings = require_settings(page)
     verdict = st.container(key=lecture.HEADLINE)
     name, users = _choose()
     broken = _switches()
@@ -44,13 +45,13 @@ def show(page: PageContext) -> None:
     st.subheader("The query that these numbers are about")
     picture, editor = st.columns(2, gap="medium")
     with editor:
-        texts = proofs_world.edit_query()
+        texts = edit_query()
     try:
         world = small_world(settings, {**texts, "broken": " ".join(broken)})
     except InputError as error:
         verdict.warning(told(error), icon=":material/error:")
         st.stop()
-    walk = proofs_cached.walk(world.to_query(), name, users, settings.seed)
+    walk = stages.walk(world, name, users, settings.seed)
     verdict.markdown(headline(DERIVATIONS[name], walk, world, settings))
     with lines:
         show_lines(walk, users, _predicted(world, name))
@@ -58,9 +59,9 @@ def show(page: PageContext) -> None:
         with st.expander("Every click pattern with its probability", key="patterns"):
             show_patterns(world.clean if name in CLEAN else world)
     with picture:
-        proofs_world.show_query(world)
+        show_query(world)
     _more(world, settings, name, users)
-    _steps()
+    show_steps(STEPS, "step", _apply)
 
 
 def _choose() -> tuple[str, int]:
@@ -73,7 +74,7 @@ def _choose() -> tuple[str, int]:
             USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
         )
     with button:
-        more = min(9 * users, proofs_cached.BLOCK, MOST_USERS - users)
+        more = min(9 * users, stages.BLOCK, MOST_USERS - users)
         st.button(
             f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
             disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
@@ -88,9 +89,9 @@ def _switches() -> tuple[str, ...]:
             st.markdown("**Break an assumption:**", width="content")
             st.button(
                 "Mend everything", key="mend", icon=":material/healing:", type="tertiary",
-                on_click=proofs_world.mend,
+                on_click=mend,
             )  # fmt: skip
-        return proofs_world.break_switches()
+        return break_switches()
 
 
 def _draw_more(more: int) -> None:
@@ -108,11 +109,11 @@ def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
     st.subheader("See it happen")
     view = choose(VIEW, label_visibility="collapsed")
     if view != "user":
-        st.session_state[proofs_user.PLAYING] = False
+        st.session_state[PLAYING] = False
     if view == "arrive":
         _users_arrive(world, settings, name, users)
     elif view == "user":
-        proofs_user.watch(world, settings.seed)
+        watch(world, settings.seed)
     elif view == "race":
         _naive_against_weighted(world, settings)
     else:
@@ -122,9 +123,7 @@ def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
 def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
     clean = name in CLEAN
     weights = tuple(times(world.query.new, world.inverse))
-    at, mean, error = proofs_cached.running(
-        world.to_query(), users, settings.seed, weights, clean=clean
-    )
+    at, mean, error = stages.running(world, users, settings.seed, weights, clean=clean)
     law = (world.clean if clean else world).users
     intact = world.clean if clean else world
     claimed = sum(
@@ -150,9 +149,9 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
 def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     """How far the estimate beside it is from the claim, on the same clicks."""
     try:
-        found = proofs_cached.errors(world.to_query(), settings.seed, clean=clean)
+        found = stages.errors(world, settings.seed, clean=clean)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     slope = with_minus(f"{found.slope:.2f}")
     words = (
@@ -170,9 +169,9 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
 
 def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
     try:
-        found = proofs_cached.competition(world.to_query(), settings.seed)
+        found = stages.competition(world, settings.seed)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     if found.predicted is None:
         text = (
@@ -220,18 +219,11 @@ def _only_relevant(letter: str) -> None:
     st.session_state["relevant"] = [letter]
 
 
-def _steps() -> None:
-    st.subheader("Try this")
-    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
-        with column:
-            st.markdown(f"{step.question} {step.shows}")
-            st.button(step.button, key=f"step-{number}", on_click=_apply, args=(step,))
-
-
-def _apply(step: Step) -> None:
+def _apply(step: tuple[str, str]) -> None:
     """Callback: the step's derivation with exactly its assumption broken."""
+    proof, broken = step
     for name in BREAKS:
-        st.session_state[switch_key(name)] = name == step.broken
-    st.session_state["proof"] = step.proof
-    if step.proof not in CLEAN and st.session_state["eps_minus"] == 0:
+        st.session_state[switch_key(name)] = name == broken
+    st.session_state["proof"] = proof
+    if proof not in CLEAN and st.session_state["eps_minus"] == 0:
         st.session_state["eps_minus"] = Settings().eps_minus

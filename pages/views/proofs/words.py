@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
-from pages.app.curve_words import learner_believes, users_have
-from pages.app.marks import mark
+from pages.app.curves import learner_believes, users_have
+from pages.app.markdown import mark
+from pages.app.steps import Step, read_step
 from pages.views.proofs.answers import ANSWERS
 from ultr_core.content import read
 from ultr_core.proofs import BREAKS, DERIVATIONS, Derivation, SmallWorld, Walk
@@ -92,26 +93,11 @@ def _reason(world: SmallWorld, settings: Settings, proof: Derivation) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Step:
-    """Something to try: a question to answer first, a button, and what the button sets."""
-
-    question: str
-    button: str
-    proof: str
-    broken: str
-
-    @property
-    def shows(self) -> str:
-        """Which derivation the button opens, and where the answer stands."""
-        return (
-            f"The button shows “{DERIVATIONS[self.proof].title}”: look at the sentence at the top."
-        )
-
-
-def _step(proof: str, broken: str, **values: str) -> Step:
-    words = _WORDS.part(f"steps.{broken}")
-    return Step(words.text("question", **values), words.text("button"), proof, broken)
+def _step(proof: str, broken: str, **values: str) -> Step[tuple[str, str]]:
+    """A derivation and the assumption to break in it, and where the answer stands."""
+    step = read_step(_WORDS, broken, (proof, broken), **values)
+    shows = f"The button shows “{DERIVATIONS[proof].title}”: look at the sentence at the top."
+    return replace(step, question=f"{step.question} {shows}")
 
 
 STEPS = (

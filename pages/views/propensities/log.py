@@ -5,10 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.curve_control import text_of
-from pages.app.curve_use import curve_buttons
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.curves import curve_buttons, text_of
+from pages.app.markdown import plain, show_error, told
 from pages.views.your_data.bench import Brought, bench, reading
 from pages.views.your_data.curve import show_trust
 from pages.views.your_data.input import bring
@@ -60,7 +58,7 @@ def _log(page: PageContext, settings: Settings) -> None:
     try:
         result = bench().make("own-log", (file.token, method), lambda: _estimated(file, method))
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return
     st.markdown(
         f"{counted(result.log['rows'], 'row')}, {counted(result.log['clicks'], 'click')}. "
@@ -117,7 +115,7 @@ def _curve(page: PageContext, lab: Lab) -> None:
         )
         risk = lab.risk_with(curve)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return
     st.markdown(
         f"Read: {plain(curve.describe())}. Trained with it, the ranker has test risk "

@@ -7,21 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
-from pages.app.curve_use import curve_buttons
-from pages.app.curve_words import learner_believes, users_have
+from pages.app import lecture
+from pages.app.context import PageContext, require_lab, require_world
+from pages.app.curves import curve_buttons, learner_believes, users_have
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.remedies import told
-from pages.app.server_lab import lab_on
+from pages.app.markdown import show_note, told
 from pages.app.slots import Slot
-from pages.app.worlds import require_world
-from pages.views.propensities import log as propensity_log
+from pages.app.steps import set_controls, show_steps
+from pages.views.propensities import log
 from pages.views.propensities.words import (
     COMPUTE,
     STEPS,
-    apply_step,
     headline,
     method_rows,
     precision_sentence,
@@ -53,7 +50,7 @@ DESIGN = (
 
 def show(page: PageContext) -> None:
     """Lay out the page: reading, design, curve, price, rivals, the trained ranker, your log."""
-    lab = lab_on(page.launch.corpus, shell.require_settings(page))
+    lab = require_lab(page)
     top = lecture.headline()
     values = _design()
     chart = st.container()
@@ -70,8 +67,8 @@ def show(page: PageContext) -> None:
     _price_section(lab, users, design, found)
     _rivals_section(lab, users, design)
     _ranker_section(lab, users, design, found)
-    propensity_log.section(page, lab)
-    _steps_section()
+    log.section(page, lab)
+    show_steps(STEPS, "swap-step", set_controls)
     _assumptions_section()
 
 
@@ -143,7 +140,7 @@ def _price_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResu
     try:
         needed = sessions_for_precision(lab.world(), users, design, rank, precision)
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     st.markdown(precision_sentence(rank, precision, needed, design))
 
@@ -217,16 +214,6 @@ def _wrong(settings: Settings) -> tuple[str, ExaminationCurve]:
         return "η′ = 1", PowerLaw(1.0)
     eta = 1.5 * settings.eta if 0 < settings.eta <= 1.3 else 0.5
     return f"η′ = {eta:g}", PowerLaw(eta)
-
-
-def _steps_section() -> None:
-    st.subheader("Try this")
-    for number, (column, step) in enumerate(zip(st.columns(len(STEPS)), STEPS, strict=True)):
-        with column:
-            st.markdown(step.question)
-            st.button(
-                step.button, key=f"swap-step-{number}", on_click=apply_step, args=(step.values,)
-            )
 
 
 def _assumptions_section() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from pages.app.remedies import told
+from pages.app.markdown import told
+from pages.app.steps import Step, read_step
 from ultr_core.content import read
 from ultr_core.jobs.propensities import POSITION, TRUST
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
@@ -21,38 +20,19 @@ COMPUTE = "Compute for this design"
 """Button of what takes longer, and so is not done for every design."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """Something to try: a question, a button and the controls that it sets."""
-
-    question: str
-    button: str
-    values: Mapping[str, Any]
-
-
 _WORDS = read(__file__, "propensities")
 
 
-def _step(name: str, values: Mapping[str, Any], **named: str) -> Step:
-    words = _WORDS.part(f"steps.{name}")
-    return Step(words.text("question", **named), words.text("button"), values)
-
-
-STEPS = (
-    _step(
+STEPS: tuple[Step[Mapping[str, Any]], ...] = (
+    read_step(
+        _WORDS,
         "less-traffic",
         {"swap_traffic": 2_000, "swap_users": POSITION, "swap_smoothing": 0.0},
         compute=COMPUTE,
     ),
-    _step("click-rates", {"swap_other": "ctr", "swap_users": POSITION}),
-    _step("trust", {"swap_users": TRUST, "swap_traffic": 1_000_000}),
+    read_step(_WORDS, "click-rates", {"swap_other": "ctr", "swap_users": POSITION}),
+    read_step(_WORDS, "trust", {"swap_users": TRUST, "swap_traffic": 1_000_000}),
 )
-
-
-def apply_step(values: Mapping[str, Any]) -> None:
-    """Callback: set the controls of a step."""
-    for name, value in values.items():
-        st.session_state[name] = value
 
 
 def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from pages.app.context import PageContext
 from pages.app.field_control import choose
-from pages.views.studies import page as study_page
+from pages.app.steps import Step
+from pages.views.studies.page import show_study_page
 from ultr_core.jobs.reproduce import STUDY
 from ultr_core.settings import Settings
 
-MORE_BIAS = (
+MORE_BIAS = Step(
     "**Nobody reads on.** At η = 2 rank 3 is seen by one user in nine. What is left to learn from?",
     "Open η = 2",
     Settings(eta=2.0, assumed_eta=2.0, eps_minus=0.0, clicks=45_000),
 )
-NO_BIAS = (
+NO_BIAS = Step(
     "**Everybody reads on.** Without bias, does weighting cost anything?",
     "Open η = 0",
     Settings(eta=0.0, assumed_eta=0.0, eps_minus=0.0, clicks=45_000),
 )
-MORE_NOISE = (
+MORE_NOISE = Step(
     "**Six clicks in ten are wrong.** Does the weighted ranker still find the order?",
     "Open ε₋ = 0.3",
     Settings(eps_minus=0.3),
 )
-TOO_MUCH = (
+TOO_MUCH = Step(
     "**The learner exaggerates.** Why does assuming 1.5 hurt more than assuming 0.5?",
     "Open η′ = 1.5",
     Settings(assumed_eta=1.5),
 )
-TOO_LITTLE = (
+TOO_LITTLE = Step(
     "**The learner plays it down.** How much of the gain is left with η′ = 0.5?",
     "Open η′ = 0.5",
     Settings(assumed_eta=0.5),
@@ -45,4 +46,4 @@ STEPS = {
 def show(page: PageContext) -> None:
     """Draw the page."""
     chosen = choose(STUDY)
-    study_page.show(page, chosen, STEPS[chosen])
+    show_study_page(page, chosen, STEPS[chosen])

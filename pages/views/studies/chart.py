@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.app.curve_words import learner_believes, users_have
+from pages.app.curves import learner_believes, users_have
 from pages.app.frame import offer_files, page_spec, show_chart, theme
-from pages.app.study_link import WAY, lab_button
+from pages.app.link import lab_button
+from pages.app.style import WAY
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.studies import PICKED, cut_words, series_text, study_figure
 from ultr_core.settings import PARAMETERS, Settings

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import streamlit as st
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
+from pages.app import lecture
+from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
-from pages.app.marks import mark
-from pages.app.remedies import told
-from pages.app.server_lab import lab_on
+from pages.app.link import lab_button
+from pages.app.markdown import mark, show_error, show_note, told
 from pages.app.slots import Slot
-from pages.app.study_link import lab_button
-from pages.views.studies import run as study_run
-from pages.views.studies import words as study_words
+from pages.app.steps import Step
+from pages.views.studies import run
 from pages.views.studies.chart import show_study
+from ultr_core.content import read
 from ultr_core.errors import InputError
 from ultr_core.jobs.reproduce import LOSS, RESULT
 from ultr_core.lab import Lab, curve_notices, stage
@@ -31,6 +31,7 @@ from ultr_core.studies import (
     Loss,
     Plan,
     StudyResult,
+    describe_world,
     judge,
     load_shipped,
     read_study,
@@ -41,21 +42,61 @@ from ultr_core.studies import (
 from ultr_core.studies.grids import MAPS
 from ultr_core.words import counted, part_of
 
+_WORDS = read(__file__, "studies")
+
+_GAIN = (
+    r"\mathrm{gain}=\frac{R(\mathrm{naive})-R(\mathrm{weighted})}"
+    r"{R(\mathrm{production})-R(\mathrm{skyline})}"
+)
+
+FORMULAS: Mapping[str, str] = MappingProxyType(
+    {
+        "learning-curve": (
+            r"\hat R_{CIPS}(S)=\frac1N\sum_{clicks}\frac{\mathrm{rank}(d\,|\,S)}{\max(\tau,\,p_r)}"
+        ),
+        "bias": (
+            r"p_r=(1/r)^{\eta}\qquad \mathrm{Var}\propto\sum_d\mathrm{rank}(d)^2\,r_d\,"
+            r"\frac{1-p_{r}}{p_{r}}"
+        ),
+        "noise": (
+            r"\mathbb E[\hat R_{IPS}]=(\epsilon_+-\epsilon_-)\,R+\epsilon_-\,"
+            r"\mathbb E\big[\tfrac{m(m+1)}2\big]"
+        ),
+        "misspecification": (
+            r"\mathbb E[\hat R_{IPS}]=\mathbb E\Big[\sum_d\mathrm{rank}(d\,|\,S)\;"
+            r"r^{\,\eta'-\eta}\,\big(\epsilon_+r_d+\epsilon_-(1-r_d)\big)\Big]"
+        ),
+        "map-noise": _GAIN,
+        "map-assumed": _GAIN,
+    }
+)
+"""By study: the formula behind it."""
+
+
+def meaning(study: str) -> str:
+    """What the formula of a study says."""
+    return _WORDS.text(f"meanings.{study}")
+
+
+def on_own_corpus(study: str) -> str:
+    """How to compute a study on a corpus of one's own."""
+    return _WORDS.text("own-corpus", name=study)
+
+
 SHIPPED, COMPUTED = "shipped", "quick"
 
 
-def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]]) -> None:
     """One study: reading, picture, claims, run.
 
-    ``steps`` are things to try: a question, the label of its button and the settings to open.
+    ``steps`` are things to try; their buttons open a world on the main page.
     """
-    settings = shell.require_settings(page)
-    lab = lab_on(page.launch.corpus, settings)
-    plan = _quick_plan(name, settings)
+    lab = require_lab(page)
+    plan = _quick_plan(name, lab.settings)
     headline = lecture.headline()
     loss, view = _choices(name, page.launch.corpus)
     status, chart = st.container(), Slot()
-    running = view == COMPUTED and study_run.is_running(plan)
+    running = view == COMPUTED and run.is_running(plan)
     if running:
         with status:
             _run(lab, plan, loss, chart, headline)
@@ -77,8 +118,8 @@ def show(page: PageContext, name: str, steps: Sequence[tuple[str, str, Settings]
     elif fixed:
         st.markdown(fixed)
     st.subheader("What is behind it")
-    st.latex(study_words.FORMULAS[name])
-    st.markdown(study_words.meaning(name))
+    st.latex(FORMULAS[name])
+    st.markdown(meaning(name))
     _steps_section(name, steps)
 
 
@@ -107,10 +148,10 @@ def _choices(name: str, corpus: str | None) -> tuple[Loss, str]:
 def _result(name: str, lab: Lab, plan: Plan, loss: Loss, view: str) -> StudyResult | None:
     if view == SHIPPED:
         return shipped_result(name, loss)
-    done = study_run.finished(lab, plan)
+    done = run.finished(lab, plan)
     if not done:
         return None
-    return StudyResult(plan, loss, done, study_run.description(lab, plan.base))
+    return StudyResult(plan, loss, done, describe_world(lab.at(plan.base)))
 
 
 def _caption(result: StudyResult, *, shipped: bool) -> str:
@@ -170,13 +211,13 @@ def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
         with st.spinner("Building the corpus and its rankers, once …"):
-            notices = study_run.description(lab, plan.base).notices
+            notices = describe_world(lab.at(plan.base)).notices
         for notice in notices:
-            st.markdown(f":material/info: {told(notice)}")
-        study_run.run(lab, plan, loss, chart, headline)
+            show_note(notice)
+        run.run(lab, plan, loss, chart, headline)
     except InputError as error:
-        study_run.stop()
-        st.error(told(error), icon=":material/error:")
+        run.stop()
+        show_error(error)
 
 
 def _run_button(lab: Lab, plan: Plan) -> None:
@@ -184,16 +225,16 @@ def _run_button(lab: Lab, plan: Plan) -> None:
     try:
         cells = plan.cells
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return
-    left = len(cells) - len(study_run.finished(lab, plan))
+    left = len(cells) - len(run.finished(lab, plan))
     if left:
         st.button(
             f"Run: train {counted(left, 'ranker')}"
             if left == len(cells)
             else f"Go on: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
-            on_click=study_run.start, args=(plan,),
+            on_click=run.start, args=(plan,),
             help="One ranker for each method, each place on the axis and each click log, with the "
             "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
             "taken from the paper.",
@@ -212,15 +253,14 @@ def _claims_section(claims: Sequence[Claim]) -> None:
                 st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 
 
-def _steps_section(name: str, steps: Sequence[tuple[str, str, Settings]]) -> None:
+def _steps_section(name: str, steps: Sequence[Step[Settings]]) -> None:
     st.subheader("Try this")
     for number, (column, step) in enumerate(zip(st.columns(len(steps)), steps, strict=True)):
-        question, button, settings = step
         with column:
-            st.markdown(question)
-            lab_button(button, settings, key=f"try-{name}-{number}")
+            st.markdown(step.question)
+            lab_button(step.button, step.sets, key=f"try-{name}-{number}")
     st.subheader("On your own corpus")
-    st.markdown(study_words.on_own_corpus(name))
+    st.markdown(on_own_corpus(name))
     methods = " ".join(
         f"**{STUDY_METHODS[key].label}**: {STUDY_METHODS[key].description}"
         for key in STUDIES[name].methods

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.slots import Slot
-from pages.app.waiting_line import WaitingLine
+from pages.app.turns import turn
 from pages.views.studies.chart import show_partial
 from ultr_core.errors import InputError
-from ultr_core.lab import WORLD_FIELDS, Lab
-from ultr_core.lab import Cell as LabCell
-from ultr_core.settings import Settings
+from ultr_core.lab import Lab
 from ultr_core.studies import (
     Cell,
     CellResult,
@@ -23,25 +20,14 @@ from ultr_core.studies import (
     Plan,
     StudyResult,
     WorldDescription,
-    describe,
+    describe_world,
+    description_cell,
     run_in_process,
 )
 from ultr_core.words import part_of
 
 _RUNNING = "study_running"
 _PICTURE_EVERY = 0.7  # seconds between partial pictures
-
-LINE = WaitingLine()
-"""For the one place for a study that this server has."""
-
-
-def description(lab: Lab, settings: Settings) -> WorldDescription:
-    """What the world of these settings is, in plain values."""
-    return lab.remember(_description(lab, settings), lambda at: describe(at.world()))
-
-
-def _description(lab: Lab, settings: Settings) -> LabCell:
-    return lab.at(settings).cell("description", WORLD_FIELDS)
 
 
 def _cell(lab: Lab, cell: Cell) -> CellResult:
@@ -63,7 +49,7 @@ def _remembered(lab: Lab, plan: Plan) -> dict[str, CellResult]:
 
     A part that others left is not shown: it would be no one's stopped run.
     """
-    if lab.peek(_description(lab, plan.base)) is None:
+    if lab.peek(description_cell(lab.at(plan.base))) is None:
         return {}
     held = {}
     try:
@@ -101,7 +87,7 @@ def run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()
-    world = description(lab, plan.base)
+    world = describe_world(lab.at(plan.base))
     with turn(place):
         _run_cells(lab, plan, loss, world, place, chart, headline)
     st.session_state[_RUNNING] = None
@@ -134,25 +120,6 @@ def _run_cells(
             with chart.place().container():
                 show_partial(StudyResult(plan, loss, done, world))
             painted = time.monotonic()
-
-
-@contextmanager
-def turn(place: DeltaGenerator) -> Iterator[None]:
-    """Wait until no other visitor runs a study, or trains on data of their own, here."""
-    waited = time.monotonic()
-    with LINE.turn() as turn:
-        while not turn.comes(0.5):
-            place.markdown(line_sentence(turn.before, time.monotonic() - waited))
-        yield
-
-
-def line_sentence(before: int, seconds: float) -> str:
-    """How many studies come first and how long the visitor has waited, in words."""
-    others = "One study of another visitor is" if before == 1 else f"{before} other studies are"
-    return (
-        f":material/hourglass_top: {others} served before yours on this server; yours begins by "
-        f"itself ({seconds:.0f} s so far). Stop leaves the line."
-    )
 
 
 def _name(lab: Lab, plan: Plan) -> str:

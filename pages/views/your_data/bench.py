@@ -1,31 +1,75 @@
 """What one visitor has brought to the page Your data, and what was made of it, in their session.
 
-Nothing here is shared between sessions, and nothing of it outlives its session.
+Stages are held in a store as the lab's are, of each kind the newest. What is special to a visitor's
+files is around it: nothing is shared between sessions, all visitors together have a bound of
+memory, and what a session holds is let go of once its reader has gone.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import threading
+import time
 import weakref
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
+import numpy as np
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.app.kept_memory import bytes_of
-from pages.views.your_data.keeper import KEEPER
 from ultr_core.errors import InputError, named
 from ultr_core.files.disk import fault_of
+from ultr_core.lab.store import Store
 from ultr_core.limits import (
     READ_KEPT_BY_SERVER,
     UPLOADS_KEPT_BY_SERVER,
     UPLOADS_KEPT_BY_SESSION,
     in_mb,
 )
+
+_PLACE, _TEXT = 8, 64  # bytes of a place in a list, and of a short text that stands there
+
+
+def bytes_of(value: object) -> int:
+    """Bytes of the arrays and lists that a value consists of, each counted once.
+
+    Objects are followed through their attributes. A list whose first place has a text or a number
+    is taken to hold nothing else, and texts to be short. A view counts as what it is a view of.
+    """
+    seen: set[int] = set()
+    waiting: list[Any] = [value]
+    total = 0
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, np.ndarray) and isinstance(one.base, np.ndarray):
+            one = one.base
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        match one:
+            case np.ndarray():
+                total += one.nbytes
+            case str() | bytes() | type():
+                pass
+            case Mapping():
+                waiting += one.values()
+            case [str(), *_]:
+                total += len(one) * (_PLACE + _TEXT)
+            case [int() | float(), *_]:
+                total += len(one) * _PLACE
+            case list() | tuple():
+                waiting += one
+            case _:
+                waiting += getattr(one, "__dict__", {}).values()
+    return total
+
 
 T = TypeVar("T")
 
@@ -100,7 +144,7 @@ class Bench:
         self.wanted: Hashable | None = None
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
-        self._made: dict[str, tuple[Hashable, Any]] = {}
+        self._store = Store(otherwise=1)
         with _COUNTING:
             _BENCHES.add(self)
 
@@ -128,7 +172,7 @@ class Bench:
         for kind in kinds:
             self.files.pop(kind, None)
             self.faults.pop(kind, None)
-        self._made.clear()
+        self._store.forget()
         self.offers.clear()
 
     def clear(self) -> None:
@@ -141,10 +185,14 @@ class Bench:
         """Bytes of uploads."""
         return sum(len(file.data) for file in tuple(self.files.values()))
 
+    @property
+    def made(self) -> dict[str, Any]:
+        """What was made of the files, by stage."""
+        return self._store.newest()
+
     def made_bytes(self, without: str = "") -> int:
         """Memory in bytes of what was made of the files, one stage left out."""
-        made = [value for stage, (_, value) in tuple(self._made.items()) if stage != without]
-        return bytes_of(made)
+        return bytes_of([made for stage, made in self.made.items() if stage != without])
 
     def _require_memory(self, stage: str, found: object) -> None:
         """Raise InputError where what was read now is too much with all that visitors keep."""
@@ -159,36 +207,37 @@ class Bench:
 
     def peek(self, stage: str, token: Hashable) -> Any:
         """What was made of a stage from the same things, None otherwise."""
-        known = self._made.get(stage)
-        return known[1] if known is not None and known[0] == token else None
+        return self._store.peek(stage, token)
 
     def keep(self, stage: str, token: Hashable, value: object) -> None:
         """Remember the result of a stage in place of the one before."""
-        self._made[stage] = (token, value)
+        self._store.forget(stage)
+        self._store.get(stage, token, lambda: value)
 
     def make(self, stage: str, token: Hashable, maker: Callable[[], T]) -> T:
         """The result of a stage, made once for each ``token``; raises its InputError again.
 
         A file at a path may vanish while it is read; that is an InputError as well.
         """
-        found = self.peek(stage, token)
-        if found is None:
-            self._made.pop(stage, None)
+
+        def made() -> T | InputError:
+            self._store.forget(stage)  # its memory, before the next one takes as much
             try:
                 found = maker()
                 self._require_memory(stage, found)
             except InputError as error:
-                found = error
+                return error
             except OSError as error:
-                found = InputError(
+                return InputError(
                     f"A file cannot be read ({error.strerror or error}); remove it, then choose "
                     "again."
                 )
-            self.keep(stage, token, found)
+            return found
+
+        found = self._store.get(stage, token, made)
         if isinstance(found, InputError):
             raise InputError(str(found), found.about)
-        result: T = found
-        return result
+        return found
 
 
 def largest_upload_mb() -> int:
@@ -214,3 +263,83 @@ def reading() -> Iterator[None]:
     """The server's one place for reading a file."""
     with _READING:
         yield
+
+
+LOOK_EVERY = 2.0  # seconds
+
+
+class Freed(Protocol):
+    """What can be emptied."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+class Keeper:
+    """Watches who is connected, and empties what belongs to sessions that are not.
+
+    A session that lost its connection keeps its things as long as Streamlit would take it back
+    (``server.disconnectedSessionTTL``), for a reload or a tunnel.
+    """
+
+    def __init__(self) -> None:
+        self._owned: weakref.WeakKeyDictionary[Freed, str] = weakref.WeakKeyDictionary()
+        self._gone: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._watching = False
+
+    def watch(self, thing: Freed) -> None:
+        """Watch over a thing of the session that runs now; without a server there is none."""
+        context = get_script_run_ctx()
+        if context is None or not runtime.exists():
+            return
+        with self._lock:
+            self._owned[thing] = context.session_id
+            if not self._watching:
+                self._watching = True
+                threading.Thread(target=self._look, name="data-keeper", daemon=True).start()
+
+    def free(self, connected: set[str], now: float, patience: float) -> int:
+        """Empty what belongs to sessions that are gone for more than ``patience`` seconds.
+
+        Returns how many things are still watched.
+        """
+        with self._lock:
+            owners = set(self._owned.values())
+            self._gone = {
+                owner: self._gone.get(owner, now) for owner in owners if owner not in connected
+            }
+            late = {owner for owner, since in self._gone.items() if now - since >= patience}
+            for thing in [t for t, owner in self._owned.items() if owner in late]:
+                del self._owned[thing]
+                thing.clear()
+            return len(self._owned)
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(LOOK_EVERY)
+            if not runtime.exists():
+                return
+            server = runtime.get_instance()
+            with self._lock:
+                owners, watched = set(self._owned.values()), len(self._owned)
+                if not owners:
+                    self._watching = False
+                    return
+            connected = {owner for owner in owners if server.is_active_session(owner)}
+            patience = float(st.get_option("server.disconnectedSessionTTL") or 0)
+            if self.free(connected, time.monotonic(), patience) < watched:
+                give_back()
+
+
+def give_back() -> None:
+    """Give the memory of who has left back to the system, which glibc else keeps for others.
+
+    What is left of a session are cycles; in between they would hold the pages of all the rest.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+KEEPER = Keeper()

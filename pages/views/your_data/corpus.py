@@ -5,16 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.markdown import plain, show_error
 from pages.views.your_data.bench import Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
-from pages.views.your_data.input import bring
-from pages.views.your_data.words import HELP, KINDS, LOOKS_LIKE
+from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import load_corpus, parse_corpus
-from ultr_core.files.letor_lines import Source
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
 from ultr_core.limits import UPLOADS
 from ultr_core.settings import Settings
@@ -23,7 +20,7 @@ from ultr_core.words import counted
 _LONGEST_LINE = 160
 
 
-def step(page: PageContext, settings: Settings) -> Corpus | None:
+def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     """Bring and check a corpus; None where there is none that can be used."""
     st.subheader("1 · Corpus: what can be ranked")
     file = bring(page, "corpus", "Corpus", LOOKS_LIKE["corpus"], HELP["corpus"])
@@ -42,7 +39,7 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
         )
         lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         return None
     show_inspection(
@@ -51,26 +48,6 @@ def step(page: PageContext, settings: Settings) -> Corpus | None:
     _preview(lines, found)
     _groups(page, wanted=groups is not None)
     return corpus
-
-
-def source_of(file: Brought) -> Source:
-    """Where the core reads a brought file; raises InputError if there is none any more."""
-    if file.path is None:
-        return Source.upload(file.data, file.name)
-    try:
-        return Source.file(file.path)
-    except OSError as error:
-        raise InputError(f"{file.name} cannot be read ({error.strerror or error}).") from None
-
-
-def require_kind(file: Brought, *wanted: str) -> str:
-    """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
-    kind = kind_of(source_of(file))
-    if kind not in wanted:
-        raise InputError(
-            f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."
-        )
-    return kind
 
 
 def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:

@@ -10,14 +10,10 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.frame import show_figure
-from pages.app.marks import mark
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.markdown import mark, plain, show_error, told
 from pages.views.your_data.bench import Bench, Brought, bench
-from pages.views.your_data.corpus import require_kind
 from pages.views.your_data.findings import show_inspection, show_rows
-from pages.views.your_data.input import bring, download
-from pages.views.your_data.words import HELP, LOOKS_LIKE
+from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind
 from ultr_core.errors import InputError
 from ultr_core.figures import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values
@@ -53,7 +49,7 @@ class Propensities:
     about: str
 
 
-def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
+def propensities_step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
     """Choose and check propensities; None where they cannot be used."""
     st.subheader("3 · Propensities: who looks how far down")
     st.segmented_control(
@@ -67,7 +63,7 @@ def step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
     try:
         return _PANELS[source](page, bench(), log)
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
 
 

@@ -8,8 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.app.frame import show_figure
-from pages.app.plain_words import plain, shown
-from pages.app.remedies import told
+from pages.app.markdown import plain, show_error, shown, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
@@ -46,7 +45,7 @@ class Judged:
     against: list[RankerDifference]
 
 
-def step(
+def evidence_step(
     settings: Settings,
     corpus: Corpus | None,
     joined: JoinedLog | None,
@@ -74,7 +73,7 @@ def step(
             ),
         )  # fmt: skip
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
     against = _against(joined, ranker, rankers, propensities)
     st.markdown(f"**{plain(against[0].sentence)}**")

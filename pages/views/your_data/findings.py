@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.app.marks import mark
-from pages.app.plain_words import plain, shown
-from pages.app.remedies import told
+from pages.app.markdown import mark, plain, shown, told
 from pages.views.your_data.input import download
 from ultr_core.export.tables import table_text
 from ultr_core.findings import Finding

@@ -1,4 +1,4 @@
-"""How a file comes to a page: upload, sample, or a path where the server allows it."""
+"""How a file comes to the page Your data: upload, sample, or a path where the server allows it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,35 @@ from typing import Literal
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.plain_words import plain, shown
-from pages.app.upload_taking import take
+from pages.app.markdown import plain, shown
+from pages.app.uploads import take
 from pages.views.your_data.bench import GROWTH, Bench, Brought, bench, largest_upload_mb
+from ultr_core.content import read
 from ultr_core.errors import InputError, named
 from ultr_core.files.disk import GZIP, readable_file, unpacked
+from ultr_core.files.letor_lines import Source
+from ultr_core.inspection import kind_of
 from ultr_core.limits import SMALL_UPLOAD
 from ultr_core.own_data.samples import sample_files
+
+_WORDS = read(__file__, "your_data")
+
+LOOKS_LIKE, HELP = (
+    {kind: words.text(kind) for kind in words.entries}
+    for words in (_WORDS.part("looks-like"), _WORDS.part("help"))
+)
+"""By kind of file: how it looks, and what it is for."""
+
+KINDS = {
+    "corpus": "a corpus",
+    "log": "a click log",
+    "curve": "a propensity curve",
+    "ranker": "a ranker",
+    "scores": "scores of a ranker",
+    "groups": "a list of numbers, such as group sizes or scores",
+    "training": "a training file of svm_proprank",
+}
+
 
 SAMPLE_NAMES = {
     "corpus": "sample_corpus.txt",
@@ -204,3 +226,23 @@ def allowed_path(text: str, root: str) -> Path:
 
 def _below(path: str, top: str) -> bool:
     return os.path.commonpath((path, top)) == top
+
+
+def source_of(file: Brought) -> Source:
+    """Where the core reads a brought file; raises InputError if there is none any more."""
+    if file.path is None:
+        return Source.upload(file.data, file.name)
+    try:
+        return Source.file(file.path)
+    except OSError as error:
+        raise InputError(f"{file.name} cannot be read ({error.strerror or error}).") from None
+
+
+def require_kind(file: Brought, *wanted: str) -> str:
+    """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
+    kind = kind_of(source_of(file))
+    if kind not in wanted:
+        raise InputError(
+            f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."
+        )
+    return kind

@@ -8,13 +8,10 @@ from functools import partial
 import streamlit as st
 
 from pages.app.context import PageContext
-from pages.app.plain_words import plain, shown
-from pages.app.remedies import told
+from pages.app.markdown import plain, show_error, shown
 from pages.views.your_data.bench import Bench, Brought, bench, reading
-from pages.views.your_data.corpus import require_kind, source_of
 from pages.views.your_data.findings import show_inspection
-from pages.views.your_data.input import bring, download
-from pages.views.your_data.words import HELP, LOOKS_LIKE
+from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import COLUMNS, LogPreview, parse_log, preview_log, read_log
@@ -31,7 +28,9 @@ _WISH = "simulate"
 _BY_NAME = ""
 
 
-def step(page: PageContext, settings: Settings, corpus: Corpus | None) -> PresentationLog | None:
+def log_step(
+    page: PageContext, settings: Settings, corpus: Corpus | None
+) -> PresentationLog | None:
     """Bring and check a click log; None where there is none that can be used."""
     st.subheader("2 · Click log: what was shown and clicked")
     own = bench()
@@ -51,7 +50,7 @@ def step(page: PageContext, settings: Settings, corpus: Corpus | None) -> Presen
             lambda: inspect_log(log, name=file.name),
         )  # fmt: skip
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
     show_inspection(
         found, key="log",

@@ -1,28 +1,27 @@
-"""Step 4 of the page Your data: log and corpus together, training, and rankers from elsewhere."""
+"""Step 4 of the page Your data: a ranker, trained on the clicks or brought along."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.context import PageContext
-from pages.app.marks import mark
-from pages.app.plain_words import plain
-from pages.app.remedies import told
-from pages.views.your_data import training as data_training
+from pages.app.markdown import mark, plain, show_error, told
+from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
-from pages.views.your_data.corpus import require_kind
 from pages.views.your_data.curve import Propensities, id_of_log
 from pages.views.your_data.findings import show_inspection
-from pages.views.your_data.input import bring
-from pages.views.your_data.training import Plan
-from pages.views.your_data.words import HELP, LOOKS_LIKE, weights_words
+from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
 from ultr_core.corpus import Corpus
+from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError
 from ultr_core.files import parse_scores, read_scores
 from ultr_core.files.ranker_files import (
@@ -40,12 +39,104 @@ from ultr_core.inspection import (
     join_log,
 )
 from ultr_core.jobs.your_data import TRAINED_HERE
+from ultr_core.lab.methods import method_of
 from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.limits import LARGEST_COST
+from ultr_core.learners.problem import Progress
 from ultr_core.learners.ranker import LinearModel
-from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS, OwnFit
+from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
+from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
+    FIT_METHODS,
+    FOLDS,
+    OwnFit,
+    fit_from_log,
+    fits_of,
+    fold_scores,
+)
 from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.settings import Settings
+from ultr_core.users import ClickLog, ExaminationCurve
+
+_TELL_EVERY = 0.2  # seconds between two messages to the page
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train: estimator and learner, and C and threshold, None to choose by validation."""
+
+    method: str = DEFAULT_METHOD
+    cost: float | None = None
+    clip: float | None = None
+    seed: int = 0
+    learner: str = SVM.key
+
+
+def want(token: Hashable) -> None:
+    """Callback: train what ``token`` stands for."""
+    bench().wanted = token
+
+
+def stop() -> None:
+    """Callback of the stop button."""
+    bench().wanted = None
+
+
+def train(
+    own: Bench, token: Hashable, corpus: Corpus, log: ClickLog, curve: ExaminationCurve, plan: Plan
+) -> None:
+    """Train with progress, keep the ranker or the sentence that says why there is none.
+
+    Every message to the page is a point at which Stop ends the work, and another control begins
+    it anew.
+    """
+    st.button("Stop", key="data-stop", icon=":material/stop_circle:", on_click=stop)
+    place = st.empty()
+    watch = _Watch(place, fits_of(plan.method, plan.cost, plan.clip, plan.learner) + FOLDS)
+    found: OwnFit | InputError
+    with turn(place), within(VISITORS_TRAINING_SECONDS):
+        try:
+            found = fit_from_log(
+                corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
+                seed=plan.seed, learner=plan.learner, callback=watch, pairs=VISITORS_PAIRS,
+            )  # fmt: skip
+        except InputError as error:
+            found = error
+        folds = None
+        if isinstance(found, OwnFit):
+            with suppress(
+                InputError
+            ):  # too few clicked queries, or no time left: judged as it is, and told
+                folds = fold_scores(corpus, log, found, seed=plan.seed, callback=watch)
+    own.keep("fit", token, found)
+    own.keep("fold-scores", token, folds)
+    own.wanted = None
+    st.rerun()
+
+
+class _Watch:
+    """Tells the page how far the fits are."""
+
+    def __init__(self, place: DeltaGenerator, fits: int) -> None:
+        self._place, self._fits = place, fits
+        self._fit, self._iteration = 0, 0
+        self._began = self._told = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        require_time()  # of learners that have a solver of their own as well
+        if progress.iteration <= self._iteration or not self._fit:
+            self._fit = min(self._fit + 1, self._fits)
+        self._iteration = progress.iteration
+        now = time.monotonic()
+        if now - self._told < _TELL_EVERY:
+            return
+        self._told = now
+        self._place.progress(
+            (self._fit - 1) / self._fits,
+            f"Fit {self._fit} of {self._fits}, {now - self._began:.0f} s; the gap to the optimum "
+            f"is {progress.gap:.1%}",
+        )
+
 
 METHOD, LEARNER = "data-method", "data-learner"
 BY_VALIDATION, COST, CLIP = "data-validation", "data-cost", "data-clip"
@@ -71,7 +162,7 @@ class Ranker:
     trained: Mapping[str, Any] = field(default_factory=dict)
 
 
-def joined() -> JoinedLog | None:
+def joined_log() -> JoinedLog | None:
     """Log and corpus as this run has joined them."""
     own = bench()
     found = own.peek("joined", _joined_token(own))
@@ -87,7 +178,7 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     try:
         return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
     except InputError as error:
-        st.error(told(error), icon=":material/error:")
+        show_error(error)
         return None
 
 
@@ -95,7 +186,7 @@ def _joined_token(own: Bench) -> Hashable:
     return (own.token("corpus"), own.token("groups"), id_of_log(own))
 
 
-def step(
+def ranker_step(
     page: PageContext,
     settings: Settings,
     corpus: Corpus | None,
@@ -157,15 +248,15 @@ def _train(
     for notice in joined.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     if own.wanted == token:
-        data_training.train(own, token, corpus, joined.clicks, propensities.curve, plan)
+        train(own, token, corpus, joined.clicks, propensities.curve, plan)
     if found is None:
         st.button(
             "Train the ranker", key="data-train", type="primary", icon=":material/play_arrow:",
-            on_click=data_training.want, args=(token,),
+            on_click=want, args=(token,),
         )  # fmt: skip
         return None
     if isinstance(found, InputError):
-        st.error(told(found), icon=":material/error:")
+        show_error(found)
         return None
     assert fit is not None
     st.markdown(f"{mark('good')} **Trained.** {told(fit.sentence)}")
@@ -224,7 +315,7 @@ def _brought(page: PageContext, corpus: Corpus | None) -> list[Ranker]:
         try:
             ranker = read(file, corpus)
         except InputError as error:
-            st.error(told(error), icon=":material/error:")
+            show_error(error)
             continue
         found += [] if ranker is None else [ranker]
     return found
@@ -273,3 +364,9 @@ def _read_scores(file: Brought, corpus: Corpus) -> NDArray[np.float64]:
         return read_scores(file.path, corpus)
     require_kind(file, "scores", "groups")
     return parse_scores(file.data, corpus, file.name)
+
+
+def weights_words(key: str) -> str:
+    """A way to weight the clicks, by key: its name and what a click counts."""
+    estimator = ESTIMATORS[key]
+    return f"{method_of(estimator).label}: {estimator.counts}"

@@ -9,8 +9,7 @@ from functools import partial
 import streamlit as st
 
 from pages.app import take_away
-from pages.app.plain_words import plain
-from pages.app.remedies import told
+from pages.app.markdown import plain, show_note
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import ETA, carries_on, source_chosen
 from pages.views.your_data.evidence import Judged, judging_clip
@@ -28,7 +27,7 @@ from ultr_core.own_data.fitting import OwnFit
 from ultr_core.settings import Settings
 
 
-def section(
+def take_away_section(
     settings: Settings,
     corpus: Corpus | None,
     rankers: list[Ranker],
@@ -97,7 +96,7 @@ def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
         download("Ranker (svm_light)", text.encode, "model.dat", key="data-svm-light")
         bench().make("training-file", token, lambda: training_file_bytes(corpus, fit.weights))
     except InputError as error:
-        st.markdown(f":material/info: {told(error)}")
+        show_note(error)
         return
     download(
         "Training file (svm_proprank)", partial(training_file, corpus, fit.weights),

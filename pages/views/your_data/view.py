@@ -2,41 +2,148 @@
 
 from __future__ import annotations
 
-from pages.app import lecture, shell
-from pages.app.context import PageContext
-from pages.views.your_data import (
-    corpus as data_corpus,
+import streamlit as st
+
+from pages.app import lecture
+from pages.app.context import PageContext, require_settings
+from pages.app.markdown import plain
+from pages.views.your_data.bench import bench, largest_upload_mb
+from pages.views.your_data.corpus import corpus_step
+from pages.views.your_data.curve import SOURCE, Propensities, propensities_step
+from pages.views.your_data.evidence import Judged, evidence_step
+from pages.views.your_data.input import KINDS, use_samples
+from pages.views.your_data.log import log_step
+from pages.views.your_data.ranker import (
+    BY_VALIDATION,
+    METHOD,
+    WALK,
+    Ranker,
+    joined_log,
+    ranker_step,
 )
-from pages.views.your_data import (
-    curve as data_curve,
-)
-from pages.views.your_data import (
-    evidence as data_evidence,
-)
-from pages.views.your_data import (
-    log as data_log,
-)
-from pages.views.your_data import (
-    ranker as data_ranker,
-)
-from pages.views.your_data import (
-    take as data_take,
-)
-from pages.views.your_data import (
-    top as data_top,
-)
+from pages.views.your_data.take import take_away_section
+from ultr_core.corpus import Corpus
+from ultr_core.errors import named
+from ultr_core.own_data.evaluation import Evaluation
+from ultr_core.own_data.fitting import DEFAULT_METHOD
+from ultr_core.propensity import PresentationLog
+from ultr_core.settings import PARAMETERS
+from ultr_core.words import counted
+
+_WALK_FILES = ("corpus", "log", "curve", "ranker")
+_DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_unchecked:]"
+
+_WANTED = {
+    "corpus": "documents with features, a line each",
+    "log": "what was shown where, and what was clicked",
+    "ranker": "trained on the clicks, or brought along",
+    "evidence": "its risk with an interval, and whether it beats what users saw",
+}
+
+
+def _introduction() -> None:
+    """What the page is for, and the two buttons that concern all of it."""
+    own = bench()
+    brought = tuple(kind for kind in own.files if kind in KINDS)
+    st.markdown(
+        "Bring a corpus and a click log: they are checked, weighted and turned into a ranker, and "
+        "the log says how good it is, with intervals. Each step also works alone."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Use the samples", key="data-samples", icon=":material/science:", on_click=_walk,
+            type="secondary" if brought else "primary",
+            help="A small corpus, clicks on it, their propensities and a ranker: the whole way.",
+        )  # fmt: skip
+        if brought:
+            st.button(
+                "Remove everything", key="data-clear", icon=":material/delete:", type="tertiary",
+                on_click=own.drop, args=brought,
+            )  # fmt: skip
+        st.markdown(
+            f":material/lock: Up to {largest_upload_mb()} MB a file. Only this session sees it; it "
+            "is forgotten when the session ends. A larger text file may fit when packed with gzip.",
+            width="content",
+        )
+    grade, seed = (PARAMETERS[name].label for name in ("relevant_grade", "seed"))
+    st.markdown(
+        f":small[:material/tune: At the side only “{grade}” and “{seed}” act on your files; the "
+        "rest describes simulated users.]"
+    )
+
+
+def _walk() -> None:
+    """Callback: all samples, and training at once."""
+    use_samples(_WALK_FILES)
+    st.session_state[SOURCE] = "file"
+    st.session_state[METHOD] = DEFAULT_METHOD
+    st.session_state[BY_VALIDATION] = True
+    bench().wishes.add(WALK)
+
+
+def _overview(
+    corpus: Corpus | None,
+    log: PresentationLog | None,
+    propensities: Propensities | None,
+    rankers: list[Ranker],
+    judged: Judged | None,
+) -> str:
+    """How far each step is, a line each, in Markdown."""
+    about = None if propensities is None else plain(propensities.about)
+    lines = [
+        _line("Corpus", None if corpus is None else _of_corpus(corpus), _WANTED["corpus"]),
+        _line("Click log", None if log is None else _of_log(log), _WANTED["log"]),
+        _line("Propensities", None if log is None else about, about or ""),
+        _line("Ranker", _listed(rankers), _WANTED["ranker"]),
+        _line(
+            "Evidence", None if judged is None else _of_evidence(judged.found), _WANTED["evidence"]
+        ),
+    ]
+    verdict = [] if judged is None else [f"**{plain(judged.against[0].sentence)}**", ""]
+    return "\n".join([*verdict, "  \n".join(lines)])
+
+
+def _line(name: str, told: str | None, wanted: str = "") -> str:
+    """A step that is done, or one that is open and what it needs."""
+    if told is not None:
+        return f"{_DONE} **{name}**: {told}"
+    return f"{_OPEN} {name}" + (f": {wanted}" if wanted else "")
+
+
+def _listed(rankers: list[Ranker]) -> str | None:
+    return " and ".join(plain(named(ranker.name)) for ranker in rankers) or None
+
+
+def _of_corpus(corpus: Corpus) -> str:
+    return (
+        f"{counted(corpus.n_queries, 'query', 'queries')}, "
+        f"{counted(corpus.n_documents, 'document')}"
+    )
+
+
+def _of_log(log: PresentationLog) -> str:
+    counts = log.counts()
+    return f"{counted(counts['clicks'], 'click')} in {counted(counts['impressions'], 'impression')}"
+
+
+def _of_evidence(found: Evaluation) -> str:
+    estimate = found.reports["ips"].estimate
+    if estimate is None:
+        return "no estimate"
+    truth = "" if found.true is None else f"; by the grades {found.true.risk_of_log:.2f}"
+    return f"estimated risk {estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f}){truth}"
 
 
 def show(page: PageContext) -> None:
     """Five steps, each alone or after the others, and what can be taken away."""
-    settings = shell.require_settings(page)
-    data_top.introduction()
+    settings = require_settings(page)
+    _introduction()
     top = lecture.headline()
-    corpus = data_corpus.step(page, settings)
-    log = data_log.step(page, settings, corpus)
-    propensities = data_curve.step(page, log)
-    rankers = data_ranker.step(page, settings, corpus, log, propensities)
-    joined = data_ranker.joined()
-    judged = data_evidence.step(settings, corpus, joined, propensities, rankers)
-    data_take.section(settings, corpus, rankers, judged)
-    top.place().markdown(data_top.overview(corpus, log, propensities, rankers, judged))
+    corpus = corpus_step(page, settings)
+    log = log_step(page, settings, corpus)
+    propensities = propensities_step(page, log)
+    rankers = ranker_step(page, settings, corpus, log, propensities)
+    joined = joined_log()
+    judged = evidence_step(settings, corpus, joined, propensities, rankers)
+    take_away_section(settings, corpus, rankers, judged)
+    top.place().markdown(_overview(corpus, log, propensities, rankers, judged))

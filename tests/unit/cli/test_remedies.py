@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.app.remedies import CONTROLS, told
+from pages.app.markdown import CONTROLS, told
 from ultr_core import cli
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, Remark, about

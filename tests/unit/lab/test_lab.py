@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ultr_core.corpus import CorpusSplits, synthetic_splits
+from ultr_core.corpus import CorpusShape, CorpusSplits, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory
 from ultr_core.lab import (
@@ -28,6 +28,7 @@ from ultr_core.lab import lab as stages
 from ultr_core.lab.live import LiveDesign, run_live
 from ultr_core.lab.propensity_study import SwapDesign, estimate_by, second_ranker
 from ultr_core.settings import Settings
+from ultr_core.studies.source import WorldSource, description_of, world_of
 from ultr_core.users import PowerLaw, TrustBiasModel
 
 SETTINGS = Settings(clicks=2_000, draws=2)
@@ -239,3 +240,19 @@ def test_what_does_not_learn_from_clicks_is_a_sentence(splits: CorpusSplits, met
         lab.trained(0, method)
     with pytest.raises(InputError, match="does not learn from clicks"):
         lab.comparison([(0, method)])
+
+
+def test_a_size_is_the_synthetic_corpus_of_that_size_and_travels_to_workers() -> None:
+    shape = CorpusShape(60, 30, 40, 6, 10.0)
+    source = WorldSource(Settings(corpus_seed=3), shape)
+    there: WorldSource = pickle.loads(pickle.dumps(source))
+    made = there.lab.splits()
+    assert made is not None
+    expected = synthetic_splits(
+        3, train_queries=60, validation_queries=30, test_queries=40, features=6,
+        mean_candidates=10.0,
+    )  # fmt: skip
+    assert np.array_equal(made.train.features, expected.train.features)
+    assert np.array_equal(made.test.grades, expected.test.grades)
+    assert world_of(source) is world_of(there)
+    assert description_of(source) is description_of(there)

@@ -109,3 +109,17 @@ def test_a_caller_that_is_ended_leaves_the_key_to_the_next() -> None:
     with pytest.raises(KeyboardInterrupt):
         store.get("kind", "key", end)
     assert store.get("kind", "key", lambda: 1) == 1
+
+
+def test_what_is_forgotten_is_made_again_and_the_rest_stays() -> None:
+    store = Store(otherwise=1)
+    for kind in ("log", "corpus"):
+        store.get(kind, 1, object)
+    second = store.get("log", 2, object)
+    corpus = store.peek("corpus", 1)
+    assert store.newest() == {"log": second, "corpus": corpus}
+    store.forget("log")
+    assert store.newest() == {"corpus": corpus}
+    assert store.get("log", 2, object) is not second
+    store.forget()
+    assert store.newest() == {}

@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.app.marks import mark
-from pages.app.plain_words import prose
+from pages.app.markdown import mark, prose
+from pages.app.style import CHECKS
 
 _READINGS = {
     "does not hold, as predicted": (
@@ -55,28 +55,6 @@ def _named(titles: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-LIST = "proof-checks"
-STYLE = f"""
-.st-key-{LIST} details {{ border: 1px solid color-mix(in srgb, currentColor 18%, transparent);
-  border-radius: 0.5rem; margin: 0 0 0.5rem; overflow: hidden }}
-.st-key-{LIST} summary {{ align-items: center; cursor: pointer; display: flex; gap: 0.75rem;
-  list-style: none; min-height: 2.4rem; padding: 0.25rem 0.75rem 0.25rem 1rem }}
-.st-key-{LIST} summary::-webkit-details-marker {{ display: none }}
-.st-key-{LIST} summary::before {{ border: solid; border-width: 0 1.5px 1.5px 0; content: "";
-  flex: none; height: 0.4rem; rotate: -45deg; transition: rotate 0.2s; width: 0.4rem }}
-.st-key-{LIST} details[open] > summary::before {{ rotate: 45deg }}
-.st-key-{LIST} details[open] > summary, .st-key-{LIST} summary:hover
-  {{ background: color-mix(in srgb, currentColor 4%, transparent) }}
-.st-key-{LIST} details[open] > summary
-  {{ border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent) }}
-.st-key-{LIST} summary:focus-visible {{ outline-offset: -2px }}
-.st-key-{LIST} summary p {{ font-size: 0.875rem; line-height: 1.4rem; margin: 0 }}
-.st-key-{LIST} details > :not(summary) {{ margin-left: 1rem; margin-right: 1rem }}
-.st-key-{LIST} details > summary + * {{ margin-top: 1rem }}
-"""
-"""How the list looks: as Streamlit's own expanders do."""
-
-
 def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
     """All checks, two beside each other; each opens to its numbers.
 
@@ -84,7 +62,7 @@ def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
     the list was half of the page.
     """
     half = (len(checks) + 1) // 2
-    with st.container(key=LIST):
+    with st.container(key=CHECKS):
         for part in (checks[:half], checks[half:]):
             st.markdown("\n\n".join(entry(check) for check in part), unsafe_allow_html=True)
 

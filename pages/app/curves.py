@@ -1,4 +1,4 @@
-"""The control of examination curves: given rank by rank, typed, pasted, uploaded or handed over.
+"""Examination curves on the pages: their words, their control, and the buttons that use one.
 
 The shell loads this before the first picture of a page, so charts and readers are imported where
 they are used.
@@ -6,21 +6,44 @@ they are used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.app.curve_words import learner_believes
 from pages.app.field_control import control
-from pages.app.plain_words import plain
-from pages.app.upload_taking import take
-from ultr_core.curve_values import CURVES, CurveField, curve_text
+from pages.app.link import lab_button
+from pages.app.markdown import plain, show_note
+from pages.app.uploads import take
+from ultr_core.curve_values import (
+    CURVES,
+    MOST_RANKS,
+    SIGNIFICANT_DIGITS,
+    CurveField,
+    curve_text,
+    in_few_digits,
+)
 from ultr_core.errors import InputError
 from ultr_core.files.disk import other_format
 from ultr_core.limits import SMALL_UPLOAD
 from ultr_core.settings import PARAMETERS, Settings
+
+
+def users_have(settings: Settings) -> str:
+    """What the users' examination is: "η = 1" or "the given curve"."""
+    return "the given curve" if settings.curve else f"η = {settings.eta:g}"
+
+
+def learner_believes(settings: Settings) -> str:
+    """What the learner divides by: "η′ = 1", "a given curve", or "another curve"."""
+    if not settings.assumed_curve:
+        return f"η′ = {settings.assumed_eta:g}"
+    if settings.belief_is_right:
+        return "the same curve"
+    return "another curve" if settings.curve else "a given curve"
+
 
 KEY = "curve-control"
 _WHO = {"curve": "Users", "assumed_curve": "Learner"}
@@ -178,3 +201,22 @@ def _upload(field: CurveField, turn: int) -> str:
 
 def _fault(field: CurveField) -> str:
     return f"upload_fault_{field.name}"
+
+
+def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> None:
+    """Open the lab with these values as the learner's belief, or as the truth and the belief."""
+    curve = in_few_digits(values[:MOST_RANKS])
+    try:
+        belief = settings.with_values(assumed_curve=curve)
+        both = settings.with_values(assumed_curve=curve, curve=curve)
+    except InputError as error:
+        show_note(error)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
+        lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")
+        lab_button("Use it for users and learner", both, key=f"use-{key}-both")
+    cut = f", ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
+    st.markdown(
+        "The first button makes it what the learner divides by, the second also how users examine "
+        f"({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
+    )

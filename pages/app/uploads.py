@@ -2,7 +2,8 @@
 
 Streamlit takes any number of files for a session that is connected and keeps them as long as the
 session. In front of it, this middleware takes a file only at an address that was handed out, counts
-bytes before a body is read, and drops what the page did not take once its visitor has gone.
+bytes before a body is read, and drops what the page did not take once its visitor has gone. What
+the page takes leaves Streamlit's store.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from streamlit import cli_util, runtime
 from streamlit.config import is_manually_set
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadFileUrlInfo
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadFileUrlInfo
 from streamlit.web.server import server_util
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.limits import (
+    SMALL_UPLOAD,
     UPLOAD_ADDRESSES,
     UPLOAD_SECONDS,
     UPLOADS_UNDERWAY_OF_SERVER,
@@ -218,3 +221,29 @@ def _end_quietly() -> None:
             web_server.should_exit = True
 
         signal.signal(number, told)
+
+
+def take(key: str, *, small: bool) -> tuple[str, bytes] | None:
+    """Callback's part: name and bytes of what the uploader ``key`` brought, None if nothing.
+
+    Raises InputError for a file that is too large, where only a ``small`` one is right: of that
+    bound only the browser knows, and whoever sends a file need not be one. So it does for one that
+    was announced and is not in the store, as after a connection was lost.
+    """
+    upload = st.session_state.get(key)
+    if upload is None:
+        return None
+    if isinstance(upload, DeletedFile):
+        raise InputError("The file did not arrive, or was dropped since; choose it again.")
+    data = upload.getvalue()
+    _forget(upload.file_id)
+    if small:
+        SMALL_UPLOAD.require(in_mb(len(data)), named(upload.name))
+    return upload.name, data
+
+
+def _forget(file_id: str) -> None:
+    context = get_script_run_ctx()
+    manager = None if context is None else context.uploaded_file_mgr
+    if context is not None and isinstance(manager, MemoryUploadedFileManager):
+        manager.remove_file(session_id=context.session_id, file_id=file_id)

@@ -1,0 +1,123 @@
+"""Texts as the pages' Markdown: escaped, with formulas, marks, and the page's own remedies.
+
+Streamlit reads nearly every text as Markdown: labels, tooltips, cells and headers of tables, the
+options of buttons. What somebody typed, or a file holds, goes through ``plain``. Two kinds of signs
+are to be broken. What the parser of Markdown reads gets a backslash. What is looked for in the text
+that the parser leaves (addresses, mail addresses, names of emoji and icons, arrows) would be found
+behind a backslash all the same, and is parted by a word joiner, which nobody sees.
+
+Options of boxes, placeholders, alternative texts, code and pictures are no Markdown: there
+``shown`` is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import streamlit as st
+
+from ultr_core.errors import one_line, with_remedy
+from ultr_core.settings import PARAMETERS
+
+JOINER = "\N{WORD JOINER}"
+
+_SIGNS = re.compile(r"[\\`*_\[\]{}<>$~|^&]")
+_LINE_START = re.compile(r"(?=[\s+=#>~:-]|\d+(?:[.)](?:\s|$)|$))")
+_PARTED = re.compile(
+    r"(?<=:)(?=[^\W\d]|[/+_-]|\d[\w+-]*:)"  # http://, :smile:, :red[, :material/home:
+    r"|(?<=www)(?=\.)"
+    r"|(?<=[\w.+-])(?=@)"
+    r"|(?<=(?<!\S)[<>~-])(?=[>=-]>?(?!\S))",  # arrows, dashes and comparisons between spaces
+    re.IGNORECASE,
+)
+
+
+def plain(text: object) -> str:
+    """Text in Markdown that a page shows as it is: no sign, link, picture, colour or formula.
+
+    It is one line: line breaks, bidirectional controls and all else that cannot be seen are shown
+    as escapes.
+    """
+    line = shown(text)
+    start = JOINER if _LINE_START.match(line) else ""
+    end = JOINER if line.endswith(" ") else ""
+    return start + _broken(line) + end
+
+
+def shown(text: object) -> str:
+    """Text where Markdown is not read: one line, without what could turn its order or hide."""
+    return one_line(str(text))
+
+
+def prose(text: str) -> str:
+    """Words of the lab's own, in which only `code` between backticks is read as Markdown."""
+    parts = text.split("`")
+    parts[::2] = map(_broken, parts[::2])
+    return "`".join(parts)
+
+
+def _broken(line: str) -> str:
+    return _SIGNS.sub(r"\\\g<0>", _PARTED.sub(JOINER, line))
+
+
+# In Markdown the signs may be escaped.
+_POWER = re.compile(r"\(1/r\)\\?\^(η′?)")
+_SYMBOL = re.compile(r"(?<![\w$\\])p\\?_([a-z0-9])\b")
+
+
+def set_formulas(text: str) -> str:
+    """``(1/r)^η``, ``(1/r)^η′`` and ``p_r`` in Markdown; all else as it is."""
+    text = _POWER.sub(lambda found: rf"$(1/r)^{{{_LATEX[found[1]]}}}$", text)
+    return _SYMBOL.sub(r"$p_\1$", text)
+
+
+_LATEX = {"η": r"\eta", "η′": r"\eta'"}
+
+
+_MARKS = {
+    "holds": ":green[:material/check_circle:]",
+    "holds, though not guaranteed": ":blue[:material/check:]",
+    "does not hold": ":red[:material/cancel:]",
+    "does not hold, as predicted": ":orange[:material/change_history:]",
+    "open": ":orange[:material/help:]",
+    "not checkable": ":gray[:material/help:]",
+    "good": ":green[:material/check_circle:]",
+    "warning": ":orange[:material/visibility:]",
+    "stop": ":red[:material/block:]",
+}
+
+
+def mark(status: str) -> str:
+    """The mark of a finding's status: an outcome, or the severity of a file's check."""
+    return _MARKS[status]
+
+
+CONTROLS: Mapping[str, str] = MappingProxyType(
+    {
+        "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” in the sidebar",
+        "propensities": "“Where they come from” in step 3",
+        "carry_on": "in step 3",
+        "harvest": "“Method”",
+    }
+)
+"""By key of what a message is about: the control that repairs it.
+
+A message about a setting names it by the label of its control; it needs no more.
+"""
+
+
+def told(message: object) -> str:
+    """An error or a sentence of the core in a page's Markdown, with the page's remedy."""
+    return set_formulas(plain(with_remedy(message, CONTROLS)))
+
+
+def show_error(error: object) -> None:
+    """What cannot be had, in the core's one sentence."""
+    st.error(told(error), icon=":material/error:")
+
+
+def show_note(sentence: object) -> None:
+    """What a reader should know, in a sentence of the core."""
+    st.markdown(f":material/info: {told(sentence)}")

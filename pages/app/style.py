@@ -1,0 +1,155 @@
+"""The style that the shell sends with every page.
+
+A class on one small server pays for each message, so that all pages have one style.
+"""
+
+from __future__ import annotations
+
+from ultr_core.curve_values import CURVES
+
+_READABLE = """
+[data-testid="stBaseButton-primary"]:enabled p { color: light-dark(#FFFFFF, #101418) }
+"""
+"""Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
+
+_FORMULAS = """
+.katex-display > .katex { white-space: normal }
+.katex-display .base { margin-block: 0.2em }
+"""
+"""Formulas wider than the page go on below, after a relation or a sign."""
+
+CHECKS = "proof-checks"
+"""Key of the container of the list of proof checks."""
+
+_CHECKS = f"""
+.st-key-{CHECKS} details {{ border: 1px solid color-mix(in srgb, currentColor 18%, transparent);
+  border-radius: 0.5rem; margin: 0 0 0.5rem; overflow: hidden }}
+.st-key-{CHECKS} summary {{ align-items: center; cursor: pointer; display: flex; gap: 0.75rem;
+  list-style: none; min-height: 2.4rem; padding: 0.25rem 0.75rem 0.25rem 1rem }}
+.st-key-{CHECKS} summary::-webkit-details-marker {{ display: none }}
+.st-key-{CHECKS} summary::before {{ border: solid; border-width: 0 1.5px 1.5px 0; content: "";
+  flex: none; height: 0.4rem; rotate: -45deg; transition: rotate 0.2s; width: 0.4rem }}
+.st-key-{CHECKS} details[open] > summary::before {{ rotate: 45deg }}
+.st-key-{CHECKS} details[open] > summary, .st-key-{CHECKS} summary:hover
+  {{ background: color-mix(in srgb, currentColor 4%, transparent) }}
+.st-key-{CHECKS} details[open] > summary
+  {{ border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent) }}
+.st-key-{CHECKS} summary:focus-visible {{ outline-offset: -2px }}
+.st-key-{CHECKS} summary p {{ font-size: 0.875rem; line-height: 1.4rem; margin: 0 }}
+.st-key-{CHECKS} details > :not(summary) {{ margin-left: 1rem; margin-right: 1rem }}
+.st-key-{CHECKS} details > summary + * {{ margin-top: 1rem }}
+"""
+"""It looks: as Streamlit's own expanders do."""
+
+_NARROW = 640  # pixels of the screen up to which elements stand below each other
+_CONTROL = 150  # pixels that a control needs
+
+_ROWS = ("main-controls",)
+"""Keys of containers whose controls stand beside each other, as many as have room."""
+
+_TWO = ("risks", "proof-checks", "formulas")
+"""Keys of containers whose elements stand in two columns."""
+
+_THREE_PAIRS = ("steps",)
+"""Keys of containers of three columns, each with two of the elements, one below the other."""
+
+
+def _grid(keys: tuple[str, ...], columns: str, more: str = "") -> str:
+    blocks = ",".join(f".st-key-{key}" for key in keys)
+    return f".stVerticalBlock:is({blocks}){{display:grid;grid-template-columns:{columns};{more}}}"
+
+
+_SIDE_BY_SIDE = (
+    _grid(_ROWS, f"repeat(auto-fit,minmax({_CONTROL}px,1fr))")
+    + f"@media (min-width:{_NARROW + 1}px){{"
+    + _grid(_TWO, "repeat(2,minmax(0,1fr))")
+    + _grid(
+        _THREE_PAIRS,
+        "repeat(3,minmax(0,1fr))",
+        "grid-auto-flow:column;grid-template-rows:repeat(2,auto)",
+    )
+    + "}"
+)
+"""Elements beside each other in one container: half the messages to the browser of columns.
+
+A column is a message, and so is what holds the columns; a class that moves its sliders pays for
+each.
+"""
+
+WAY = "way-to-world"
+"""Key of the container above a chart for the button that a click on a mark makes appear."""
+
+_WAY = f"""
+[data-testid="stLayoutWrapper"]:has(> .st-key-{WAY}) {{ background: light-dark(#FFFFFF, #101418);
+  padding-block: 0.25rem; position: sticky; top: 3.75rem; z-index: 1 }}
+.st-key-{WAY} {{ justify-content: center; min-height: 2.5rem }}
+#vg-tooltip-element {{ pointer-events: none }}
+"""
+"""The button stays in sight, below the page's bar, as long as any of its chart does.
+
+Words are as high there as the button, and a mark's tooltip lets a tap through to it.
+"""
+
+OPENED = "Ready as soon as the page has finished computing …"
+"""In what was opened and is still empty."""
+
+SHARED = "Opens as soon as the page has finished computing …"
+"""Below the button that opens a window."""
+
+FORMER = "Numbers of the former settings; the new ones are being computed …"
+"""Above a table that the run has not come to yet."""
+
+_SOON = 0.4  # seconds after which an answer is late enough for words
+_BESIDE = 320  # pixels of the sidebar and what is left of the page's words
+
+_PANEL = '[data-testid="stPopoverBody"]'
+_EMPTY = f'{_PANEL}, [data-testid="stExpanderDetails"]'
+_RUNNING = '.stApp[data-test-script-state="running"]'
+_FIELD = f".st-key-{CURVES['curve'].key}"
+
+_AWAITED = f"""
+@keyframes late {{ from {{ visibility: hidden }} to {{ visibility: visible }} }}
+:is({_EMPTY}):not(:has(.stElementContainer))::before {{ content: "{OPENED}" }}
+{_RUNNING} .st-key-share:has(button:focus)::after {{ content: "{SHARED}" }}
+[data-stale="true"] > .stTable::before {{ content: "{FORMER}" }}
+:is({_EMPTY}):not(:has(.stElementContainer))::before, .st-key-share::after,
+  [data-stale="true"] > .stTable::before {{ animation: late 0.01s {_SOON}s both; display: block;
+  font-size: 0.875rem; padding-bottom: 0.5rem }}
+.stFileChip:has([role="alert"]) {{ flex-wrap: wrap; height: auto; max-width: 100% }}
+.stFileChip [role="alert"] {{ clip: auto; clip-path: none; flex-basis: 100%; height: auto;
+  margin: 0; overflow: visible; position: static; white-space: normal; width: auto }}
+@media (min-width: {2 * _BESIDE}px) {{
+  {_PANEL}:has({_FIELD}) {{ max-width: {_BESIDE}px !important; min-width: 0 }}
+}}
+"""
+"""What is awaited, what is old, why a file was not taken.
+
+While a page computes, the server answers nothing else: what is opened meanwhile is filled when
+the run has ended, and the browser itself refuses a file that is too large. Words in the style are
+there at once and cost a class no message.
+"""
+
+
+def page_style(*, charts: bool) -> str:
+    """The style of all pages; that of charts, which takes a second to load, where it is wanted."""
+    parts = (_READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _WAY, _AWAITED)
+    return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
+
+
+def _ink() -> str:
+    """Ink of charts that follows the page when a reader's system changes the theme.
+
+    The server draws a chart for the theme in which it was asked for; style gives the same ink its
+    colour in the other one. The picture keeps its own colours, for the browser makes files of it.
+    """
+    from ultr_core.figures.style import INKS
+
+    def followed(name: str) -> str:
+        light, dark = (getattr(INKS[theme], name) for theme in ("light", "dark"))
+        return "".join(
+            f'svg.marks :is([{part}="{light}"],[{part}="{dark}"])'
+            f"{{{part}:light-dark({light},{dark})}}"
+            for part in ("fill", "stroke")
+        )
+
+    return "".join(map(followed, ("text", "quiet", "background")))
