@@ -108,7 +108,7 @@ def checked_path(path: str | Path, what: str) -> Path:
     except OSError as error:
         if error.errno not in _FOR_OTHERS:
             raise InputError(
-                f"{what} {named(path)} cannot be looked up ({error.strerror})."
+                f"{what} {named(path)} cannot be looked up ({error.strerror}).", "path_lookup"
             ) from None
     except ValueError:
         raise InputError(f"{what} {named(path)} is no path: it is no readable text.") from None

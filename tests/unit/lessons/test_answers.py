@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.meaning import refused
 from ultr_core.errors import InputError
 from ultr_core.lessons import Exercise, Mistake, read_number
 from ultr_core.lessons.answers import MORE_DIGITS, WRONG_SIGN
@@ -80,9 +81,8 @@ def test_numbers_are_read_as_students_write_them(text: str, value: float) -> Non
     ],
 )
 def test_what_is_no_number_gets_one_sentence(text: str) -> None:
-    with pytest.raises(InputError, match=r"write (it|a number)") as caught:
+    with refused("not_a_number" if text.strip() else "no_answer"):
         read_number(text)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["3x", "3 ×", "3 x", "3 times", "9^1.5/9 x"])
