@@ -91,7 +91,7 @@ def test_a_missing_or_unused_value_is_refused(
 def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     words = content(tmp_path, "[a]\nb = 3\nc = [1]")
     for name in ("x", "a.x", "a.b", "a.b.x", "a.c.1", "a.c.0", "a"):
-        about = "not_a_text" if name in ("a.b", "a") else "missing_text"
+        about = "not_a_text" if name in ("a.b", "a.c.0", "a") else "missing_text"
         with refused(about, f"'{name}'", "content/some.toml"):
             words.text(name)
     with refused("missing_text", "a.x"):

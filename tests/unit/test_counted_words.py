@@ -59,7 +59,7 @@ def test_clicks_of_one_held_out_query_are_told_in_the_singular() -> None:
     log = join_log(parse_log("query,document,position,click\n" + text), corpus).clicks
     one = replace(log, clicks=np.eye(1, log.clicks.size, dtype=np.int64)[0])
     fit = fit_from_log(corpus, log, PowerLaw(1.0), validation=(corpus, one))
-    assert mentions(fit.sentence, "1 click", "1 held-out query")
+    assert mentions(fit.sentence, "1 click", "1 held-out")
 
 
 def test_the_sign_test_loses_once() -> None:

@@ -187,7 +187,8 @@ def allowed_path(text: str, root: str) -> Path:
     it is the same whatever is there.
     """
     outside = InputError(
-        f"{named(text)} is outside of {named(root)}, the directory that this server may read."
+        f"{named(text)} is outside of {named(root)}, the directory that this server may read.",
+        "outside_root",
     )
     base = os.path.realpath(root)
     wanted = os.path.normpath(os.path.join(base, text))

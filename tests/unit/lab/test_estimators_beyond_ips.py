@@ -155,7 +155,7 @@ def test_an_estimate_says_what_it_is_a_number_of(corpus: Corpus, joined: JoinedL
     for key, scale in scales.items():
         estimator = evaluation.ESTIMATORS[key]
         assert estimator.counts in scale
-        assert mentions(scale, "sum") is not estimator.normalised
+        assert mentions(scale, "summed") is not estimator.normalised
         assert found.as_dict()["estimates"][key]["assumes"] == estimator.assumes
 
 

@@ -281,7 +281,7 @@ UNUSABLE = [
     ("pi", [0.5], ("", 1, 2)),
     ("q", [1, np.nan], ("", "propensity", "document", 1, "nan")),
     ("q", [np.inf, 1], ("", "propensity", "document", 0, "inf")),
-    ("q", [-1, 1], ("", "propensity", "document", 0, -1)),
+    ("q", [-1, 1], ("", "propensity", "document", 0, "-1.0")),
     ("q", [1j, 1], ("real_numbers", "propensities", "complex")),
     ("ranks", [1, np.nan], ("", "rank", "document", 1, "nan")),
     ("ranks", [np.inf, 1], ("", "rank", "document", 0, "inf")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -227,7 +228,8 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
     assert {claim.finding.outcome for claim in judge(part)} == {"open"}
     assert read_study(part)
     nothing = StudyResult(whole.plan, whole.loss, {}, whole.world)
-    assert read_study(nothing) not in {read_study(whole), read_study(part)}
+    assert read_study(nothing) != read_study(whole)
+    assert not re.search(r"\d", read_study(nothing))
     assert len(nothing.curve_table()) == 0
 
 

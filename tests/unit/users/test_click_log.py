@@ -81,7 +81,7 @@ def test_contradictions_are_named(changes, fault: tuple[object, ...]):
         ([1.5, 0, 2, 1, 4], ("whole_numbers", 0, "1.5")),
         ([0, np.nan, 2, 1, 4], ("whole_numbers", 1, "nan")),
         ([0, np.inf, 2, 1, 4], ("whole_numbers", 1, "inf")),
-        ([0, 2, 1e30, 1, 4], ("whole_numbers", 2, "1e+30", "9,223,372,036,854,775,807")),
+        ([0, 2, 1e30, 1, 4], ("whole_numbers", 2, "1e+30")),
         (["a", "b", "c", "d", "e"], ("real_numbers", "text")),
         ([1j, 2, 3, 4, 5], ("real_numbers", "complex")),
         ([None, 1, 1, 1, 1], ("real_numbers",)),
