@@ -125,7 +125,7 @@ def test_your_own_log_and_curve(open_app: OpenApp) -> None:
     assert "unpack" in app.error[0].value
     deep = ("log*.csv", log.replace("b,2", "b,9999").encode(), "text/csv")
     bring(app, "own-log", deep)
-    assert mentions(app.error[0].value, "rank 500", 9999)
+    assert mentions(app.error[0].value, "rank 500", "9,999")
     bring(app, "own-log", ("log.csv", log.encode(), "text/csv"))
     wrong = ("curve.csv", b"rank,propensity\n1,1\n3,0.5\n", "text/csv")
     bring(app, "own-curve", wrong)
