@@ -95,7 +95,7 @@ def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpu
     assert f"τ = **{picture.weighted.kendall:.2f}**" in words(app)
     checks = proof_checks(world, family, SETTINGS)
     good = sum(check.finding.holds for check in checks)
-    assert mentions(words(app), f"{good} of {len(checks)}")
+    assert f"{mark('holds')} {good} of {len(checks)} " in words(app)
     for check in checks:
         assert check.as_dict()["sentence"] in words(app)
 

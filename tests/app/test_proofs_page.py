@@ -106,6 +106,7 @@ def test_every_derivation_can_be_walked_and_broken(open_proofs: OpenProofs) -> N
             for line, error in predicted.items():
                 verdict = app.get_by_key(f"line-{line}").markdown[1].value
                 assert verdict.count(amount(error)) == 2, "measured and predicted"
+                assert mentions(verdict, "exactly")
         app.button(key="mend").click().run()
         assert not any(app.toggle(key=switch(other)).value for other in BREAKS)
 
