@@ -22,7 +22,8 @@ class InputError(ValueError):
     parameter), and what would be right. It names no option and no control:
     ``about`` is the key of what would repair it, and each face adds what it
     calls that, the command line in ``commands/remedies.py``, a page in
-    ``pages/app/remedies.py``.
+    ``pages/app/remedies.py``. A key that no face has a remedy for tells one
+    fault from another; tests know an error by it and by the values it names.
     """
 
     def __init__(self, message: str = "", about: str = "") -> None:
