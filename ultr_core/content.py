@@ -56,7 +56,9 @@ class Content:
         """A text as it is written, for `fill` once its values are known."""
         found = self._entry(name)
         if not isinstance(found, str):
-            raise InputError(f"{self._said(name)} is a {type(found).__name__}, not a text.")
+            raise InputError(
+                f"{self._said(name)} is a {type(found).__name__}, not a text.", "not_a_text"
+            )
         return unbroken(found)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -104,7 +106,9 @@ class Content:
             try:
                 found = found[int(key)] if isinstance(found, list) else found[key]
             except (LookupError, TypeError, ValueError):
-                raise InputError(f"{self._said(name)} is missing; add it to the file.") from None
+                raise InputError(
+                    f"{self._said(name)} is missing; add it to the file.", "missing_text"
+                ) from None
         return found
 
     def _said(self, name: str) -> str:
@@ -125,7 +129,7 @@ def _read(path: Path) -> Content:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"The texts of {file} cannot be read: {error}.") from error
+        raise InputError(f"The texts of {file} cannot be read: {error}.", "damaged_file") from error
     return Content(file, MappingProxyType(entries))
 
 

@@ -39,5 +39,6 @@ def require_time() -> None:
     limit = until[1]
     raise InputError(
         f"Training took more than {limit.most:,} {limit.unit} and was ended, because "
-        f"{limit.reason}; {limit.remedy}."
+        f"{limit.reason}; {limit.remedy}.",
+        "training_time",
     )

@@ -22,7 +22,8 @@ class InputError(ValueError):
     parameter), and what would be right. It names no option and no control:
     ``about`` is the key of what would repair it, and each face adds what it
     calls that, the command line in ``jobs/output.py``, a page in
-    ``pages/app/markdown.py``.
+    ``pages/app/markdown.py``. A key that no face has a remedy for tells one
+    fault from another; tests know an error by it and by the values it names.
     """
 
     def __init__(self, message: str = "", about: str = "") -> None:
@@ -108,7 +109,7 @@ def checked_path(path: str | Path, what: str) -> Path:
     except OSError as error:
         if error.errno not in _FOR_OTHERS:
             raise InputError(
-                f"{what} {named(path)} cannot be looked up ({error.strerror})."
+                f"{what} {named(path)} cannot be looked up ({error.strerror}).", "path_lookup"
             ) from None
     except ValueError:
         raise InputError(f"{what} {named(path)} is no path: it is no readable text.") from None

@@ -159,7 +159,8 @@ class Settings:
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
-                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(known)}."
+                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(known)}.",
+                "unknown_setting",
             )
         settings = cls(**options)
         rounded = tuple(

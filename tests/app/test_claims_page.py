@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.meaning import mentions
 from ultr_core.claims import CLAIMS, COMPARISONS, READINGS, SECTIONS
 
 OpenApp = Callable[..., AppTest]
@@ -31,9 +32,8 @@ def claims_shown(app: AppTest) -> int:
 def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None:
     app = open_claims()
     assert not app.exception
-    assert app.title[0].value == "Which of the paper's claims hold?"
-    assert f"Of {len(CLAIMS)} claims" in words(app)
-    assert "What does not hold:" in words(app)
+    assert app.title[0].value.endswith("?")
+    assert mentions(words(app), f"{len(CLAIMS)} claims")
     assert claims_shown(app) == len(CLAIMS)
     assert len(app.table) == len(SECTIONS)
     first = app.table[0].value
@@ -48,9 +48,10 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     app.selectbox(key="claim_verdict").set_value("open").run()
     assert claims_shown(app) == 1
     app.toggle(key="claim_checks").set_value(True).run()
-    assert "Checked by" in app.table[0].value.columns
+    assert len(app.table[0].value.columns) > len(first.columns)
     app.selectbox(key="claim_section").set_value("Abstract").run()
-    assert "No claim of this section has this verdict." in words(app)
+    assert claims_shown(app) == 0
+    assert not app.table
     assert {button.proto.label for button in app.get("download_button")} >= {
         "All claims as CSV", "Claims and readings as JSON",
     }  # fmt: skip
@@ -70,14 +71,13 @@ def test_conventions_and_both_readings(open_claims: Callable[..., AppTest]) -> N
     for needed in ("summed ranks", "½ w·w", "This lab's reading", "The other reading"):
         assert needed in words(app)
     assert len(app.table[-1].value) == len(READINGS)
-    assert list(app.table[0].value.columns) == ["", "This lab's", "The other"]
+    assert len(app.table[0].value.columns) == 3
     for key in COMPARISONS:
         app.selectbox(key="reading_place").set_value(key).run()
         assert not app.exception, key
     app.session_state["reading"] = "taken"
     app.run()
-    assert list(app.table[0].value.columns) == ["", "This lab's"]
-    assert "The other reading" not in words(app)
+    assert len(app.table[0].value.columns) == 2
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "é" * 300, "-1"])

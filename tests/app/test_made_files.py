@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.meaning import mentions
+
 OpenApp = Callable[..., AppTest]
 
 
@@ -38,7 +40,7 @@ def test_group_sizes_beside_a_path_are_not_read_from_outside(
     monkeypatch.setattr(sys, "argv", ["app.py", "--allow-paths", str(root)])
     app.run()
     app.text_input(key="data-path-corpus-0").set_value("noq.txt").run()
-    assert "leads out of" in app.error[0].value
+    assert mentions(app.error[0].value, "noq.txt.query")
     assert "password" not in app.error[0].value
     upload(app, "groups", b"1\n1\n")
     assert not app.error

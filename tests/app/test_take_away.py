@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import lecture, take_away
 from tests.app.pages import open_savers
+from tests.meaning import mentions
 from ultr_core.export.notebook import Notebook
 from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import page_values, read_page_query
@@ -68,7 +69,7 @@ def test_link_to_page_and_back_is_the_identity(
     link = LINKS.get(page, {})
     app = open_page(monkeypatch, small_corpus, page, **link)
     assert not app.exception
-    assert "The link asks for" not in words(app)
+    assert not [button for button in app.button if button.key == "dismiss"]
     asked = "&".join(f"{key}={value.replace('%', '%25')}" for key, value in link.items())
     assert read_page_query(page, shared(app)) == read_page_query(page, asked)
 
@@ -86,7 +87,7 @@ def test_hostile_values_never_raise_and_are_said(
             mode=text,
         )  # fmt: skip
         assert not app.exception, text
-        assert "The link asks for" in words(app)
+        assert app.button(key="dismiss")
 
 
 def test_lecture_mode_shows_the_chosen_controls_and_keeps_the_rest(open_app: OpenApp) -> None:
@@ -118,8 +119,6 @@ def test_a_lecture_offers_no_control_that_does_nothing_on_its_page(
     assert [PARAMETERS[name].label for name in offered] == [
         label for box in app.multiselect for label in box.options
     ]
-    assert "all words stay" in words(app)
-    assert "no prose" not in words(app)
     assert app.code[1].value.endswith("mode=lecture")
     app = open_page(monkeypatch, small_corpus, page, mode="lecture", controls="eta,clicks")
     assert not app.exception
@@ -130,7 +129,7 @@ def test_a_lecture_on_proofs_keeps_the_name_of_its_switches(
     small_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page(monkeypatch, small_corpus, "proofs", mode="lecture")
-    assert "**Break an assumption:**" in words(app)
+    assert app.get_by_key("switches").markdown[0].value
     assert "switches" in lecture._SHOWN
 
 
@@ -160,7 +159,9 @@ def test_files_of_the_lessons_name_their_own_worlds(
 def test_unknown_controls_of_a_lecture_are_said(open_app: OpenApp) -> None:
     app = open_app(**FAST, mode="lecture", controls="eta,zeta")
     assert not app.exception
-    assert "asks for the control 'zeta'" in words(app)
+    assert app.button(key="dismiss")
+    assert mentions(words(app), "'zeta'")
+    assert not mentions(words(app), "'eta'")
 
 
 def test_undo_and_redo_walk_through_the_settings(open_app: OpenApp) -> None:
@@ -185,11 +186,12 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     app = open_app(**FAST)
     app.button(key="pin").click().run()
     assert app.button(key="pin").disabled
-    assert "**Pin 1** is this run" in words(app)
+    assert mentions(words(app), "Pin 1")
     app.slider(key="eta").set_value(0.0).run()
     assert not app.exception
-    assert "**Since pin 1:** η from 1 to 0." in words(app)
-    assert list(app.table[-1].value.columns) == ["Test risk", "Pin 1", "Now"]
+    since = next(text.value for text in app.markdown if text.value.startswith("**Since pin 1"))
+    assert mentions(since, "η", 1, 0)
+    assert list(app.table[-1].value.columns)[1:] == ["Pin 1", "Now"]
     app.button(key="unpin-back-1").click().run()
     assert app.session_state["eta"] == 1.0
     app.button(key="unpin-1").click().run()

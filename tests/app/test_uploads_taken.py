@@ -14,7 +14,7 @@ from pages.views.your_data import bench as data_bench
 from pages.views.your_data.bench import Bench, Brought
 from pages.views.your_data.input import _offered
 from tests.app.pages import opened
-from ultr_core.errors import InputError
+from tests.meaning import mentions, refused
 from ultr_core.limits import SMALL_UPLOAD, UPLOADS_KEPT_BY_SESSION, Limit
 from ultr_core.propensity import PROPENSITY_METHODS
 
@@ -89,7 +89,7 @@ def test_whoever_sends_more_than_the_page_takes_gets_a_sentence(
     open_app: OpenApp, key: str
 ) -> None:
     app = upload(propensities(open_app), key, LARGE)
-    assert "mine.csv has 6 MB; at most 5 are accepted" in app.error[0].value
+    assert mentions(app.error[0].value, "mine.csv", "6 MB", 5)
     assert not app.session_state["your_data"].files
 
 
@@ -99,7 +99,7 @@ def test_so_does_the_control_of_curves_and_it_keeps_no_file(
     app = opened(open_app(**FAST), KEY)
     gone = stored(app, monkeypatch)
     upload(app, "upload-curve-0", LARGE)
-    assert "mine.csv has 6 MB; at most 5 are accepted" in app.error[0].value
+    assert mentions(app.error[0].value, "mine.csv", "6 MB", 5)
     upload(app, "upload-curve-1", CURVE)
     assert app.session_state["p"] == "1,0.5"
     assert not app.error
@@ -121,7 +121,7 @@ def test_all_files_together_are_bounded(
     app = open_app(None).switch_page("pages/your_data.py").run()
     monkeypatch.setattr(data_bench, bound, NONE)
     upload(app, "data-upload-log-0", LOG)
-    assert "with mine.csv, has 1 MB of files; at most 0 are accepted" in app.error[0].value
+    assert mentions(app.error[0].value, "mine.csv", "1 MB", 0)
     assert not app.session_state["your_data"].files
 
 
@@ -132,15 +132,15 @@ def test_a_file_in_place_of_another_counts_once() -> None:
         own.bring("log", Brought("log.csv", b"x" * most))
         assert not own.faults
     own.bring("curve", Brought("curve.csv", b"1"))
-    assert "This session, with curve.csv," in own.faults["curve"]
+    assert mentions(own.faults["curve"], "session", "curve.csv")
     assert list(own.files) == ["log"]
 
 
 def test_a_download_of_a_session_that_is_gone_fails_and_gives_no_empty_file() -> None:
-    with pytest.raises(InputError, match="gone with its session"):
+    with refused("lost_file"):
         _offered(lambda: None, "data-notebook")  # type: ignore[arg-type]
     own = Bench()
-    with pytest.raises(InputError, match="gone with its session"):
+    with refused("lost_file"):
         _offered(lambda: own, "data-notebook")  # type: ignore[arg-type]
     own.offers["data-notebook"] = lambda: b"words"
     assert _offered(lambda: own, "data-notebook") == b"words"  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from scripts.proxy import COOKIE
 from scripts.serve_class import RESTARTS, read_arguments
 from scripts.serving import ROOT, Running, address_at, option, running_class
 from scripts.visitor import Visitor, different_values
+from tests.meaning import mentions
 from tests.server.in_time import LIMIT, finished
 from tests.server.processes import answers, children, descendants, is_there, many_files, waited
 
@@ -104,7 +106,7 @@ def test_one_signal_ends_all_servers_at_once_and_more_change_nothing(
     if page_takes:
         time.sleep(1)  # the first page is being made
     else:
-        assert line(parent).startswith("2 servers at http://127.0.0.1:")
+        assert re.match("2 servers .*http://127.0.0.1:", line(parent))
         servers = descendants(parent.pid)
         assert len(servers) == 3
     started = time.monotonic()
@@ -153,7 +155,7 @@ def test_without_haproxy_there_is_one_server_and_it_says_how_to_get_more() -> No
     parent = pretended("--alone")
     server = int(line(parent))
     start, _, port = line(parent).rpartition(":")
-    assert start == "1 server at http://127.0.0.1"
+    assert re.fullmatch("1 server .*http://127.0.0.1", start)
     assert children(parent.pid) == [server]
     assert answers(int(port))
     parent.terminate()
@@ -169,7 +171,7 @@ def test_a_port_in_use_is_a_sentence() -> None:
         parent = pretended("--port", str(port))
         out, said = parent.communicate(timeout=LIMIT)
     assert (parent.returncode, out) == (1, "")
-    assert said.startswith(f"Port {port} of 127.0.0.1 cannot be used") and said.count("\n") == 1
+    assert mentions(said, port, "127.0.0.1") and said.count("\n") == 1
 
 
 @pytest.fixture(scope="module")

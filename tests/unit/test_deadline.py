@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.meaning import refused
 from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError
@@ -22,9 +23,9 @@ WEIGHTS = Weights(np.array([1.0, 0.0, 2.0, 0.0]), 3)
 
 @pytest.mark.parametrize("method", ["newton", "cutting-plane"])
 def test_a_fit_ends_when_its_time_is_over(method: str) -> None:
-    with pytest.raises(InputError, match="Training took more than 0 seconds"), within(NONE_AT_ALL):
+    with refused("training_time", 0), within(NONE_AT_ALL):
         fit_ranker(CORPUS, WEIGHTS, cost=1.0, method=method)
-    with pytest.raises(InputError, match="visitors train"), within(NONE_AT_ALL):
+    with refused("training_time", "visitors", 0), within(NONE_AT_ALL):
         fit_path(CORPUS, WEIGHTS, [0.1, 1.0])
     assert fit_ranker(CORPUS, WEIGHTS, cost=1.0, method=method).certificate.converged
     with within(ENOUGH):

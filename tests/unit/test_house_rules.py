@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pages.app.registry import MAIN_CONTROLS, PAGES
+from tests.phrases import phrase_assertions
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "ultr_core"
@@ -139,3 +140,51 @@ def test_only_words_of_our_own_get_a_capital() -> None:
             if path.name not in OF_OUR_OWN:
                 text = path.read_text(encoding="utf-8")
                 assert not re.search(r"\]\.upper\(\)|\.capitalize\(\)|\.title\(\)", text), path
+
+
+WORDING = "test_words_users_meet.py"
+"""One file per face holds, on purpose and to the letter, what users meet most."""
+
+PHRASES_LEFT = {
+    "app": 11, "browser": 0, "server": 1, "unit": 15,
+    "unit/cli": 160, "unit/export": 11, "unit/files": 230, "unit/inspection": 2,
+}  # fmt: skip
+"""By folder: assertions on wording elsewhere. A number may fall, and then it falls here."""
+
+
+def folder_of(path: Path) -> str:
+    """The folder of ``PHRASES_LEFT`` that a file of tests counts in."""
+    parts = path.relative_to(ROOT / "tests").parts
+    return next(name for name in ("/".join(parts[:2]), parts[0]) if name in PHRASES_LEFT)
+
+
+@pytest.mark.parametrize("folder", PHRASES_LEFT)
+def test_a_sentence_can_be_edited_without_breaking_tests(folder: str) -> None:
+    """Tests know an error by `about` and its values, a text by its name, a page by keys."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words}"
+        for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))
+        if path.name != WORDING and folder_of(path) == folder
+        for line, words in phrase_assertions(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert len(found) <= PHRASES_LEFT[folder], "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("test", "phrases"),
+    [
+        ('assert "two words" in text', 1),
+        ('assert text == "Two words."', 1),
+        ('assert text.count("two words") == 1', 1),
+        ('with pytest.raises(InputError, match="two words"): pass', 1),
+        ('with refused("about", "two words"): pass', 1),
+        ('assert mentions(text, "two words")', 1),
+        ('@pytest.mark.parametrize("a", ["two words", "one"])\ndef test(a): assert a in told', 1),
+        ('@pytest.mark.parametrize(("a", "b"), [("two words", 1)])\ndef test(a, b): f(a)', 0),
+        ('assert read("two words") == 1', 0),
+        ('assert found.outcome == "does not hold"', 0),
+        ('assert mentions(text, "rank 2", 3, "q.csv")', 0),
+    ],
+)
+def test_what_counts_as_wording(test: str, phrases: int) -> None:
+    assert len(phrase_assertions(ast.parse(test))) == phrases

@@ -59,7 +59,7 @@ NOT_PLAIN = ("sizes of groups", "bytes in a curve")
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_odd_digits_are_refused_with_what_was_written(reader: str, odd: str) -> None:
-    with pytest.raises(InputError, match=r"number|cost|begins with "):
+    with pytest.raises(InputError, match=r"number|cost|begins"):
         READERS[reader](odd)
 
 

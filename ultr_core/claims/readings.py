@@ -184,7 +184,8 @@ def compare(key: str, small: Lab) -> Compared:
     """
     if key not in COMPARISONS:
         raise InputError(
-            f"{quoted(key)} has no two readings to compare; choose from {', '.join(COMPARISONS)}."
+            f"{quoted(key)} has no two readings to compare; choose from {', '.join(COMPARISONS)}.",
+            "two_readings",
         )
 
     def compared(at: Lab) -> Compared:

@@ -177,12 +177,14 @@ def require_threshold(threshold: int) -> None:
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(
-            f"A relevance threshold is a whole grade of 1 or more, not {in_brief(threshold)}."
+            f"A relevance threshold is a whole grade of 1 or more, not {in_brief(threshold)}.",
+            "threshold",
         )
     if grade < 1:
         raise InputError(
             f"A relevance threshold of {grade} makes every document relevant; "
-            "give a grade of 1 or more."
+            "give a grade of 1 or more.",
+            "threshold",
         )
 
 
@@ -218,7 +220,7 @@ def _as_names(name: str, values: Any) -> tuple[str, ...]:
     except TypeError:
         names = None
     if names is None:
-        raise InputError(f"{name} must be a sequence of names, not {in_brief(values)}.")
+        raise InputError(f"{name} must be a sequence of names, not {in_brief(values)}.", "names")
     return names
 
 
@@ -226,7 +228,9 @@ def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     """Check that offsets run from 0 to the number of documents and that no query is empty."""
     offsets = np.ascontiguousarray(whole_numbers(values, "Query offsets", np.int64))
     if offsets.ndim != 1 or len(offsets) < 2:
-        raise InputError("A corpus needs at least one query with at least one document.")
+        raise InputError(
+            "A corpus needs at least one query with at least one document.", "empty_corpus"
+        )
     if offsets[0] != 0 or offsets[-1] != documents:
         raise InputError(
             f"Query offsets run from {offsets[0]} to {offsets[-1]}; "
@@ -267,7 +271,9 @@ def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
         ids = np.arange(1, columns + 1, dtype=np.int64)
     _require_length("feature_ids", ids.size, columns, "feature column")
     if columns and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
-        raise InputError("Feature ids must be rising whole numbers, 0 or more, each used once.")
+        raise InputError(
+            "Feature ids must be rising whole numbers, 0 or more, each used once.", "feature_ids"
+        )
     return ids
 
 

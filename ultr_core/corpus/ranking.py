@@ -147,10 +147,12 @@ def real_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
-        raise InputError(f"{what} must be an array of numbers, not {in_brief(values)}.") from None
+        raise InputError(
+            f"{what} must be an array of numbers, not {in_brief(values)}.", "array"
+        ) from None
     if array.dtype.kind not in "biuf":
         found = _KINDS_IN_WORDS.get(array.dtype.kind, in_brief(values))
-        raise InputError(f"{what} must be real numbers, not {found}.")
+        raise InputError(f"{what} must be real numbers, not {found}.", "real_numbers")
     return array
 
 
@@ -163,7 +165,8 @@ def _require_unmasked(values: ArrayLike, what: str) -> None:
         if hidden:
             raise InputError(
                 f"{what} must be an array without a mask, but {hidden:,} of {part.size:,} entries "
-                "are masked; fill them with numbers (filled) or leave them out."
+                "are masked; fill them with numbers (filled) or leave them out.",
+                "masked",
             )
 
 
@@ -187,7 +190,8 @@ def whole_numbers(values: ArrayLike, what: str, dtype: type[np.signedinteger[Any
             wanted = f"whole numbers up to {limits.max:,}" if found % 1 == 0 else "whole numbers"
             raise InputError(
                 f"{what} must be {wanted}, but entry {entry} (counted from 0) is "
-                f"{array.flat[entry]}."
+                f"{array.flat[entry]}.",
+                "whole_numbers",
             )
     return array.astype(dtype, copy=False)
 
@@ -214,7 +218,8 @@ def whole_in_range(value: object, what: str, least: int, most: int) -> int:
     number = whole_or_none(value)
     if number is None or not least <= number <= most:
         raise InputError(
-            f"{what} is {in_brief(value)}; it must be a whole number from {least:,} to {most:,}."
+            f"{what} is {in_brief(value)}; it must be a whole number from {least:,} to {most:,}.",
+            "whole_number",
         )
     return number
 
@@ -336,7 +341,9 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
     if np.all(array >= 1) and np.all(array <= np.repeat(sizes, sizes)):
         order[np.repeat(offsets[:-1], sizes) + array - 1] = np.arange(array.size)
     if np.any(order < 0):
-        raise InputError("The ranks of a query of m documents must be the numbers 1 to m, once.")
+        raise InputError(
+            "The ranks of a query of m documents must be the numbers 1 to m, once.", "permutation"
+        )
     return order
 
 
@@ -402,13 +409,19 @@ def dcg(
     """
     places, labels = _ranks_and_labels(ranks, grades, "Grade")
     if places.size and places.min() < 1:
-        raise InputError(f"Ranks are counted from 1, but there is a rank {places.min()}.")
+        raise InputError(
+            f"Ranks are counted from 1, but there is a rank {places.min()}.", "rank_from_1"
+        )
     if labels.size and labels.min() < 0:
-        raise InputError("Grades must be 0 or more for a discounted cumulative gain.")
+        raise InputError(
+            "Grades must be 0 or more for a discounted cumulative gain.", "negative_grade"
+        )
     if cutoff is not None and not number_or_nan(cutoff) >= 1:
-        raise InputError(f"The cutoff of a DCG must be 1 or more, not {in_brief(cutoff)}.")
+        raise InputError(
+            f"The cutoff of a DCG must be 1 or more, not {in_brief(cutoff)}.", "dcg_cutoff"
+        )
     if gain not in get_args(Gain):
-        raise InputError(f"The gain is exponential or linear, not {in_brief(gain)}.")
+        raise InputError(f"The gain is exponential or linear, not {in_brief(gain)}.", "gain")
     if gain == "exponential" and labels.size and labels.max() > _LARGEST_EXPONENTIAL_GRADE:
         raise InputError(
             f"An exponential gain needs grades up to {_LARGEST_EXPONENTIAL_GRADE:g}, "
@@ -471,7 +484,9 @@ def ndcg(
     reached = dcg(ranks, grades, query_offsets, cutoff=cutoff, gain=gain)
     has_relevant = ideal > 0
     if empty not in ("skip", "zero", "one"):
-        raise InputError(f"The rule for empty queries is skip, zero or one, not {empty!r}.")
+        raise InputError(
+            f"The rule for empty queries is skip, zero or one, not {empty!r}.", "empty_queries"
+        )
     if empty == "skip":
         per_query = reached[has_relevant] / ideal[has_relevant]
     else:

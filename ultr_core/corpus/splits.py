@@ -72,14 +72,15 @@ def propose_relevance_threshold(
 
     """
     if not corpora:
-        raise InputError("A relevance threshold needs at least one corpus to look at.")
+        raise InputError("A relevance threshold needs at least one corpus to look at.", "no_corpus")
     require_threshold(wanted)
     largest = [corpus.max_grade for corpus in corpora]
     reached = min(largest)
     if reached == 0:
         raise InputError(
             f"Nothing is relevant in the {_part_name(largest.index(0), len(corpora))}: "
-            "every grade is 0, and at least one document needs a grade of 1 or more."
+            "every grade is 0, and at least one document needs a grade of 1 or more.",
+            "nothing_relevant",
         )
     if reached >= wanted:
         return wanted, None

@@ -323,7 +323,7 @@ def curve_figure(
     Raises InputError if the method found nothing.
     """
     if found.estimate is None or found.curve is None:
-        raise InputError(f"There is no curve to draw: {found.reason}")
+        raise InputError(f"There is no curve to draw: {found.reason}", "no_curve")
     label = PROPENSITY_METHODS[found.key].label
     observed = found.estimate.observed
     last = _last_known(found.estimate, found.curve)

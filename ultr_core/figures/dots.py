@@ -246,7 +246,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
         if (risk := report.estimate) is not None
     ]
     if not rows:
-        raise InputError("There is no estimate to draw.")
+        raise InputError("There is no estimate to draw.", "no_estimate")
     level = None if found.true is None else found.true.risk_of_log
     told = "; ".join(
         f"{row['label']} {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in rows

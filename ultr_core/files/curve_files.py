@@ -65,7 +65,7 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     """
     found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)
     if not found:
-        raise InputError(f"{name} has no line with a rank and a propensity.")
+        raise InputError(f"{name} has no line with a rank and a propensity.", "empty_file")
     for rank in range(1, len(found) + 1):
         if rank not in found:
             raise InputError(

@@ -115,7 +115,7 @@ def readable_file(path: str | Path, what: str) -> Path:
     """
     file = checked_path(path, what)
     if fault := fault_of(file):
-        raise InputError(f"{what} {named(file)} {fault}; give the path of a file.")
+        raise InputError(f"{what} {named(file)} {fault}; give the path of a file.", "not_a_file")
     return file
 
 
@@ -186,7 +186,9 @@ def unpacked(
         with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
             while piece := stream.read(piece_bytes):
                 if not done and piece.startswith(GZIP):
-                    raise InputError(f"{name} is packed twice with gzip; unpack it once.")
+                    raise InputError(
+                        f"{name} is packed twice with gzip; unpack it once.", "packed_twice"
+                    )
                 done += len(piece)
                 if done > most_unpacked(size):
                     raise UNPACKED_RATIO.exceeded(name)
@@ -302,7 +304,7 @@ def _told(file: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{what} cannot be written to {named(file)} ({error.strerror or error})."
+            f"{what} cannot be written to {named(file)} ({error.strerror or error}).", "unwritable"
         ) from None
 
 

@@ -348,7 +348,8 @@ def _certificate(values: Any, name: str) -> Certificate:
         if not right:
             raise InputError(
                 f"{name}: the certificate's {field.name} is {quoted(value)}; a value of kind "
-                f"{kind.__name__} is needed."
+                f"{kind.__name__} is needed.",
+                "kind",
             )
         found[field.name] = kind(value)
     measure = str(found["measure"])

@@ -218,7 +218,9 @@ def exact_verdicts(
     Raises InputError unless both lists order the same documents, or for an unknown scheme.
     """
     if set(list_a) != set(list_b) or len(set(list_a)) != len(list_a) or len(list_a) != len(list_b):
-        raise InputError("Two lists to interleave must order the same documents, each once.")
+        raise InputError(
+            "Two lists to interleave must order the same documents, each once.", "same_documents"
+        )
     way = _SCHEMES[SCHEME.checked(scheme)]
     totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
     for shown, team, chance in way.presentations(list_a, list_b):

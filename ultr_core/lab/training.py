@@ -59,7 +59,10 @@ def select(
         return method.trainer(data)
     estimator = method.estimator
     if estimator is None:
-        raise InputError(f"{method.label} does not learn from clicks; choose a method that does.")
+        raise InputError(
+            f"{method.label} does not learn from clicks; choose a method that does.",
+            "not_from_clicks",
+        )
     tried = estimator.clips if clips is None else clips
     judge = estimator if method.validated_by is None else method.validated_by
     held_out = data.validation_log
@@ -158,7 +161,10 @@ def train_method(
     if found is None or not found.learns_from_clicks:
         known = ", ".join(key for key, one in METHODS.items() if one.learns_from_clicks)
         name = method if isinstance(method, str) else method.key
-        raise InputError(f"{quoted(name)} does not learn from clicks; methods that do are {known}.")
+        raise InputError(
+            f"{quoted(name)} does not learn from clicks; methods that do are {known}.",
+            "not_from_clicks",
+        )
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
     selection = select(
         found,

@@ -73,14 +73,15 @@ def check_callback(callback: object) -> None:
     """Raise InputError for a callback that is neither None nor a function."""
     if not (callback is None or callable(callback)):
         raise InputError(
-            f"The callback is {quoted(callback)}; it must be a function of one Progress, or None."
+            f"The callback is {quoted(callback)}; it must be a function of one Progress, or None.",
+            "callback",
         )
 
 
 def checked_costs(costs: object) -> list[float]:
     """The values of C as a list; raises InputError for what is no list, or a C out of range."""
     if isinstance(costs, str) or not isinstance(costs, Iterable):
-        raise InputError(f"The costs are {quoted(costs)}; give a list of values of C.")
+        raise InputError(f"The costs are {quoted(costs)}; give a list of values of C.", "costs")
     return [checked_cost(cost) for cost in costs]
 
 

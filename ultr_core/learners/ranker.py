@@ -148,11 +148,13 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
     Raises InputError as ``LinearModel.score`` does, and without a model.
     """
     if isinstance(models, LinearModel):
-        raise InputError("One ranker was given where several are expected; put it into a list.")
+        raise InputError(
+            "One ranker was given where several are expected; put it into a list.", "one_ranker"
+        )
     models = list(models)
     _check_corpus(corpus)
     if not models:
-        raise InputError("There is no ranker to score with; give one or more.")
+        raise InputError("There is no ranker to score with; give one or more.", "no_ranker")
     for model in models:
         _check_model(model)
         if not np.array_equal(corpus.feature_ids, model.feature_ids):
@@ -222,7 +224,7 @@ def fit_ranker(
     start = _coefficients_of(initial, corpus)
     if method not in get_args(Solver):
         raise InputError(
-            f"The method is {method!r}; it must be one of {', '.join(get_args(Solver))}."
+            f"The method is {method!r}; it must be one of {', '.join(get_args(Solver))}.", "solver"
         )
     options = Options(tolerance, max_iterations, seed, callback, method)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -308,7 +310,8 @@ def objective_value(
     if not np.isfinite(value):
         raise InputError(
             f"The objective is too large for a number: coefficients reach "
-            f"{np.abs(coefficients).max():g}; give smaller ones."
+            f"{np.abs(coefficients).max():g}; give smaller ones.",
+            "objective",
         )
     return value
 
@@ -327,7 +330,7 @@ def _data(corpus: Corpus, weights: Weights) -> Data:
 
 def _check_corpus(corpus: object) -> None:
     if not isinstance(corpus, Corpus):
-        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.")
+        raise InputError(f"The corpus is {quoted(corpus)}; it must be a Corpus.", "not_a_corpus")
 
 
 def _check_kinds(corpus: object, weights: object) -> None:
@@ -336,14 +339,15 @@ def _check_kinds(corpus: object, weights: object) -> None:
     if not isinstance(weights, Weights):
         raise InputError(
             f"The weights are {quoted(weights)}; they must be Weights, such as Weights(values, "
-            "clicks) of a number a document."
+            "clicks) of a number a document.",
+            "not_weights",
         )
 
 
 def _check_model(model: LinearModel) -> None:
     """Raise InputError unless it is a linear model with a finite coefficient for each feature."""
     if not isinstance(model, LinearModel):
-        raise InputError(f"A ranker must be a LinearModel, not {quoted(model)}.")
+        raise InputError(f"A ranker must be a LinearModel, not {quoted(model)}.", "not_a_ranker")
     _check_coefficients(model.coefficients, len(model.feature_ids))
 
 
@@ -357,7 +361,8 @@ def _check_coefficients(coefficients: object, n_features: int) -> None:
     if not np.isfinite(w).all():
         first = int(np.flatnonzero(~np.isfinite(w))[0])
         raise InputError(
-            f"Coefficient {first} (counted from 0) of the ranker is {w[first]}; it must be finite."
+            f"Coefficient {first} (counted from 0) of the ranker is {w[first]}; it must be finite.",
+            "coefficient",
         )
 
 

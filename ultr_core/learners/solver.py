@@ -136,7 +136,8 @@ def prepare(
         raise InputError(
             "There is nothing to learn from: no document with a positive weight shares its query "
             "with another document, so raise the number of clicks or use queries with two or more "
-            "documents."
+            "documents.",
+            "no_pairs",
         )
     rows = np.repeat(used, sizes)
     share = float(rows.mean())

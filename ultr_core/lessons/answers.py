@@ -179,13 +179,16 @@ def read_typed(text: str, unit: str = "") -> Typed:
     """The same as :func:`read_number`, with the digits that were typed."""
     plain = text.strip()
     if not plain:
-        raise InputError("There is no answer yet; write a number, as in 0.25, 1/4 or 25%.")
+        raise InputError(
+            "There is no answer yet; write a number, as in 0.25, 1/4 or 25%.", "no_answer"
+        )
     try:
         return _typed(plain, unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
             f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
-            "10^0.7, √9 or 25%."
+            "10^0.7, √9 or 25%.",
+            "not_a_number",
         ) from None
 
 

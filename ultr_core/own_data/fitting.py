@@ -331,7 +331,8 @@ def fold_scores(
     if useful.size < 2:
         raise InputError(
             "Fewer than two clicked queries give a preference pair, so none can be held out to "
-            "judge the ranker on."
+            "judge the ranker on.",
+            "held_out",
         )
     folds = min(FOLDS, useful.size)
     fold = np.zeros(corpus.n_queries, dtype=np.int64)

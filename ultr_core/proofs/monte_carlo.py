@@ -258,7 +258,9 @@ def convergence(
     values = times(counted, world.inverse)
     variance = float(law.variance(values))
     if variance == 0.0:
-        raise InputError("The weighted loss is the same for every user, so nothing settles.")
+        raise InputError(
+            "The weighted loss is the same for every user, so nothing settles.", "no_variance"
+        )
     target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)
     truth, bias = float(target), float(law.mean(values) - target)
     weights = np.array([float(v) for v in values])
@@ -337,7 +339,9 @@ def race(world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int
         InputError: nobody ever clicks in this world.
     """
     if world.users.clicks_per_user == 0:
-        raise InputError("Nobody clicks in this world, so there is nothing to estimate from.")
+        raise InputError(
+            "Nobody clicks in this world, so there is nothing to estimate from.", "no_click"
+        )
     delta = world.query.difference
     target = float(dot(world.constant_noise, delta))
     errors = difference_errors(world)

@@ -180,7 +180,9 @@ class RelativeCurve:
         """Check the numbers and divide them by the largest."""
         given = real_numbers(self.values, "The numbers of a propensity curve").astype(np.float64)
         if not given.size or not np.all(np.isfinite(given) & (given >= 0)) or given.max() == 0:
-            raise InputError("A propensity curve needs finite numbers of 0 or more, not all 0.")
+            raise InputError(
+                "A propensity curve needs finite numbers of 0 or more, not all 0.", "curve_numbers"
+            )
         object.__setattr__(self, "values", tuple((given / given.max()).tolist()))
 
     def at(self, ranks: ArrayLike) -> FloatArray:
@@ -336,7 +338,9 @@ def assemble_curve(
     unclicked = (np.flatnonzero(values == 0) + 1).tolist()
     values[values == 0] = np.nan
     if not np.isfinite(values).any():
-        raise InputError("No rank has a ratio above 0, so there is no propensity curve.")
+        raise InputError(
+            "No rank has a ratio above 0, so there is no propensity curve.", "no_ratio"
+        )
     notices = []
     if unclicked:
         notices.append(
@@ -473,7 +477,7 @@ def _smoothed(
     values: FloatArray, reference: int, weight: float, click_rates: ArrayLike | None
 ) -> FloatArray:
     if click_rates is None:
-        raise InputError("Smoothing needs the overall click rate of each rank.")
+        raise InputError("Smoothing needs the overall click rate of each rank.", "click_rates")
     rates = np.asarray(click_rates, dtype=np.float64)[: values.size]
     if rates.size < values.size or not rates[reference - 1] > 0:
         raise InputError(

@@ -121,10 +121,13 @@ def harvest(
     reference = checked_reference(reference, ranks)
     if not sets.clicks.any():
         raise InputError(
-            "No document that was shown at two ranks was clicked, so ranks cannot be compared."
+            "No document that was shown at two ranks was clicked, so ranks cannot be compared.",
+            "no_click",
         )
     if method not in _WAYS:
-        raise InputError(f"{method!r} is no way to harvest; choose from {', '.join(_WAYS)}.")
+        raise InputError(
+            f"{method!r} is no way to harvest; choose from {', '.join(_WAYS)}.", "harvest_way"
+        )
     curve, compares = _WAYS[method]
     points = jackknife_points(
         lambda clicks: curve(clicks, reference), sets.clicks, sets.counts, reference

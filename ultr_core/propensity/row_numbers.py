@@ -53,7 +53,8 @@ class RowNumbers:
         if per_click.ndim != 1 or per_impression.shape not in {(), per_click.shape}:
             raise InputError(
                 f"An estimator gives each row one u and one v, not arrays of shape "
-                f"{per_click.shape} and {per_impression.shape}."
+                f"{per_click.shape} and {per_impression.shape}.",
+                "row_numbers",
             )
         object.__setattr__(self, "u", per_click)
         object.__setattr__(self, "v", np.broadcast_to(per_impression, per_click.shape) + 0.0)
@@ -98,7 +99,8 @@ class RowNumbers:
             raise InputError(
                 "The log holds clicks only, but this estimator also counts impressions without a "
                 "click; give a log of everything that was shown, or choose an estimator that "
-                "counts clicks alone."
+                "counts clicks alone.",
+                "clicks_only",
             )
         v = np.where(log.impressions > 0, self.v, 0.0)
         _require_finite(log, v, "an impression")

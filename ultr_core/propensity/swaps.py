@@ -198,7 +198,8 @@ def estimate_swaps(
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
             "The landmark document was never clicked, neither swapped nor in place, so there is no "
-            "ratio; collect more sessions or choose a landmark nearer the top."
+            "ratio; collect more sessions or choose a landmark nearer the top.",
+            "landmark_clicks",
         )
     rng = None if bootstrap_seed is None else np.random.default_rng(checked_seed(bootstrap_seed))
     points = tuple(_swap_point(counts, rank, ratio, rng) for rank in range(1, counts.ranks + 1))

@@ -61,7 +61,8 @@ class Weights:
         if not (math.isfinite(clicks) and clicks > 0):
             raise InputError(
                 "The number of training examples must be a number above 0, but it is "
-                f"{in_brief(self.clicks)}."
+                f"{in_brief(self.clicks)}.",
+                "examples",
             )
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
@@ -153,7 +154,9 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
     values = real_numbers(relevance, "Relevance").astype(np.float64)
     relevant = int(np.count_nonzero(values))
     if relevant == 0:
-        raise InputError("No document is relevant, so there is nothing to learn from.")
+        raise InputError(
+            "No document is relevant, so there is nothing to learn from.", "nothing_relevant"
+        )
     return Weights(values, relevant)
 
 

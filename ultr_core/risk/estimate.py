@@ -133,7 +133,9 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
     """
     draws = real_numbers(values, "Draws").astype(np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.all(np.isfinite(draws)):
-        raise InputError("An interval over draws needs at least one draw, all of them finite.")
+        raise InputError(
+            "An interval over draws needs at least one draw, all of them finite.", "no_draw"
+        )
     n = int(draws.size)
     # What overflows here is infinite and refused with the interval.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -152,6 +154,7 @@ def _interval(value: float, reach: float) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(
             "The numbers are too large for an interval, whose ends must lie within "
-            f"±{sys.float_info.max:.3g}; rescale them."
+            f"±{sys.float_info.max:.3g}; rescale them.",
+            "too_large",
         )
     return low, high

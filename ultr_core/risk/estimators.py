@@ -159,7 +159,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     if not summed > 0:
         raise InputError(
             f"The weights of the log add up to {summed:g}; a self-normalised estimate needs a sum "
-            "above 0."
+            "above 0.",
+            "sum_of_weights",
         )
     value = float(places.astype(np.float64) @ weight) / summed
     for queries, documents, block in rank_blocks(places[None] - value, log.query_offsets):

@@ -54,7 +54,10 @@ def true_risks(
     if only_with_relevant:
         queries -= empty_queries(relevant, offsets)
         if queries == 0:
-            raise InputError("No query has a relevant document, so there is no risk to average.")
+            raise InputError(
+                "No query has a relevant document, so there is no risk to average.",
+                "nothing_relevant",
+            )
     rows = np.flatnonzero(relevant)
     sums: FloatArray = places[:, rows].astype(np.float64) @ relevant[rows].astype(np.float64)
     return sums / queries
@@ -81,7 +84,10 @@ def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:
     places, relevant = _fitting(ranks, relevance, axes=1)
     total = float(relevant.sum())
     if total <= 0:
-        raise InputError("No document is relevant, so there is no mean rank of relevant ones.")
+        raise InputError(
+            "No document is relevant, so there is no mean rank of relevant ones.",
+            "nothing_relevant",
+        )
     return float(places.astype(np.float64) @ relevant.astype(np.float64)) / total
 
 

@@ -73,7 +73,8 @@ def _require(
         document = int(np.argmax(wrong))
         raise InputError(
             f"Document {document} (counted from 0) can be clicked but has {what} "
-            f"{found[document]:g}; it must be {must}."
+            f"{found[document]:g}; it must be {must}.",
+            "not_finite",
         )
 
 
@@ -164,7 +165,7 @@ def variance_of_risk(
     """
     if (whole_or_none(query_draws) or 0) < 1:
         raise InputError(
-            f"The number of query draws must be 1 or more, not {in_brief(query_draws)}."
+            f"The number of query draws must be 1 or more, not {in_brief(query_draws)}.", "no_draw"
         )
     mean = expected_delta(click_probability, numbers, ranks, query_offsets)
     spread = _spread(np.asarray(click_probability, dtype=np.float64), numbers)
@@ -232,7 +233,9 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
         )
     noise = eps_minus * irrelevant_to_relevant
     if eps_plus + noise <= 0:
-        raise InputError("No document can be clicked, so there is no share of noise clicks.")
+        raise InputError(
+            "No document can be clicked, so there is no share of noise clicks.", "unclickable"
+        )
     return noise / (eps_plus + noise)
 
 

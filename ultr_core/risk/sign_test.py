@@ -91,7 +91,10 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     decided = wins + losses
     if decided == 0:
         left = "only ties" if ties else "and no tie either"
-        raise InputError(f"There is no win and no loss, {left}, so there is nothing to test.")
+        raise InputError(
+            f"There is no win and no loss, {left}, so there is nothing to test.",
+            "only_ties" if ties else "no_comparison",
+        )
     p_value = min(1.0, 2.0 * float(bdtr(min(wins, losses), decided, 0.5)))
     share = wins / decided
     low = float(betaincinv(wins, losses + 1, 0.025)) if wins else 0.0
@@ -106,7 +109,7 @@ def _count(name: str, given: int) -> int:
     whole = whole_or_none(given)
     if whole is None or whole < 0:
         raise InputError(
-            f"The number of {name} is {in_brief(given)}; it must be a whole number from 0."
+            f"The number of {name} is {in_brief(given)}; it must be a whole number from 0.", "count"
         )
     return whole
 
@@ -121,7 +124,8 @@ def sign_test_power(decided: int, win_share: float) -> float:
     if (whole_or_none(decided) or 0) < 1 or not 0 <= number_or_nan(win_share) <= 1:
         raise InputError(
             f"Power needs one decided comparison or more and a win share in [0, 1], "
-            f"not {in_brief(decided)} and {in_brief(win_share)}."
+            f"not {in_brief(decided)} and {in_brief(win_share)}.",
+            "power",
         )
     worst = _critical_losses(decided)
     if worst < 0:
@@ -141,7 +145,8 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     if not (0 <= number_or_nan(win_share) <= 1 and SIGNIFICANCE < number_or_nan(power) < 1):
         raise InputError(
             f"The traffic needed follows from a win share in [0, 1] and a power between 0.05 and "
-            f"1, not {in_brief(win_share)} and {in_brief(power)}."
+            f"1, not {in_brief(win_share)} and {in_brief(power)}.",
+            "power",
         )
     effect = abs(win_share - 0.5)
     if effect == 0:

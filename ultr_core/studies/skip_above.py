@@ -68,7 +68,8 @@ def skip_above_preferences(log: ClickLog) -> Preferences:
     """
     if not log.covers_corpus:
         raise InputError(
-            "Skip-above preferences need a log with exactly one rank for every document."
+            "Skip-above preferences need a log with exactly one rank for every document.",
+            "one_rank",
         )
     clicked = np.flatnonzero(log.clicks)
     preferred, skipped = pairs_below(clicked, log.rank, log.query_offsets)

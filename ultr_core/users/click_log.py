@@ -32,7 +32,8 @@ def require_countable(impressions: IntArray) -> None:
     if total >= MOST_COUNTED:
         raise InputError(
             f"The impressions add up to {total:.3g}, more than can be counted; their sum must be "
-            f"below {MOST_COUNTED:.3g}."
+            f"below {MOST_COUNTED:.3g}.",
+            "too_large",
         )
 
 
@@ -41,7 +42,8 @@ def require_log(log: object) -> None:
     if not isinstance(log, ClickLog):
         raise InputError(
             f"The click log is {quoted(log)}; it must be a ClickLog, as simulate_counts and "
-            "join_log(...).clicks give it."
+            "join_log(...).clicks give it.",
+            "not_a_click_log",
         )
 
 
@@ -105,11 +107,13 @@ class ClickLog:
         checked_offsets(self.query_offsets, last)
         columns = (self.document, self.rank, self.impressions, self.clicks, self.context)
         if len({column.shape for column in columns}) > 1 or self.document.ndim != 1:
-            raise InputError("The columns of a click log must be equally long lists of numbers.")
+            raise InputError(
+                "The columns of a click log must be equally long lists of numbers.", "equal_lengths"
+            )
         whole = whole_or_none(query_draws)
         if whole is None or whole < 1:
             raise InputError(
-                f"A click log needs 1 query draw or more, not {in_brief(query_draws)}."
+                f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.", "no_draw"
             )
         object.__setattr__(self, "query_draws", whole)
         if draws is not None:

@@ -127,7 +127,9 @@ class PositionModel:
         probability = self.click_probability(relevance, ranks)
         total = float(probability.sum())
         if total <= 0:
-            raise InputError("No document can be clicked, so there is no share of noise clicks.")
+            raise InputError(
+                "No document can be clicked, so there is no share of noise clicks.", "unclickable"
+            )
         irrelevant = 1.0 - np.asarray(relevance, dtype=np.float64)
         noise = float(np.sum(self.curve.at(ranks) * irrelevant)) * float(self.eps_minus)
         return noise / total

@@ -41,7 +41,8 @@ def require_curve(curve: object) -> None:
     if isinstance(curve, type) or not callable(getattr(curve, "at", None)):
         raise InputError(
             f"The examination curve is {quoted(curve)}; it must be a curve such as PowerLaw(1.0) "
-            "or TableCurve((1.0, 0.5))."
+            "or TableCurve((1.0, 0.5)).",
+            "not_a_curve",
         )
 
 
@@ -49,7 +50,9 @@ def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     """Return the ranks as int64; raises InputError unless all are whole numbers from 1."""
     array: NDArray[np.int64] = whole_numbers(ranks, "Ranks, counted from 1,", np.int64)
     if array.size and array.min() < 1:
-        raise InputError(f"Ranks are counted from 1, but there is a rank {array.min()}.")
+        raise InputError(
+            f"Ranks are counted from 1, but there is a rank {array.min()}.", "rank_from_1"
+        )
     return array
 
 
@@ -76,7 +79,9 @@ class PowerLaw:
         """Check the exponent."""
         eta = number_or_nan(self.eta)
         if not (math.isfinite(eta) and eta >= 0):
-            raise InputError(f"eta must be a number of 0 or more, not {in_brief(self.eta)}.")
+            raise InputError(
+                f"eta must be a number of 0 or more, not {in_brief(self.eta)}.", "exponent"
+            )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Examination probability (1 / rank)^eta of each rank, float64, shape of ``ranks``."""
@@ -113,7 +118,9 @@ class TableCurve:
         table = real_numbers(self.values, "The numbers of an examination table")
         given = tuple(table.astype(np.float64).ravel().tolist())
         if not given:
-            raise InputError("An examination table needs at least one number, that of rank 1.")
+            raise InputError(
+                "An examination table needs at least one number, that of rank 1.", "empty_curve"
+            )
         for rank, value in enumerate(given, start=1):
             if not (math.isfinite(value) and value >= 0):
                 raise InputError(
@@ -157,7 +164,8 @@ class Cutoff:
         if (whole_or_none(self.k) or 0) < 1:
             raise InputError(
                 f"The last examined rank must be a whole number of 1 or more, "
-                f"not {in_brief(self.k)}."
+                f"not {in_brief(self.k)}.",
+                "cutoff",
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:

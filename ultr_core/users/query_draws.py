@@ -105,7 +105,9 @@ def checked_seed(seed: object) -> SeedSequence:
         return seed
     number = whole_or_none(seed)
     if number is None or number < 0:
-        raise InputError(f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.")
+        raise InputError(
+            f"A seed must be a whole number of 0 or more, not {in_brief(seed)}.", "random_seed"
+        )
     return SeedSequence(number)
 
 
@@ -120,10 +122,13 @@ def checked_draws(query_draws: object, most: int = MOST_SIMULATED) -> int:
     """The number of draws, at least one and no more than are simulated; else InputError."""
     draws = whole_or_none(query_draws) or 0
     if draws < 1:
-        raise InputError(f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.")
+        raise InputError(
+            f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.", "no_draw"
+        )
     if draws > most:
         raise InputError(
             f"A simulated click log has at most {most:,} query draws, not {in_brief(query_draws)}, "
-            "for they are drawn one by one; ask for fewer."
+            "for they are drawn one by one; ask for fewer.",
+            "too_many_draws",
         )
     return draws

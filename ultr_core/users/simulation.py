@@ -61,7 +61,9 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     try:
         u_all, n_all, p_all = np.broadcast_arrays(*given)
     except ValueError:
-        raise InputError("The arrays of a binomial quantile do not have one shape.") from None
+        raise InputError(
+            "The arrays of a binomial quantile do not have one shape.", "shapes"
+        ) from None
     shape = u_all.shape
     u_all, n_all, p_all = u_all.ravel(), n_all.ravel(), p_all.ravel()
     _check(u_all, n_all, p_all)

@@ -140,7 +140,7 @@ def _offered(own: weakref.ref[Bench], key: str) -> bytes:
     found = own()
     make = None if found is None else found.offers.get(key)
     if make is None:  # Streamlit answers that it failed, where empty bytes would be saved
-        raise InputError("This file is gone with its session; load the page again.")
+        raise InputError("This file is gone with its session; load the page again.", "lost_file")
     return make()
 
 
@@ -209,7 +209,8 @@ def allowed_path(text: str, root: str) -> Path:
     it is the same whatever is there.
     """
     outside = InputError(
-        f"{named(text)} is outside of {named(root)}, the directory that this server may read."
+        f"{named(text)} is outside of {named(root)}, the directory that this server may read.",
+        "outside_root",
     )
     base = os.path.realpath(root)
     wanted = os.path.normpath(os.path.join(base, text))
@@ -218,7 +219,7 @@ def allowed_path(text: str, root: str) -> Path:
     try:
         path = os.path.realpath(wanted)
     except ValueError:  # a zero byte, or text that no name of a file can have
-        raise InputError(f"{named(text)} cannot be the path of a file.") from None
+        raise InputError(f"{named(text)} cannot be the path of a file.", "not_a_path") from None
     if not _below(path, base):
         raise outside
     return readable_file(path, "The file")

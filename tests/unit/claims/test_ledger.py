@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.app.registry import PAGES
+from tests.meaning import mentions
 from ultr_core.claims import (
     CLAIMS,
     SECTIONS,
@@ -129,10 +130,10 @@ def test_no_verdict_survives_an_altered_value(lines: tuple[LedgerLine, ...]) -> 
 def test_a_study_decides_as_it_judged(outcome: Outcome) -> None:
     rule = Rule("key", "statement", "7.2", "test", lambda _: Finding(""))
     claim = Claim(rule, Finding("+1.0 [+0.9, +1.1]", decided=outcome))
-    found = from_study_claim(claim, "Made somewhere.", "Made with η = 1.")
+    found = from_study_claim(claim, "Somewhere.", "η = 1.")
     assert found.outcome == outcome
-    assert found.sentence.endswith("Made with η = 1.")
-    assert "Made somewhere." in found.reason
+    assert found.sentence.endswith("η = 1.")
+    assert "Somewhere." in found.reason
 
 
 def test_study_claims_say_when_and_how_large(lines: tuple[LedgerLine, ...]) -> None:
@@ -140,18 +141,18 @@ def test_study_claims_say_when_and_how_large(lines: tuple[LedgerLine, ...]) -> N
     reasons = [finding.reason for finding in found if finding.decided is not None]
     assert len(reasons) == sum(len(RULES[study]) for study in FIGURES) + 1
     for reason in reasons:
-        assert "Shipped paper-scale result of 20" in reason
-        assert "click logs a point" in reason
+        assert re.search(r"\b20\d\d-\d\d-\d\d\b", reason)
+        assert re.search(r"\b\d+ click logs\b", reason)
 
 
 def test_a_corpus_that_allows_no_measurement_is_said(lines: tuple[LedgerLine, ...]) -> None:
     def refuse(_: Lab) -> Finding:
-        raise InputError("There is no click.")
+        raise InputError("Clickless.")
 
     entry = replace(next(iter(CLAIMS.values())), measure=refuse)
     (line,) = measure(Lab(), [entry])
     assert line.outcome == "not checkable"
-    assert "There is no click." in line.finding.reason
+    assert "Clickless." in line.finding.reason
 
 
 @pytest.mark.parametrize("entry", CLAIMS.values(), ids=lambda entry: entry.key)
@@ -163,10 +164,9 @@ def test_a_link_opens_a_page_with_nothing_to_correct(entry: Entry) -> None:
 
 
 def test_counts_and_headline() -> None:
-    assert headline(["holds", "does not hold"]) == (
-        "Of 2 claims 1 holds here, 1 does not, and 0 cannot be checked."
-    )
-    assert "3 are open" in headline(["holds", *(["open"] * 3)])
+    outcomes = ["holds"] * 4 + ["does not hold"] * 3 + ["not checkable"] * 2
+    assert re.findall(r"\d+", headline(outcomes)) == ["9", "4", "3", "2"]
+    assert mentions(headline([*outcomes, *(["open"] * 6)]), 15, 6)
 
 
 NUMBER = r"(-?\d+(?:\.\d+)?)"
@@ -218,7 +218,7 @@ def test_a_line_with_other_settings_names_them(lines: tuple[LedgerLine, ...]) ->
             made = "Shipped" in line.finding.reason
             if made and line.entry.where == f"figure {STUDIES[study].figure}":
                 plan = shipped_result(study, LOSSES["sum-of-ranks"]).plan
-                assert text.endswith(f"Made with {settings_words(plan)}."), line.entry.key
+                assert text.endswith(f" {settings_words(plan)}."), line.entry.key
 
 
 def test_the_live_contests_are_those_that_the_live_page_shows_at_first(
@@ -246,5 +246,5 @@ def test_the_time_to_train_is_not_that_of_the_first_fit_of_a_process(
     clock = iter([0.0, 9.0, 10.0, 11.0, 20.0, 21.0, 30.0, 39.0])  # begins and ends of four fits
     monkeypatch.setattr(figures, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     found = measure_entry(Lab(corpus=small_corpus), CLAIMS["F0.scale"])
-    assert found.sentence == "1.00 s with 17,000 clicks and 1.00 s with 1,700,000."
+    assert re.findall(r"[\d.,]*\d", found.sentence) == ["1.00", "17,000", "1.00", "1,700,000"]
     assert found.value == 1.0

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
+from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold
 from ultr_core.errors import InputError, about
 
@@ -90,29 +91,29 @@ def test_subset_refuses_what_is_no_query(queries: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "fault"),
     [
-        ({"offsets": (0, 2, 2, 5)}, "Query number 1 .* has no document"),
-        ({"offsets": (0, 3, 2, 5)}, "Query number 1 .* has no document"),
-        ({"offsets": (0, 4)}, "from 0 to the number of documents, 5"),
-        ({"offsets": (1, 5)}, "from 0 to the number of documents, 5"),
-        ({"offsets": (0,)}, "at least one query"),
-        ({"grades": (1, 4, 0, 2)}, "grades has 4 entries for 5 documents"),
-        ({"grades": (1, 4, -1, 2, 0)}, "grade of document 2 .* is -1"),
-        ({"grades": (1, 4, 0.5, 2, 0)}, "grade of document 2 .* is 0.5"),
-        ({"grades": (1, 4, np.nan, 2, 0)}, "grade of document 2 .* is nan"),
-        ({"grades": (1, 4, 40_000, 2, 0)}, "grade of document 2 .* is 40000"),
-        ({"grades": ((1, 4, 0, 2, 0),)}, "2 dimensions"),
-        ({"query_ids": ("a",)}, "query_ids has 1 entry for 2 queries"),
-        ({"document_ids": ("a",)}, "document_ids has 1 entry for 5 documents"),
-        ({"feature_ids": np.array([1, 1, 2])}, "rising"),
-        ({"feature_ids": np.array([-1, 1, 2])}, "0 or more"),
-        ({"feature_ids": np.array([1, 2])}, "feature_ids has 2 entries for 3"),
-        ({"features": np.ones(5)}, "1 dimensions"),
+        ({"offsets": (0, 2, 2, 5)}, ("", "query", 1, "document")),
+        ({"offsets": (0, 3, 2, 5)}, ("", "query", 1, "document")),
+        ({"offsets": (0, 4)}, ("", 0, "documents", 5)),
+        ({"offsets": (1, 5)}, ("", 0, "documents", 5)),
+        ({"offsets": (0,)}, ("empty_corpus",)),
+        ({"grades": (1, 4, 0, 2)}, ("", "grades", 4, 5, "documents")),
+        ({"grades": (1, 4, -1, 2, 0)}, ("", "grade", "document", 2, -1, 32767)),
+        ({"grades": (1, 4, 0.5, 2, 0)}, ("", "grade", "document", 2, "0.5", 32767)),
+        ({"grades": (1, 4, np.nan, 2, 0)}, ("", "grade", "document", 2, "nan", 32767)),
+        ({"grades": (1, 4, 40_000, 2, 0)}, ("", "grade", "document", 2, 40000, 32767)),
+        ({"grades": ((1, 4, 0, 2, 0),)}, ("", 2, "dimensions")),
+        ({"query_ids": ("a",)}, ("", "query_ids", 1, 2, "queries")),
+        ({"document_ids": ("a",)}, ("", "document_ids", 1, 5, "documents")),
+        ({"feature_ids": np.array([1, 1, 2])}, ("feature_ids",)),
+        ({"feature_ids": np.array([-1, 1, 2])}, ("feature_ids", 0)),
+        ({"feature_ids": np.array([1, 2])}, ("", "feature_ids", 2, 3)),
+        ({"features": np.ones(5)}, ("", 1, "dimensions")),
     ],
 )
-def test_refusals_name_the_place(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_refusals_name_the_place(change: dict[str, Any], fault: tuple[object, ...]) -> None:
+    with refused(*fault):
         make(**change)
 
 
@@ -123,20 +124,20 @@ def test_values_beyond_float32_are_refused_and_never_become_infinite(
 ) -> None:
     features = np.ones((5, 3))
     features[3, 1] = value
-    with pytest.raises(InputError, match=r"Feature 8 of document 3 .*float32"):
+    with refused("", "feature", 8, "document", 3, "float32", "3.4e+38"):
         make(kind(features), feature_ids=np.array([2, 8, 9]))
 
 
 def test_a_bad_value_far_down_is_found() -> None:
     features = np.zeros((40_000, 2), np.float32)
     features[39_999, 1] = np.nan
-    with pytest.raises(InputError, match="Feature 2 of document 39999"):
+    with refused("", "feature", 2, "document", 39999, "3.4e+38"):
         Corpus(features, np.zeros(40_000), np.array([0, 40_000]))
 
 
 def test_relevance_cuts_at_the_threshold() -> None:
     assert make().relevance(2).tolist() == [False, True, False, True, False]
-    with pytest.raises(InputError, match="threshold of 0"):
+    with refused("threshold", 0):
         make().relevance(0)
 
 
@@ -153,8 +154,7 @@ def test_proposed_threshold(largest: int, wanted: int, threshold: int) -> None:
     assert found == threshold
     assert (sentence is None) == (found == wanted)
     if sentence is not None:
-        assert f"Grades stop at {largest}" in sentence
-        assert f"grade {threshold} and above" in sentence
+        assert mentions(sentence, largest, threshold)
         assert about(sentence) == "relevant_grade"
 
 
@@ -162,60 +162,62 @@ def test_threshold_is_one_that_every_part_reaches() -> None:
     found, sentence = propose_relevance_threshold([graded(0, 4), graded(0, 2), graded(0, 4)])
     assert found == 1
     assert sentence is not None
-    assert "validation part" in sentence
+    assert mentions(sentence, "validation", 2)
 
 
 def test_nothing_relevant_is_refused_and_named() -> None:
-    with pytest.raises(InputError, match="Nothing is relevant in the test part"):
+    with refused("nothing_relevant"):
         propose_relevance_threshold([graded(0, 4), graded(0, 2), graded(0, 0)])
-    with pytest.raises(InputError, match="Nothing is relevant in the corpus"):
+    with refused("nothing_relevant"):
         propose_relevance_threshold([graded(0, 0)])
-    with pytest.raises(InputError, match="at least one corpus"):
+    with refused("no_corpus"):
         propose_relevance_threshold([])
-    with pytest.raises(InputError, match="makes every document relevant"):
+    with refused("threshold", "document", 0):
         propose_relevance_threshold([graded(0, 1)], 0)
 
 
 def test_splits_need_the_same_features() -> None:
     two = Corpus(np.ones((2, 2)), np.array([0, 1]), np.array([0, 2]))
-    with pytest.raises(InputError, match="test part of mine has 2 features"):
+    with refused("", "test", "part", 2, "features", 1):
         CorpusSplits("mine", graded(0, 1), graded(0, 1), two, "files")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "fault"),
     [
-        ({"features": np.zeros((5, 3), complex)}, "Features .* not complex"),
-        ({"features": sparse.csr_array(np.zeros((5, 3), complex))}, "Features .* complex128"),
-        ({"features": np.full((5, 3), "a")}, "Features .* not text"),
-        ({"features": [[1, 2], [3]]}, "Features must be an array of numbers"),
-        ({"features": [[None, 1]] * 5}, "Features must be real numbers"),
-        ({"features": 3}, "0 dimensions"),
-        ({"grades": ("a", "b", "c", "d", "e")}, "Grades .* not text"),
-        ({"grades": (None, 1, 1, 1, 1)}, "Grades must be real numbers"),
-        ({"grades": (1j, 1, 1, 1, 1)}, "Grades .* not complex"),
-        ({"offsets": (0, 1.5, 5)}, "Query offsets must be whole numbers, but entry 1 .* 1.5"),
-        ({"offsets": (0, np.nan, 5)}, "Query offsets must be whole numbers, but entry 1 .* nan"),
-        ({"offsets": ("a",)}, "Query offsets .* not text"),
-        ({"feature_ids": [1, 2.5, 3]}, "Feature ids must be whole numbers, but entry 1"),
-        ({"query_ids": 7}, "query_ids must be a sequence of names, not 7"),
-        ({"document_ids": "abcde"}, "document_ids must be a sequence of names"),
+        ({"features": np.zeros((5, 3), complex)}, ("real_numbers", "features", "complex")),
+        ({"features": sparse.csr_array(np.zeros((5, 3), complex))}, ("", "features", "complex128")),
+        ({"features": np.full((5, 3), "a")}, ("real_numbers", "features", "text")),
+        ({"features": [[1, 2], [3]]}, ("array", "features")),
+        ({"features": [[None, 1]] * 5}, ("real_numbers", "features")),
+        ({"features": 3}, ("", 0, "dimensions")),
+        ({"grades": ("a", "b", "c", "d", "e")}, ("real_numbers", "grades", "text")),
+        ({"grades": (None, 1, 1, 1, 1)}, ("real_numbers", "grades")),
+        ({"grades": (1j, 1, 1, 1, 1)}, ("real_numbers", "grades", "complex")),
+        ({"offsets": (0, 1.5, 5)}, ("whole_numbers", "query", "offsets", 1, "1.5")),
+        ({"offsets": (0, np.nan, 5)}, ("whole_numbers", "query", "offsets", 1, "nan")),
+        ({"offsets": ("a",)}, ("real_numbers", "query", "offsets", "text")),
+        ({"feature_ids": [1, 2.5, 3]}, ("whole_numbers", "feature", "ids", 1, "2.5")),
+        ({"query_ids": 7}, ("names", "query_ids", "sequence", 7)),
+        ({"document_ids": "abcde"}, ("names", "document_ids", "sequence")),
     ],
 )
-def test_nothing_is_rounded_cut_or_guessed(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_nothing_is_rounded_cut_or_guessed(
+    change: dict[str, Any], fault: tuple[object, ...]
+) -> None:
+    with refused(*fault):
         make(**change)
 
 
 def test_no_features_at_all_are_refused_and_nested_lists_are_a_matrix() -> None:
-    with pytest.raises(InputError, match="Features must be real numbers, not None"):
+    with refused("real_numbers", "features"):
         Corpus(None, [0], [0, 1])  # type: ignore[arg-type]
     assert Corpus([[1, 2], [3, 4]], [0, 1], [0, 2]).features.tolist() == [[1, 2], [3, 4]]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threshold", [1.5, float("nan"), "x", None])
 def test_a_threshold_is_a_whole_grade(threshold: Any) -> None:
-    with pytest.raises(InputError, match="whole grade"):
+    with refused("threshold", "grade"):
         make().relevance(threshold)
-    with pytest.raises(InputError, match="whole grade"):
+    with refused("threshold", "grade"):
         propose_relevance_threshold([make()], threshold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.meaning import mentions, refused
 from ultr_core.corpus.ranking import dcg, ndcg, rank_documents
 from ultr_core.errors import InputError
 
@@ -24,7 +25,7 @@ def test_the_rule_for_empty_queries_is_a_choice_and_is_told(rule, mean):
     summary = ndcg(rank_documents(labels, offsets), labels, offsets, empty=rule)
     assert summary.value == mean
     assert summary.queries_without_relevant == 1
-    assert summary.describe().startswith("1 of 2 queries has no relevant document")
+    assert mentions(summary.describe(), "1 of 2 queries")
 
 
 def test_ndcg_is_at_most_one_and_reached_by_the_ideal_order():
@@ -39,31 +40,31 @@ def test_ndcg_is_at_most_one_and_reached_by_the_ideal_order():
 
 
 def test_what_has_no_ndcg_is_refused():
-    with pytest.raises(InputError, match="No query has a relevant document"):
+    with refused("", "query", "document"):
         ndcg(np.array([1, 2]), np.zeros(2), [0, 2])
-    with pytest.raises(InputError, match="0 or more"):
+    with refused("negative_grade", 0):
         dcg(np.array([1, 2]), np.array([1, -1]), [0, 2])
     with pytest.raises(InputError, match="cutoff"):
         dcg(np.array([1, 2]), np.array([1, 1]), [0, 2], cutoff=0)
-    with pytest.raises(InputError, match="skip, zero or one"):
+    with refused("empty_queries"):
         ndcg(np.array([1, 2]), np.array([1, 1]), [0, 2], empty="half")
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "fault"),
     [
-        ({"ranks": [1, np.nan]}, "rank of document 1 .* finite"),
-        ({"ranks": [0, 1]}, "counted from 1"),
-        ({"ranks": [1, 2, 3]}, "every document needs a rank and a grade"),
-        ({"grades": ["a", "b"]}, "not text"),
-        ({"grades": [1, np.nan]}, "grade of document 1 .* finite"),
-        ({"grades": [1, 2000]}, "grades up to 900"),
-        ({"cutoff": np.nan}, "cutoff"),
-        ({"cutoff": "x"}, "cutoff"),
-        ({"gain": "square"}, "exponential or linear"),
+        ({"ranks": [1, np.nan]}, ("", "rank", "document", 1, 0, "nan")),
+        ({"ranks": [0, 1]}, ("rank_from_1", 0)),
+        ({"ranks": [1, 2, 3]}, ("", "document", "rank", "grade", 2, 3)),
+        ({"grades": ["a", "b"]}, ("real_numbers", "text")),
+        ({"grades": [1, np.nan]}, ("", "grade", "document", 1, 0, "nan")),
+        ({"grades": [1, 2000]}, ("", "grades", 900, 2000)),
+        ({"cutoff": np.nan}, ("dcg_cutoff",)),
+        ({"cutoff": "x"}, ("dcg_cutoff",)),
+        ({"gain": "square"}, ("gain",)),
     ],
 )
-def test_a_gain_is_never_nan_or_guessed(change, words):
+def test_a_gain_is_never_nan_or_guessed(change, fault: tuple[object, ...]):
     given = {"ranks": np.array([1, 2]), "grades": np.array([1, 0]), "query_offsets": [0, 2]}
-    with pytest.raises(InputError, match=words):
+    with refused(*fault):
         dcg(**(given | change))

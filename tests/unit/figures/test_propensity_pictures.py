@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from ultr_core.errors import InputError
+from tests.meaning import mentions, refused
 from ultr_core.export import FILE_FORMATS
 from ultr_core.figures import (
     Figure,
@@ -74,14 +75,15 @@ def test_what_no_axis_reaches_has_a_mark_of_its_own_and_its_value() -> None:
     marks = figure.rows[figure.rows["part"] == "estimate"]
     assert marks["stands"].tolist() == ["inside", "below", "zero", "above"]
     assert marks["value"].tolist() == [1.0, 0.00002, 0.0, 90.0]
-    assert marks["told"].tolist() == ["1", "2e-05", "no click", "90"]
+    one, below, zero, above = marks["told"].tolist()
+    assert [one, below, above] == ["1", "2e-05", "90"]
+    assert zero not in {"", "0"}
     low, high = domain_of(figure)
     assert marks["y"].between(low, high).all()
     drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
-    for name in ("no click", "below axis", "above axis"):
-        assert f">{name}<" in drawn
+    assert f">{zero}<" in drawn and drawn.count(" axis<") == 2
     plain = vl_convert.vegalite_to_svg(picture_of((1.0, 1.0), (0.5, 0.4)).standalone_spec())
-    assert "no click" not in plain and " axis<" not in plain
+    assert f">{zero}<" not in plain and " axis<" not in plain
 
 
 def test_no_line_runs_along_the_edge_of_the_picture() -> None:
@@ -106,7 +108,7 @@ def test_estimates_that_the_curve_does_not_use_are_hollow_and_a_guess_is_dashed(
     assert marks["used"].tolist() == [True, True, False]
     assert figure.rows.loc[figure.rows["part"] == "guess", "rank"].tolist() == [2, 3]
     drawn = vl_convert.vegalite_to_svg(figure.standalone_spec())
-    assert ">few clicks<" in drawn and ">a guess<" in drawn
+    assert re.search(">[^<>]*few[^<>]*<", drawn) and re.search(">[^<>]*guess[^<>]*<", drawn)
 
 
 def test_clicks_by_rank_go_down_to_the_last_and_none_is_not_little() -> None:
@@ -132,7 +134,7 @@ def test_missing_ranks_have_no_mark_and_far_ones_stand_at_the_end(found: MethodR
     assert set(figure.rows["part"]) == {"estimate", "curve", "other", "truth", "limit"}
     # Each method keeps its own shape; a scale would be shared by the layers.
     assert not any("shape" in layer["encoding"] for layer in figure.spec["layer"])
-    assert "3 of 4 ranks have an estimate" in figure.alt
+    assert mentions(figure.alt, "3 of 4 ranks")
 
 
 def test_every_picture_can_be_saved_in_both_themes(found: MethodResult, world: World) -> None:
@@ -152,11 +154,11 @@ def test_every_picture_can_be_saved_in_both_themes(found: MethodResult, world: W
     shares = win_share_figure(result).rows
     assert shares[shares["part"] == "level"]["value"].tolist() == [0.5]
     assert shares["value"].round(3).tolist()[2:4] == [0.644, 0.613]
-    assert "Lowest: Other" in curve_risk_figure(risks).alt
+    assert mentions(curve_risk_figure(risks).alt, "Other")
 
 
 def test_a_method_without_a_curve_has_no_picture() -> None:
-    with pytest.raises(InputError, match="no curve to draw: too few"):
+    with refused("no_curve"):
         curve_figure(MethodResult("swap", None, None, 0.0, 0.0, "too few"), TRUTH)
 
 
@@ -201,4 +203,4 @@ def test_the_axis_says_what_its_ratios_are_relative_to(reference: int) -> None:
     points = (RankEstimate(1, 1.4, 1.2, 1.6, 0.1, 900, 90), RankEstimate(2, 1.0, 1.0, 1.0, 0, 9, 9))
     estimate = PropensityEstimate("swap", reference, points)
     figure = propensity_curves(estimate, curve=assemble_curve(estimate), alt_text="a", title="t")
-    assert f"Examination relative to rank {reference} (log)" in json.dumps(figure.spec)
+    assert f"rank {reference} (log)" in json.dumps(figure.spec)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
@@ -65,7 +66,8 @@ def test_positions_below_the_candidates_are_used_and_told(corpus: Corpus) -> Non
     joined = join_log(parse_log(HEADER + "A,x,9,1\nA,y,1,0\n"), corpus)
     assert joined.clicks.rank.tolist() == [9, 1]
     assert joined.overlap.below_list == 1
-    assert any("below the last candidate" in notice for notice in joined.notices)
+    (notice,) = joined.notices
+    assert mentions(notice, 1, "candidate")
 
 
 def test_without_document_ids_candidates_are_numbered_from_one() -> None:
@@ -83,21 +85,23 @@ def test_documents_that_a_corpus_does_not_name_are_refused_with_the_repair() -> 
     with pytest.raises(InputError) as error:
         join_log(log, parse_corpus(rows, "corpus.txt"))
     told = "# docid = doc-225-3"
-    assert f"end each row of the corpus with its document's id, here {told}." in str(error.value)
+    assert mentions(error.value, told)
     with_ids = rows.replace(b"1:1", f"1:1 {told}".encode()).replace(b"1:2", b"1:2 # docid = b2")
     repaired = parse_corpus(with_ids, "corpus.txt")
     assert join_log(log, repaired).overlap.clicks_joined == 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("rows", "named"),
     [
-        ("C,x,1,1\n", "None of the 1 query of the log, such as 'C', is in the corpus"),
-        ("A,z,1,1\n", "query 'A' of the log shows 'z', where the corpus has documents such as 'x'"),
+        ("C,x,1,1\n", ("1 query", "'C'")),
+        ("A,z,1,1\n", ("'A'", "'z'", "'x'")),
     ],
 )
-def test_logs_of_something_else_are_refused(rows: str, message: str, corpus: Corpus) -> None:
-    with pytest.raises(InputError, match=message):
+def test_logs_of_something_else_are_refused(
+    rows: str, named: tuple[object, ...], corpus: Corpus
+) -> None:
+    with refused("", *named):
         join_log(parse_log(HEADER + rows), corpus)
 
 
@@ -212,9 +216,9 @@ def test_the_logs_own_curve() -> None:
     header = "query,document,position,click,propensity\n"
     log = parse_log(header + "q,a,1,1,0.8\nq,b,3,0,0.2\nq,a,1,0,0.8\n")
     assert own_curve(log) == [0.8, 0.8, 0.2]
-    with pytest.raises(InputError, match="no column of propensities"):
+    with pytest.raises(InputError, match="column"):
         own_curve(parse_log(HEADER + "q,a,1,1\n"))
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match=r"0\.8"):
         own_curve(parse_log(header + "q,a,1,1,0.8\nq,b,2,0,0.8\n"))
 
 
@@ -238,11 +242,11 @@ def test_kinds_are_told_by_content(data: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"hello world\n", "begins with 'hello world', so it is no corpus"),
-        (b"", "no line with content"),
-        (b"0.5\n0.25\n", "scores of a ranker; say which corpus"),
-        (b"{}", "no ranker"),
-        (b"1.5 1:0.2\n", "upload, line 1"),
+        (b"hello world\n", "'hello world'"),
+        (b"", "content"),
+        (b"0.5\n0.25\n", "scores"),
+        (b"{}", "ranker"),
+        (b"1.5 1:0.2\n", "line 1"),
     ],
 )
 def test_what_is_nothing_known_is_one_sentence(data: bytes, message: str) -> None:
@@ -268,7 +272,7 @@ def test_fits_choose_on_held_out_queries_or_given_ones(corpus: Corpus) -> None:
     ).clicks
     first, again = (fit_from_log(splits.train, log, PowerLaw(1.0), seed=3) for _ in range(2))
     assert first.ranker.coefficients.tolist() == again.ranker.coefficients.tolist()
-    assert "held-out queries" in first.chosen_by
+    assert mentions(first.chosen_by, "held-out")
     given = fit_from_log(splits.train, log, PowerLaw(1.0), method="clipped", cost=1, clip=0.5)
     assert (given.cost, given.clip, given.chosen_by) == (1.0, 0.5, "given")
     assert given.weights.values.max() < first.weights.values.max()
@@ -300,4 +304,4 @@ def test_the_name_of_a_file_is_never_altered() -> None:
     rows = ROWS.replace(b" # docid = x", b"").replace(b" # docid = y", b"")
     corpus = parse_corpus(rows, "train.txt")
     (notice,) = join_log(parse_log(HEADER + "A,1,1,1\n"), corpus, name="train.txt").notices
-    assert notice.startswith("The documents of train.txt have no ids")
+    assert mentions(notice, "train.txt")

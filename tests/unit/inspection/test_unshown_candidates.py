@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.meaning import mentions
 from ultr_core.corpus import Corpus
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log, unshown_candidates
@@ -54,9 +55,9 @@ def test_a_log_of_whole_lists_leaves_nothing_out() -> None:
     assert (found.never, found.candidates, found.below, found.severity) == (0, 400, 0.0, "good")
     against = compare_with_shown(log, best, CURVE, name="mine")
     assert against.estimate.high < 0
-    assert "mine is better than what users saw" in against.sentence
-    assert "never shown" not in against.sentence
-    assert evaluate_ranker(corpus, log, best, CURVE).sentence.endswith("rankers, not levels.")
+    assert against.as_dict()["withheld"] is False
+    assert not mentions(against.sentence, "candidates")
+    assert not mentions(evaluate_ranker(corpus, log, best, CURVE).sentence, "candidates")
 
 
 def test_a_cut_log_reverses_the_difference_and_gives_no_verdict() -> None:
@@ -68,14 +69,14 @@ def test_a_cut_log_reverses_the_difference_and_gives_no_verdict() -> None:
     against = compare_with_shown(log, best, CURVE, name="mine")
     assert against.estimate.low > 0  # what IPS says, and it is wrong
     told = against.sentence
-    assert told.startswith("These clicks cannot say whether mine is better than what users saw: ")
-    assert "200 of 400 candidates (50%) were never shown" in told
+    assert mentions(told, "mine", "200 of 400 candidates (50%)")
+    assert f"{against.estimate.value:+.2f}" not in told
     assert against.as_dict()["withheld"] is True
     between = compare_rankers(log, best, -best, CURVE, names=("mine", "other"))
-    assert "cannot say whether mine is better than other" in between.sentence
+    assert between.as_dict()["withheld"] is True
+    assert mentions(between.sentence, "mine", "other")
     sentence = evaluate_ranker(corpus, log, best, CURVE).sentence
     assert "200 of 400 candidates (50%)" in sentence
-    assert "the same for every ranker" not in sentence
 
 
 def test_every_check_of_log_and_corpus_has_it() -> None:
@@ -83,7 +84,7 @@ def test_every_check_of_log_and_corpus_has_it() -> None:
     together = inspect_together(join_log(parse_log(log_of(40, 5)), corpus), corpus)
     finding = together.finding("never_shown")
     assert (finding.value, finding.severity, together.severity) == (200, "stop", "stop")
-    assert "200 of 400 candidates (50%) were never shown" in finding.sentence
+    assert mentions(finding.sentence, "200 of 400 candidates (50%)")
 
 
 def test_few_left_out_qualify_the_verdict() -> None:
@@ -92,10 +93,11 @@ def test_few_left_out_qualify_the_verdict() -> None:
     without = "\n".join(row for row in whole.splitlines() if not row.startswith("7,d10,")) + "\n"
     log = join_log(parse_log(without), corpus).clicks
     assert unshown_candidates(log).severity == "warning"
-    told = compare_with_shown(log, best, CURVE, name="mine").sentence
-    assert "is better than what users saw" in told
-    assert told.endswith("But 1 of 400 candidates (0.2%) was never shown, and clicks say nothing "
-                         "of those.")  # fmt: skip
+    against = compare_with_shown(log, best, CURVE, name="mine")
+    assert against.estimate.high < 0
+    assert against.as_dict()["withheld"] is False
+    assert mentions(against.sentence, "1 of 400 candidates (0.2%)")
+    assert f"{-against.estimate.value:.2f}" in against.sentence
 
 
 def test_queries_that_were_never_drawn_do_not_count() -> None:
@@ -111,7 +113,7 @@ def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
     log = join_log(parse_log(log_of(30, PLACES) + rare), corpus).clicks
     found = unshown_candidates(log)
     assert (found.never, found.lasting, found.severity) == (90, 0, "warning")
-    assert "may be chance" in found.finding().sentence
+    assert mentions(found.finding().sentence, "chance")
     often = rare.replace(",1,1,1\n", ",1,20,1\n")
     log = join_log(parse_log(log_of(30, PLACES) + often), corpus).clicks
     assert unshown_candidates(log).severity == "stop"
@@ -121,8 +123,8 @@ def test_rankers_that_take_turns_above_a_cut_show_all_but_too_seldom() -> None:
     _, best, log = joined(5, moved=True)
     found = unshown_candidates(log)
     assert (found.never, found.severity) == (0, "stop")
-    assert "the log ends at position 5, and 50.0% of the places" in found.what
-    assert "cannot say" in compare_with_shown(log, best, CURVE, name="mine").sentence
+    assert mentions(found.what, "position 5", "50.0%")
+    assert compare_with_shown(log, best, CURVE, name="mine").as_dict()["withheld"] is True
 
 
 def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:
@@ -131,5 +133,5 @@ def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:
     log = join_log(parse_log(rows), corpus).clicks
     finding = unshown_candidates(log).finding()
     assert (finding.value, finding.severity) == (None, "warning")
-    assert "clicks only" in finding.sentence
-    assert "clicks only" in compare_with_shown(log, best, CURVE, name="mine").sentence
+    assert "only" in finding.sentence
+    assert "only" in compare_with_shown(log, best, CURVE, name="mine").sentence

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ultr_core.errors import InputError
+from tests.meaning import mentions, refused, without_numbers
 from ultr_core.jobs.live import LIVE
-from ultr_core.lab import World, build_world, simulate_logs, user_model
+from ultr_core.lab import METHODS, World, build_world, simulate_logs, user_model
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, run_live
 from ultr_core.lab.production import hand_made_weights
 from ultr_core.lab.propensity_study import (
@@ -53,11 +53,10 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
     for contest in result.contests:
         assert contest.test.significant
         assert contest.test.wins > contest.test.losses
-        assert contest.sentence.startswith("Propensity-weighted beats")
+        assert mentions(contest.sentence, METHODS["propensity"].label)
         null = contest.null_sentence
-        assert f"about half of these would be won: {contest.test.decided / 2:,.0f}." in null
-        assert null.startswith(f"Of {contest.queries:,} queries {contest.without_click:,} had no")
-        assert null.endswith(f"This one had {contest.test.wins:,} wins.")
+        assert mentions(null, f"{contest.queries:,}", f"{contest.without_click:,}")
+        assert mentions(null, f"{contest.test.decided / 2:,.0f}", f"{contest.test.wins:,} wins")
         assert max(len(sentence.split()) for sentence in null.split(". ")) <= 24
         total = contest.test.decided + contest.test.ties + contest.without_click
         assert total == contest.queries == 10_000
@@ -88,19 +87,20 @@ def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> No
     """Honest at the other end: with 7,192 clicks the weighted ranker may well lose."""
     told: list[str] = []
     verdicts = []
+    sentences: dict[bool, set[str]] = {}
     for seed in range(6):
         result = run_live(world, Settings(clicks=PAPER_CLICKS, seed=seed), progress=told.append)
         naive = result.contests[1]
+        sentences.setdefault(naive.test.significant, set()).add(without_numbers(naive.sentence))
         if naive.test.significant:
-            assert "cannot be told apart" not in naive.sentence
             verdicts.append("weighted" if naive.test.wins > naive.test.losses else "naive")
         else:
-            assert "cannot be told apart" in naive.sentence
             verdicts.append("neither")
     assert "naive" in verdicts, verdicts
     assert verdicts.count("weighted") < 3, verdicts
     assert len(told) == 6 * 6
-    assert "swap experiment" in told
+    assert len(set(told)) == 6
+    assert sentences.get(True, set()).isdisjoint(sentences.get(False, set()))
 
 
 def test_hand_made_weights_are_round_and_optimise_nothing(world: World) -> None:
@@ -110,16 +110,16 @@ def test_hand_made_weights_are_round_and_optimise_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "fault"),
     [
-        ({"validation_days": 21}, "from 1 to 20, so that"),
-        ({"days": 1}, "days of clicks is 1"),
-        ({"interleaved": 0}, "Interleaved queries is 0"),
-        ({"scheme": "multileave"}, "must be one of balanced, team-draft"),
+        ({"validation_days": 21}, ("validation_days", 1, 20)),
+        ({"days": 1}, ("days", 1)),
+        ({"interleaved": 0}, ("interleaved", 0)),
+        ({"scheme": "multileave"}, ("scheme", "balanced", "team-draft")),
     ],
 )
-def test_impossible_live_designs_are_refused(changes: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_impossible_live_designs_are_refused(changes: dict, fault: tuple[object, ...]) -> None:
+    with refused(*fault):
         LiveDesign(**changes)
 
 
@@ -172,7 +172,7 @@ def test_traffic_for_a_precision_grows_with_depth_and_precision(world: World) ->
     assert fine > 3 * coarse
     assert sessions_for_precision(world, users, design, 10, 0.2) > coarse
     for rank in (1, 22):
-        with pytest.raises(InputError, match="cannot be asked for"):
+        with refused("", 1, 21):
             sessions_for_precision(world, users, design, rank, 0.1)
 
 
@@ -190,13 +190,15 @@ def test_what_a_wrong_curve_costs_the_ranker(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "fault"),
     [
-        ({"landmark": 22}, "from 1 to 21, the last rank"),
-        ({"last_rank": 1}, "Last rank K is 1; it must be a whole number from 2 to 500"),
-        ({"sessions": 0}, "Traffic is 0"),
+        ({"landmark": 22}, ("landmark", 1, 21)),
+        ({"last_rank": 1}, ("last_rank", 1, 2, 500)),
+        ({"sessions": 0}, ("sessions", 0)),
     ],
 )
-def test_impossible_swap_designs_are_refused(changes: dict[str, int], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_impossible_swap_designs_are_refused(
+    changes: dict[str, int], fault: tuple[object, ...]
+) -> None:
+    with refused(*fault):
         SwapDesign(**changes)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
+from tests.meaning import refused
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
 from ultr_core.files import proprank_bytes, write_proprank
 from ultr_core.files.score_files import scores_text
 from ultr_core.files.weight_files import weights_text
@@ -72,12 +72,11 @@ def test_the_size_of_a_training_file_is_bounded_before_it_is_made(
 def test_a_query_with_many_clicks_is_refused_at_once(tmp_path: Path) -> None:
     started = time.monotonic()
     corpus, weights = one_query(20_000)
-    with pytest.raises(InputError, match="command fit") as caught:
+    with refused("", 128, "51,778"):
         training_file(corpus, weights)
     assert time.monotonic() - started < 5
-    assert "made here" in str(caught.value)
     corpus, weights = one_query(300, names=3_000)
-    with pytest.raises(InputError, match="command fit"):
+    with refused("", 128, 551):
         training_file_bytes(corpus, weights)
 
 
@@ -126,9 +125,9 @@ def test_pairs_to_train_on_are_counted_before_there_are_any() -> None:
     """Without a bound 6 GB and more."""
     corpus, log = some_clicked(14_000, 6_900)
     began = time.perf_counter()
-    with pytest.raises(InputError, match="What there is to learn from has 96,593,100 pairs"):
+    with refused("", "96,593,100", "pairs"):
         fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=VISITORS_PAIRS)
-    with pytest.raises(InputError, match="pairs of a document"):
+    with refused("", "pairs", "document"):
         simulate_own_log(corpus, Settings(clicks=100), pairs=VISITORS_PAIRS)
     assert time.perf_counter() - began < 5.0
 
@@ -138,7 +137,7 @@ def test_the_bound_on_pairs_is_exact(clicked: int) -> None:
     corpus, log = some_clicked(50, clicked)
     most = replace(VISITORS_PAIRS, most=clicked * 49)
     fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=most)
-    with pytest.raises(InputError, match=f"has {clicked * 49} pairs"):
+    with refused("", f"{clicked * 49} pairs"):
         fit_from_log(
             corpus, log, PowerLaw(1.0), cost=1.0, pairs=replace(most, most=clicked * 49 - 1)
         )

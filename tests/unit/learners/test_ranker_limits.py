@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.learners import SVM, fit_path, fit_ranker, objective_value
@@ -35,7 +36,7 @@ def test_a_cost_that_cannot_be_used_names_the_range(small_problem, cost):
         lambda: fit_path(corpus, weights, [1.0, cost]),
         lambda: objective_value(corpus, weights, cost, np.zeros(corpus.n_features)),
     ):
-        with pytest.raises(InputError, match=r"cost C .* from 1e-12 to 1e\+12") as error:
+        with refused("cost", "C", "1e-12", "1e+12") as error:
             call()
         assert repr(cost) in one_sentence(error)
 
@@ -43,7 +44,7 @@ def test_a_cost_that_cannot_be_used_names_the_range(small_problem, cost):
 @pytest.mark.parametrize("tolerance", [1e-16, 0.0, -1.0, 1.0, np.nan, np.inf, "x", None])
 def test_a_tolerance_that_cannot_be_reached_names_the_range(small_problem, tolerance):
     corpus, weights = small_problem(0)
-    with pytest.raises(InputError, match=r"tolerance .* from 1e-12 to below 1") as error:
+    with refused("", "tolerance", "1e-12", 1) as error:
         fit_ranker(corpus, weights, cost=1.0, tolerance=tolerance)
     one_sentence(error)
 
@@ -60,7 +61,7 @@ def test_counts_must_be_whole(small_problem, name, value):
 @pytest.mark.parametrize("factor", [1e300, 1e20, 1e-20, 1e-300])
 def test_weights_that_overflow_or_vanish_name_the_range(small_problem, factor):
     corpus, weights = small_problem(0)
-    with pytest.raises(InputError, match=r"largest weight .* document .* rescale") as error:
+    with refused("", "weight", "document", 1, "1e+12", "1e-12", 22) as error:
         fit_ranker(corpus, Weights(weights.values * factor, weights.clicks), cost=1.0)
     one_sentence(error)
 
@@ -93,7 +94,7 @@ def test_a_feature_of_huge_scale_is_named_with_its_range(small_problem, largest,
             call()
         text = one_sentence(error)
         named = corpus.feature_ids[2]
-        assert f"Feature {named} ranges from {-largest / 2:g} to {largest:g}" in text
+        assert mentions(text, f"feature {named}", f"{-largest / 2:g}", f"{largest:g}")
 
 
 def test_huge_features_of_documents_that_take_no_part_do_no_harm(small_problem):
@@ -125,7 +126,7 @@ def test_cutting_planes_give_up_in_bounded_work(small_problem):
 def test_an_uncertified_ranker_does_not_pass_selection(medium_problem, monkeypatch):
     corpus, weights = medium_problem
     short = fit_ranker(corpus, weights, cost=10.0, tolerance=1e-8, max_iterations=3)
-    with pytest.raises(InputError, match="C = 10 ended after 3 iterations") as error:
+    with refused("not_converged", "C", 10, 3, "0.29", "1e-08") as error:
         converged(short, 1e-8)
     one_sentence(error)
     stopped = fit_ranker(corpus, weights, cost=10.0, callback=lambda progress: True)
@@ -134,13 +135,13 @@ def test_an_uncertified_ranker_does_not_pass_selection(medium_problem, monkeypat
     monkeypatch.setattr("ultr_core.learners.selection.fit_ranker", lambda *a, **k: short)
     giving_up = replace(SVM, fit=lambda *a, **k: short)
     relevance = corpus.grades > 0
-    with pytest.raises(InputError, match="duality gap"):
+    with refused("not_converged", "0.001", "0.29", 10, 3):
         select_by_labels(corpus, weights, corpus, relevance, costs=[1.0])
-    with pytest.raises(InputError, match="duality gap"):
+    with refused("not_converged", "0.001", "0.29", 10, 3):
         select_by_labels(corpus, weights, corpus, np.zeros_like(relevance), costs=[1.0])
     for clicks in (0, 1):
         log = one_click_each(corpus, clicks)
-        with pytest.raises(InputError, match="duality gap"):
+        with refused("not_converged", "0.001", "0.29", 10, 3):
             select_by_clicks(
                 corpus, [Candidate(weights)], corpus, log, np.ones(len(log.rank)),
                 learner=giving_up, costs=[1.0],

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tests.meaning import refused
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
 from ultr_core.learners import fit_path, fit_ranker, objective_value
 from ultr_core.propensity.weights import Weights
 
@@ -104,5 +104,5 @@ def test_too_many_of_both_are_refused_at_once():
     features = sp.random_array((4400, 6000), density=5e-3, rng=0, dtype=np.float32, format="csr")
     corpus, weights = problem(features)
     weights = Weights(np.ones(corpus.n_documents), corpus.n_documents)
-    with pytest.raises(InputError, match=r"6000 features in use and 4400 documents.* 4000"):
+    with refused("", 6000, "features", 4400, "documents", 4000):
         fit_ranker(corpus, weights, cost=1.0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -13,7 +14,7 @@ def test_every_derivation_can_be_printed(name: str, capsys: pytest.CaptureFixtur
     assert main(["proofs", "--derivation", name]) == 0
     printed = capsys.readouterr().out
     assert DERIVATIONS[name].title in printed
-    assert "fails by" not in printed
+    assert not re.search(r"\bfails\b", printed)
 
 
 def test_json_has_all_values_of_all_lines(capsys: pytest.CaptureFixture[str]) -> None:

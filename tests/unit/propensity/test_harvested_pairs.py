@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -90,26 +91,26 @@ def test_a_moved_document_is_one_document_with_two_positions() -> None:
 
 def test_one_ranker_gives_nothing_to_harvest() -> None:
     still = display_counts([0, 0], [0, 1], [1, 2], [9, 9], [3, 1])
-    with pytest.raises(InputError, match="No document was shown at two ranks"):
+    with refused("two_rankers"):
         interventional_sets(still, 2)
-    with pytest.raises(InputError, match="shown at two ranks"):
+    with refused("two_rankers"):
         estimate_by_em(still, last_rank=2)
 
 
 def test_faults_are_named() -> None:
     unclicked = interventional_sets(display_counts([0, 0], [0, 0], [1, 2], [9, 9], [0, 0]), 2)
-    with pytest.raises(InputError, match="was clicked"):
+    with refused("no_click"):
         harvest(unclicked)
     sets = interventional_sets(expected_displays(ALL), 4)
     with pytest.raises(InputError, match="from 1 to 4"):
         harvest(sets, reference=5)
-    with pytest.raises(InputError, match="no way to harvest"):
+    with refused("harvest_way"):
         harvest(sets, method="pairs")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at most one click"):
+    with refused("", "click", 1, 2):
         display_counts([0], [0], [1], [1], [2])
-    with pytest.raises(InputError, match="counted from 1"):
+    with refused("rank_from_1", 0):
         display_counts([0], [0], [0], [1], [1])
-    with pytest.raises(InputError, match="Rank 2 was never clicked"):
+    with refused("", "rank", 2, "clicked"):
         estimate_click_rates(
             display_counts([0, 0], [0, 1], [1, 2], [9, 9], [3, 0]), last_rank=2, reference=2
         )
@@ -120,7 +121,7 @@ def test_too_few_clicks_for_an_interval_are_said() -> None:
     point = harvest(interventional_sets(few, 2)).points[1]
     assert point.value == pytest.approx(1 / 3)
     assert point.low is None
-    assert "too few clicks" in point.reason
+    assert point.reason
 
 
 @pytest.mark.parametrize("method", ["pivot", "chain", "all-pairs"])
@@ -144,7 +145,7 @@ def test_which_ranker_served_may_depend_on_the_query(method: str) -> None:
     found = harvest(interventional_sets(displays, 3), method=method)  # type: ignore[arg-type]
     values = [point.value for point in found.points]
     assert values == pytest.approx(curve.tolist(), rel=1e-9)
-    assert "may depend on the query" in PROPENSITY_METHODS[method].assumes
+    assert mentions(PROPENSITY_METHODS[method].assumes, "query")
     # Which rows are compared matters: click rates as they are depend on who served what.
     rates = [p.value for p in estimate_click_rates(displays, last_rank=3).points]
     assert rates[1] != pytest.approx(0.5, rel=0.05)

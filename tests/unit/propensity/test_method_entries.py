@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.files import parse_log
 from ultr_core.lab import build_world, propensity_study, user_model
 from ultr_core.lab.propensity_study import SwapDesign, estimate_by, second_ranker
@@ -48,7 +48,7 @@ def test_a_method_is_known_by_its_key_and_by_its_name(key: str) -> None:
 
 @pytest.mark.parametrize("name", ["uniform", "", "dla", "Swap"])
 def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="no method for a log; choose from swap"):
+    with refused("", "method", "log", "swap"):
         log_method(name)
 
 
@@ -97,5 +97,5 @@ def test_an_entry_alone_adds_a_method_with_traffic_of_its_own(
 
 def test_a_design_names_the_ranks_that_it_may_have() -> None:
     assert SwapDesign(last_rank=MOST_PAIRED).last_rank == MOST_PAIRED
-    with pytest.raises(InputError, match=f"between 2 and {MOST_PAIRED}"):
+    with refused("last_rank", 2, MOST_PAIRED):
         SwapDesign(last_rank=MOST_PAIRED + 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.meaning import refused
 from tests.unit.propensity.test_swap_experiment import SHOWN
 from ultr_core.errors import InputError
 from ultr_core.files import parse_log
@@ -58,40 +59,42 @@ MASKED = np.ma.array([1.0, 0.5], mask=[False, True])
 
 def test_impressions_that_cannot_be_counted_are_refused() -> None:
     """Their sums came out negative."""
-    with pytest.raises(InputError, match=r"add up to 1.84e\+19, more than can be counted"):
+    with refused("too_large", "1.84e+19", "4.61e+18"):
         display_counts(QUERY, DOCUMENT, RANK, [2**62] * 4, CLICKS)
-    with pytest.raises(InputError, match="more than can be counted"):
+    with refused("too_large", "4.61e+18"):
         ClickLog([0, 1], [1, 2], [2**61, 2**61], [1, 1], 2**61, [0, 2])
     most = display_counts(QUERY, DOCUMENT, RANK, [2**59] * 4, CLICKS)
     assert estimate_click_rates(most, last_rank=2).points[0].impressions == 2**60
 
 
 @pytest.mark.parametrize(
-    ("column", "given", "words"),
+    ("column", "given", "fault"),
     [
-        (0, ["a", "b", "a", "b"], "column query must be real numbers, not text"),
-        (1, [0, 1, 0.5, 1], "column document must be whole numbers, but entry 2"),
-        (2, [1, 2, 2], r"equally long lists, not of shapes query \(4,\), .* rank \(3,\)"),
-        (2, [[1, 2, 2, 1]], "equally long"),
-        (3, np.ma.masked_equal([30, 30, 30, 1], 1), "1 of 4 entries are masked"),
-        (4, [20, 9, np.nan, 18], "column clicks must be whole numbers, but entry 2 .* nan"),
-        (4, [20, 9, None, 18], "column clicks must be real numbers"),
+        (0, ["a", "b", "a", "b"], ("real_numbers", "column", "query", "text")),
+        (1, [0, 1, 0.5, 1], ("whole_numbers", "column", "document", 2, "0.5")),
+        (2, [1, 2, 2], ("", "query", 4, "rank", 3)),
+        (2, [[1, 2, 2, 1]], ("", 1, 4)),
+        (3, np.ma.masked_equal([30, 30, 30, 1], 1), ("masked", 1, 4)),
+        (4, [20, 9, np.nan, 18], ("whole_numbers", "column", "clicks", 2, "nan")),
+        (4, [20, 9, None, 18], ("real_numbers", "column", "clicks")),
     ],
 )
-def test_columns_of_a_wrong_kind_are_refused(column: int, given: Any, words: str) -> None:
+def test_columns_of_a_wrong_kind_are_refused(
+    column: int, given: Any, fault: tuple[object, ...]
+) -> None:
     columns: list[Any] = [QUERY, DOCUMENT, RANK, SHOWN_AT, CLICKS]
     columns[column] = given
-    with pytest.raises(InputError, match=words):
+    with refused(*fault):
         display_counts(*columns)
 
 
 def test_counts_are_whole_and_equally_many() -> None:
-    for impressions, clicks, words in (
-        ([3, 4], [1.5, 2], "must be whole numbers, but entry 0"),
-        ([3, 4], ["a", "b"], "not text"),
-        ([3, 4], [1], "one number of impressions and one of clicks"),
+    for impressions, clicks, fault in (
+        ([3, 4], [1.5, 2], ("whole_numbers", "clicks", 0, "1.5")),
+        ([3, 4], ["a", "b"], ("real_numbers", "clicks", "text")),
+        ([3, 4], [1], ("", "impressions", "clicks")),
     ):
-        with pytest.raises(InputError, match=words):
+        with refused(*fault):
             Counts(impressions, clicks)
 
 
@@ -120,7 +123,7 @@ def test_a_last_rank_out_of_range_is_refused_at_once(name: str, last_rank: Any) 
     if name == "log" and last_rank is None:
         return
     start = time.perf_counter()
-    with pytest.raises(InputError, match=rf"last rank is .* whole number from 1 to {most:,}"):
+    with refused("whole_number", "rank", 1, f"{most:,}"):
         call(last_rank=last_rank)
     assert time.perf_counter() - start < 1
 
@@ -132,7 +135,7 @@ def test_a_reference_outside_the_ranks_is_refused(reference: Any) -> None:
         partial(estimate_click_rates, DISPLAYS, last_rank=2),
         partial(harvest, interventional_sets(DISPLAYS, 2)),
     ):
-        with pytest.raises(InputError, match=r"reference rank is .* whole number from 1 to 2"):
+        with refused("whole_number", "reference", "rank", 1, 2):
             call(reference=reference)
 
 
@@ -142,21 +145,21 @@ def test_a_reference_outside_the_ranks_is_refused(reference: Any) -> None:
 )
 def test_sessions_and_seeds_of_no_use_are_refused(simulate: Any, change: dict[str, Any]) -> None:
     given = {"last_rank": 4, "sessions": 10, "seed": 0} | change
-    with pytest.raises(InputError, match=r"number of presentations|seed must be"):
+    with refused("random_seed" if "seed" in change else "whole_number", *change.values()):
         simulate(USERS, *SHOWN, **given)
 
 
 def test_presentations_one_by_one_have_a_limit() -> None:
-    with pytest.raises(InputError, match="from 1 to 100,000,000"):
+    with refused("whole_number", "presentations", "100,000,000"):
         simulate_shuffling(USERS, *SHOWN, sessions=10**12, seed=0)
 
 
 def test_other_faults_of_experiments_are_refused() -> None:
     users = PositionModel(PowerLaw(1.0), eps_minus=0.5)
     counts = simulate_swaps(users, *SHOWN, last_rank=3, sessions=100, seed=0)
-    with pytest.raises(InputError, match="landmark or pooled, not 'both'"):
+    with refused("", "landmark", "both"):
         estimate_swaps(counts, ratio="both")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="seed must be"):
+    with refused("random_seed", -1):
         estimate_swaps(counts, bootstrap_seed=-1)
     short = np.ones(2)
     for call in (
@@ -165,7 +168,7 @@ def test_other_faults_of_experiments_are_refused() -> None:
         lambda: shuffling_cost(short, *SHOWN[1:]),
         lambda: neighbour_swap_cost(short, *SHOWN[1:], last_rank=3),
     ):
-        with pytest.raises(InputError, match="every document needs one of both"):
+        with refused("", "document", "both", 2, 6):
             call()
     for change in ({"last_rank": 2.5}, {"landmark": 1.5}, {"sessions": 1.5}, {"sessions": "x"}):
         with pytest.raises(InputError):
@@ -176,45 +179,47 @@ def test_other_faults_of_experiments_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "fault"),
     [
-        ((1e-300, 0.5, 21, 1e-10), r"more presentations than can be counted, 4.61e\+18"),
-        ((1e-300, 0.5, 21, 1e-320), "more presentations"),
-        ((0.1, 0.5, 21, 1e-30), "more presentations"),
-        ((0.1, 0.5, 2.5, 0.1), "last rank is 2.5"),
-        (("a", 0.5, 21, 0.1), "click rates above 0"),
-        ((0.1, 0.5, 21, "b"), "precision must be above 0, for example 0.1, not 'b'"),
-        ((0.1, 0.5, 21, np.nan), "precision"),
+        ((1e-300, 0.5, 21, 1e-10), ("", "presentations", "4.61e+18", "0.5", "1e-10", "1e-300")),
+        ((1e-300, 0.5, 21, 1e-320), ("", "presentations", "0.5", "4.61e+18")),
+        ((0.1, 0.5, 21, 1e-30), ("", "presentations", "0.5", "4.61e+18")),
+        ((0.1, 0.5, 2.5, 0.1), ("whole_number", "rank", "2.5", 1, 500)),
+        (("a", 0.5, 21, 0.1), ("", "click", 0)),
+        ((0.1, 0.5, 21, "b"), ("", 0, "0.1", "b")),
+        ((0.1, 0.5, 21, np.nan), ("", "precision", "nan")),
     ],
 )
-def test_sessions_that_cannot_be_counted_are_refused(given: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_sessions_that_cannot_be_counted_are_refused(given: Any, fault: tuple[object, ...]) -> None:
+    with refused(*fault):
         sessions_needed(*given)
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "fault"),
     [
-        (lambda: clipped_propensities([np.nan, 0.1], 0.2), "Propensity 0 .* is nan"),
-        (lambda: clipped_propensities([0.1, np.inf], 0.2), "Propensity 1 .* is inf"),
-        (lambda: clipped_propensities([0.1, -0.5], 0.2), "Propensity 1 .* is -0.5"),
-        (lambda: clipped_propensities(MASKED, 0.2), "masked"),
-        (lambda: clipped_propensities("ab", 0.2), "not text"),
-        (lambda: clipped_propensities([0.1], "x"), r"lie in \[0, 1\], not 'x'"),
-        (lambda: clipped_propensities([0.1], np.nan), r"lie in \[0, 1\], not nan"),
-        (lambda: clipping_effect(LOG, [1.0, 0.5], "x"), r"lie in \[0, 1\]"),
-        (lambda: ips_weights(LOG, PowerLaw(1.0), clip="x"), r"lie in \[0, 1\], not 'x'"),
-        (lambda: full_information_weights(["a"]), "not text"),
-        (lambda: full_information_weights(MASKED), "masked"),
-        (lambda: Weights(MASKED, 1.0), "masked"),
-        (lambda: PositionModel((1, 0.5)), "must be a curve such as"),
-        (lambda: RelativeCurve(("a", 1)), "not text"),
-        (lambda: table_curve(["a"]), "propensity of rank 1 is 'a'"),
-        (lambda: inspect_curve(["a"]), "not text"),
-        (lambda: inspect_curve(MASKED), "masked"),
+        (lambda: clipped_propensities([np.nan, 0.1], 0.2), ("", "propensity", 0, "nan")),
+        (lambda: clipped_propensities([0.1, np.inf], 0.2), ("", "propensity", 1, "inf")),
+        (lambda: clipped_propensities([0.1, -0.5], 0.2), ("", "propensity", 1, "-0.5")),
+        (lambda: clipped_propensities(MASKED, 0.2), ("masked", 1, 2)),
+        (lambda: clipped_propensities("ab", 0.2), ("real_numbers", "text")),
+        (lambda: clipped_propensities([0.1], "x"), ("", 0, 1, "x")),
+        (lambda: clipped_propensities([0.1], np.nan), ("", 0, 1, "nan")),
+        (lambda: clipping_effect(LOG, [1.0, 0.5], "x"), ("", 0, 1)),
+        (lambda: ips_weights(LOG, PowerLaw(1.0), clip="x"), ("", 0, 1, "x")),
+        (lambda: full_information_weights(["a"]), ("real_numbers", "text")),
+        (lambda: full_information_weights(MASKED), ("masked", 1, 2)),
+        (lambda: Weights(MASKED, 1.0), ("masked", 1, 2)),
+        (lambda: PositionModel((1, 0.5)), ("not_a_curve",)),
+        (lambda: RelativeCurve(("a", 1)), ("real_numbers", "text")),
+        (lambda: table_curve(["a"]), ("", "propensity", "rank", 1, "a")),
+        (lambda: inspect_curve(["a"]), ("real_numbers", "text")),
+        (lambda: inspect_curve(MASKED), ("masked", 1, 2)),
     ],
 )
-def test_weights_and_curves_of_a_wrong_kind_are_refused(call: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words) as caught:
+def test_weights_and_curves_of_a_wrong_kind_are_refused(
+    call: Any, fault: tuple[object, ...]
+) -> None:
+    with refused(*fault) as caught:
         call()
     assert str(caught.value).endswith(".")

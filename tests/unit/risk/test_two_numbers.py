@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
+from tests.meaning import refused
 from ultr_core.corpus.ranking import query_sums
-from ultr_core.errors import InputError
 from ultr_core.propensity import (
     RowNumbers,
     Weights,
@@ -161,7 +161,7 @@ def test_differences_and_means_of_ranks_take_both_numbers() -> None:
     assert mean.value == pytest.approx(
         first.value / estimate_risk(log, np.ones(log.n_documents), numbers).value, rel=1e-12
     )
-    with pytest.raises(InputError, match="add up to -"):
+    with refused("sum_of_weights", "-25292"):
         estimate_mean_rank(log, judged[0], RowNumbers(np.zeros(log.n_documents), -1.0))
 
 
@@ -223,7 +223,7 @@ def test_clicks_alone_cannot_be_counted_by_impressions() -> None:
         lambda: estimate_mean_rank(log, [2, 1], numbers),
         lambda: estimate_difference(log, [1, -1], numbers),
     ):
-        with pytest.raises(InputError, match="clicks only") as error:
+        with refused("clicks_only") as error:
             use()
         assert str(error.value).count(". ") == 0
     assert estimate_risk(log, [2, 1], RowNumbers(numbers.u)).value > 0
@@ -239,36 +239,38 @@ def test_numbers_of_rows_without_a_click_or_an_impression_do_not_matter() -> Non
 
 
 @pytest.mark.parametrize(
-    ("numbers", "words"),
+    ("numbers", "fault"),
     [
-        (RowNumbers([np.inf, 1.0]), "At rank 1 a click counts inf"),
-        (RowNumbers([1.0, 1.0], [0.0, np.nan]), "At rank 2 an impression counts nan"),
-        (RowNumbers([1.0, 1.0, 1.0]), "numbers for 3 rows, but the log has 2 rows"),
-        (RowNumbers.dividing_by([1.0, 1.0, 1.0]), "3 propensities were given for 2 rows"),
-        (RowNumbers.dividing_by([0.0, 1.0]), "Rank 1 has 3 clicks but propensity 0"),
+        (RowNumbers([np.inf, 1.0]), ("", "rank", 1, "click", "inf")),
+        (RowNumbers([1.0, 1.0], [0.0, np.nan]), ("", "rank", 2, "impression", "nan")),
+        (RowNumbers([1.0, 1.0, 1.0]), ("", 3, "log", 2)),
+        (RowNumbers.dividing_by([1.0, 1.0, 1.0]), ("", 3, "propensities", 2)),
+        (RowNumbers.dividing_by([0.0, 1.0]), ("", "rank", 1, 3, "clicks", "propensity", 0)),
     ],
 )
-def test_numbers_that_cannot_be_counted_are_refused(numbers: RowNumbers, words: str) -> None:
+def test_numbers_that_cannot_be_counted_are_refused(
+    numbers: RowNumbers, fault: tuple[object, ...]
+) -> None:
     log = ClickLog([0, 1], [1, 2], [6, 6], [3, 1], 6, [0, 2])
     for use in (estimate_risk, estimate_mean_rank):
-        with pytest.raises(InputError, match=words):
+        with refused(*fault):
             use(log, [2, 1], numbers)
-    with pytest.raises(InputError, match=words):
+    with refused(*fault):
         weights_of_log(log, numbers)
 
 
 def test_what_are_no_two_numbers_a_row_is_refused() -> None:
-    with pytest.raises(InputError, match="one u and one v"):
+    with refused("row_numbers", 1):
         RowNumbers([[1.0]])
-    with pytest.raises(InputError, match="one u and one v"):
+    with refused("row_numbers", 1, 2):
         RowNumbers([1.0, 1.0], [1.0])
-    with pytest.raises(InputError, match="real numbers"):
+    with refused("real_numbers"):
         RowNumbers(["a"])
-    with pytest.raises(InputError, match="can be clicked but has u inf"):
+    with refused("not_finite", "inf", 0):
         expected_risk([0.5], RowNumbers([np.inf]), [1], [0, 1])
-    with pytest.raises(InputError, match="numbers for 2 rows, but there are 1 document"):
+    with refused("", 2, 1, "document"):
         expected_risk([0.5], RowNumbers([1.0, 1.0]), [1], [0, 1])
-    with pytest.raises(InputError, match="number an impression counts"):
+    with refused("", "impression", 0, "nan"):
         expected_risk([0.5], RowNumbers([1.0], np.nan), [1], [0, 1])
-    with pytest.raises(InputError, match="finite and not negative"):
+    with refused("", 0, "nan"):
         Weights.from_signed([np.nan, 1.0], [0, 2], 1)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.fields import (
     Choice,
@@ -89,8 +90,7 @@ def test_the_strict_door_names_the_field(field: Number, value: Any) -> None:
     with pytest.raises(InputError) as raised:
         field.checked(value)
     assert raised.value.about == field.name
-    assert str(raised.value).startswith(f"{field.label} is ")
-    assert str(raised.value).endswith(f"; it must be {field.wanted}.")
+    assert mentions(raised.value, field.label, field.wanted)
 
 
 def test_a_number_as_a_text_has_its_type() -> None:
@@ -101,7 +101,7 @@ def test_a_number_as_a_text_has_its_type() -> None:
 def test_a_lower_limit_may_be_left_out() -> None:
     clip = Number("clip", "Clip", 0, 1, above=True, decimals=None)
     assert clip.checked("1e-9") == 1e-9
-    with pytest.raises(InputError, match="a number above 0 and at most 1"):
+    with refused("clip", 0, 1):
         clip.checked(0)
 
 
@@ -109,7 +109,7 @@ def test_a_design_is_checked_attribute_by_attribute() -> None:
     design = SimpleNamespace(days="30", share=0.333)
     set_checked(design, (DAYS, SHARE))
     assert (design.days, design.share) == (30, 0.33)
-    with pytest.raises(InputError, match="Days is 1"):
+    with refused("days", 1):
         set_checked(SimpleNamespace(days=1), (DAYS,))
 
 

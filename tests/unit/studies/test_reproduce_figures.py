@@ -11,6 +11,7 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.meaning import mentions
 from ultr_core.export.figure_files import to_svg
 from ultr_core.figures.studies import STYLES, cut_words, loss_range, spread, study_figure
 from ultr_core.figures.style import INKS, Theme
@@ -88,8 +89,8 @@ def test_a_bar_that_goes_on_beyond_the_axis_has_an_arrowhead_and_words(sign: flo
     assert (sign * cut["y"] < sign * cut[end]).all()
     words = cut_words(figure, result)
     value = f"{cut[end].iloc[0]:.4g}".replace("-", "−")
-    assert f"axis: Propensity-weighted at n = 500 to {value}; " in words
-    assert words.endswith("; for 2 others see the tooltips.")
+    assert mentions(words, "n = 500", value)
+    assert mentions(words.rpartition(";")[2], 2)
 
 
 def test_a_picture_without_a_cut_bar_says_nothing_of_it() -> None:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.studies.cells import CellResult
 from ultr_core.studies.journal import open_journal, read_journal
 
@@ -40,7 +38,7 @@ def test_a_full_disk_is_told_once_and_finished_cells_are_kept(tmp_path: Path) ->
         journal.append(cell(0))
     room = path.stat().st_size + 20  # a line is longer
     with (
-        pytest.raises(InputError, match="cannot be written") as told,
+        refused("out") as told,
         files_up_to(room),
         open_journal(path, HEADER) as journal,
     ):
@@ -56,7 +54,7 @@ def test_a_full_disk_is_told_once_and_finished_cells_are_kept(tmp_path: Path) ->
 def test_a_disk_without_room_for_the_header_is_told(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     with (
-        pytest.raises(InputError, match="cannot be written"),
+        refused("out"),
         files_up_to(10),
         open_journal(path, HEADER),
     ):

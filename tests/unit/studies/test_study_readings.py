@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.made_up_studies import made_up, noise, opposite, papers_loss
+from tests.meaning import mentions, without_numbers
 from ultr_core.risk import NO_INTERVAL, interval_over_draws
 from ultr_core.studies import FIGURES, LOSSES, Point, StudyResult, read_study, shipped_result
 
@@ -48,17 +49,14 @@ def crossing(method: str, point: Point, draw: int) -> float:
 
 def test_a_ranker_is_ahead_only_where_the_interval_of_the_difference_excludes_zero() -> None:
     words = read_study(made_up("learning-curve", crossing))
-    assert words.endswith(
-        "With 500 to 2,000 clicks the naive ranker is ahead, with 9,000 to 45,000 the two cannot "
-        "be told apart (the interval of the difference holds 0), with 170,000 weighting is ahead."
-    )
-    everywhere = read_study(made_up("learning-curve", papers_loss))
-    assert "At every number of clicks here" not in everywhere
+    spans = [words.index(span) for span in ("500 to 2,000", "9,000 to 45,000", "170,000 weighting")]
+    assert spans == sorted(spans)
     naive = read_study(made_up("learning-curve", opposite))
-    assert "At every number of clicks here the naive ranker is ahead." in naive
     level = read_study(made_up("learning-curve", noise))
-    assert "At every number of clicks here the two cannot be told apart" in level
-    assert "ahead" not in level
+    for everywhere in (naive, level):
+        assert not mentions(everywhere, "2,000")
+    assert mentions(naive, "naive", "ahead")
+    assert not mentions(level, "ahead")
 
 
 def test_nothing_is_told_of_places_that_have_one_finished_log() -> None:
@@ -66,14 +64,13 @@ def test_nothing_is_told_of_places_that_have_one_finished_log() -> None:
         whole = made_up(name, papers_loss)
         first = {key: cell for key, cell in whole.done.items() if key.endswith("draw=0")}
         words = read_study(StudyResult(whole.plan, whole.loss, first, whole.world))
-        assert not re.search(r"ahead|beats the naive one|loses to|hurts the|gains on", words), words
-        assert "beats the naive ranker" not in words and "holds 0" not in words
+        assert not re.search(r"ahead|beats|loses|hurts (?!one)|gains on|holds 0", words), words
 
 
 def test_harm_is_compared_only_where_its_difference_can_be_told() -> None:
-    assert read_study(made_up("bias", noise)).startswith(
-        "Whether more bias hurts one ranker more than the other cannot be told."
-    )
+    level, harmed = (read_study(made_up("bias", risks)) for risks in (noise, papers_loss))
+    assert without_numbers(level).split(".")[0] != without_numbers(harmed).split(".")[0]
+    assert not mentions(level.split(".")[0], "naive")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -102,7 +99,7 @@ def test_one_click_log_is_said_to_have_no_interval_and_gives_no_half_of_one(name
     words = read_study(made_up(name, papers_loss, draws=1))
     assert words.endswith(NO_INTERVAL)
     assert "±" not in words
-    assert not re.search("beats|ahead|loses|hurts the|holds 0", words)
+    assert not re.search(r"beats|ahead|loses|hurts (?!one)|holds 0", words)
     assert NO_INTERVAL not in read_study(made_up(name, papers_loss))
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.users import ClickLog
 
 
@@ -54,42 +54,42 @@ def test_rows_of_the_whole_corpus_in_order_are_recognised():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "fault"),
     [
-        ({"clicks": [4, 0, 2, 1, 4]}, "Row 0 .* at most one click for each impression"),
-        ({"clicks": [1, -1, 2, 1, 4]}, "Row 1 .* 0 or more"),
-        ({"rank": [1, 2, 0, 2, 1]}, "Row 2 .* a rank from 1"),
-        ({"document": [0, 1, 1, 0, 3]}, "Row 4 .* a document below 3"),
-        ({"document": [0, 1, 1, 0, -1]}, "Row 4 .* a document below 3"),
-        ({"rank": [1, 1, 1, 2, 1]}, "document 1 at rank 1 twice"),
-        ({"query_draws": 0}, "1 query draw or more"),
-        ({"query_draws": 8}, "at least 9 query draws"),
-        ({"clicks": [1, 0, 2]}, "equally long"),
-        ({"query_offsets": [0, 2, 2, 3]}, "query 1 has no document"),
-        ({"query_offsets": []}, "query_offsets"),
+        ({"clicks": [4, 0, 2, 1, 4]}, ("", "row", 0, "click", "impression", 1, 3, 4)),
+        ({"clicks": [1, -1, 2, 1, 4]}, ("", "row", 1, 0, -1, 2, 3)),
+        ({"rank": [1, 2, 0, 2, 1]}, ("", "row", 2, "rank", 1, 0)),
+        ({"document": [0, 1, 1, 0, 3]}, ("", "row", 4, "document", 3, 1)),
+        ({"document": [0, 1, 1, 0, -1]}, ("", "row", 4, "document", 3, 1)),
+        ({"rank": [1, 1, 1, 2, 1]}, ("", "document", 1, "rank")),
+        ({"query_draws": 0}, ("no_draw", 1, 0)),
+        ({"query_draws": 8}, ("", 9, "query", "draws", 8)),
+        ({"clicks": [1, 0, 2]}, ("equal_lengths",)),
+        ({"query_offsets": [0, 2, 2, 3]}, ("", "query", 1, "document", 2)),
+        ({"query_offsets": []}, ("", "query_offsets", 0)),
     ],
 )
-def test_contradictions_are_named(changes, words):
-    with pytest.raises(InputError, match=words):
+def test_contradictions_are_named(changes, fault: tuple[object, ...]):
+    with refused(*fault):
         make(**changes)
 
 
 @pytest.mark.parametrize("name", ["document", "rank", "impressions", "clicks"])
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "fault"),
     [
-        ([1.5, 0, 2, 1, 4], "whole numbers, but entry 0 .* is 1.5"),
-        ([0, np.nan, 2, 1, 4], "whole numbers, but entry 1 .* is nan"),
-        ([0, np.inf, 2, 1, 4], "whole numbers, but entry 1 .* is inf"),
-        ([0, 2, 1e30, 1, 4], "whole numbers up to .*, but entry 2"),
-        (["a", "b", "c", "d", "e"], "real numbers, not text"),
-        ([1j, 2, 3, 4, 5], "not complex numbers"),
-        ([None, 1, 1, 1, 1], "real numbers, not"),
-        ([[1], [1, 2]], "array of numbers"),
+        ([1.5, 0, 2, 1, 4], ("whole_numbers", 0, "1.5")),
+        ([0, np.nan, 2, 1, 4], ("whole_numbers", 1, "nan")),
+        ([0, np.inf, 2, 1, 4], ("whole_numbers", 1, "inf")),
+        ([0, 2, 1e30, 1, 4], ("whole_numbers", 2, "1e+30")),
+        (["a", "b", "c", "d", "e"], ("real_numbers", "text")),
+        ([1j, 2, 3, 4, 5], ("real_numbers", "complex")),
+        ([None, 1, 1, 1, 1], ("real_numbers",)),
+        ([[1], [1, 2]], ("array",)),
     ],
 )
-def test_columns_are_never_rounded_or_guessed(name, values, words):
-    with pytest.raises(InputError, match=f"column {name} .*{words}"):
+def test_columns_are_never_rounded_or_guessed(name, values, fault):
+    with refused(*fault, "column", name):
         make(**{name: values})
 
 
@@ -101,14 +101,14 @@ def test_whole_numbers_of_any_type_are_taken():
 
 @pytest.mark.parametrize("draws", [float("nan"), float("inf"), 9.5, "x", None, [10]])
 def test_query_draws_are_a_whole_number(draws):
-    with pytest.raises(InputError, match="1 query draw or more, not"):
+    with refused("no_draw", 1):
         make(query_draws=draws)
 
 
 def test_no_document_is_shown_below_the_end_of_its_list():
-    with pytest.raises(InputError, match=r"Row 4 .* document 2 at rank 2, .* only 1 document "):
+    with refused("", "row", 4, "document", 2, "rank", 1):
         make(rank=[1, 2, 1, 2, 2])
-    with pytest.raises(InputError, match=r"Row 1 .* rank 99, .* only 2 documents"):
+    with refused("", "row", 1, "rank", 99, 2):
         make(rank=[1, 99, 1, 2, 1])
 
 
@@ -126,9 +126,9 @@ def test_draws_are_always_known():
     assert given.draws.dtype == np.int64
     with pytest.raises(ValueError, match="read-only"):
         given.draws[0] = 1
-    with pytest.raises(InputError, match="2 queries needs as many numbers of draws"):
+    with refused("", 2, "queries", "draws"):
         make(draws=[5])
-    with pytest.raises(InputError, match="at least 11 query draws"):
+    with refused("", 11, "query", "draws", 10):
         make(draws=[5, 6])
 
 
@@ -138,11 +138,11 @@ def test_rows_are_counts_of_one_document_rank_and_context():
     log = make(**same, context=[0, 0, 3, 0, 1])
     assert log.context.dtype == np.int32
     assert log.clicks_per_document.tolist() == [2, 2, 4]
-    with pytest.raises(InputError, match="document 1 at rank 1 in context 3 twice"):
+    with refused("", "document", 1, "rank", "context", 3):
         make(**same, context=[0, 3, 3, 0, 1])
-    with pytest.raises(InputError, match=r"Row 1 .* a context of 0 or more"):
+    with refused("", "row", 1, "context", 0, 2, 3):
         make(context=[0, -1, 3, 0, 1])
-    with pytest.raises(InputError, match="equally long"):
+    with refused("equal_lengths"):
         make(context=[0, 1])
 
 

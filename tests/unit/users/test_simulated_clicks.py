@@ -11,6 +11,7 @@ import pytest
 from numpy.random import SeedSequence
 from scipy import stats
 
+from tests.meaning import refused
 from ultr_core.errors import InputError
 from ultr_core.users import (
     PositionModel,
@@ -249,17 +250,17 @@ def test_query_draws_from_clicks():
 
 @pytest.mark.parametrize("sampler", [simulate_counts, simulate_sessions])
 @pytest.mark.parametrize(
-    ("probability", "ranks", "draws", "words"),
+    ("probability", "ranks", "draws", "fault"),
     [
-        ([0.5, 1.2], [1, 2], 5, "document 1 .* 1.2"),
-        ([0.5, np.nan], [1, 2], 5, "document 1 .* nan"),
-        ([0.5, 0.1], [1, 2, 3], 5, "3 ranks for 2"),
-        ([0.5, 0.1], [1, 2], 0, "1 query draw or more"),
-        ([0.5, 0.1, 0.1], [1, 2, 3], 5, "query_offsets"),
+        ([0.5, 1.2], [1, 2], 5, ("", "document", 1, "1.2")),
+        ([0.5, np.nan], [1, 2], 5, ("", "document", 1, "nan")),
+        ([0.5, 0.1], [1, 2, 3], 5, ("", 3, "ranks", 2)),
+        ([0.5, 0.1], [1, 2], 0, ("no_draw", 1, 0)),
+        ([0.5, 0.1, 0.1], [1, 2, 3], 5, ("", "query_offsets", 3)),
     ],
 )
-def test_nonsense_is_refused(sampler, probability, ranks, draws, words):
-    with pytest.raises(InputError, match=words):
+def test_nonsense_is_refused(sampler, probability, ranks, draws, fault: tuple[object, ...]):
+    with refused(*fault):
         sampler(np.array(probability), np.array(ranks), [0, 2], draws, 0)
 
 
@@ -271,23 +272,23 @@ def test_impossible_rates_are_refused(arguments):
 
 @pytest.mark.parametrize("sampler", [simulate_counts, simulate_sessions])
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "fault"),
     [
-        ({"pi": ["a", "b"]}, "not text"),
-        ({"pi": [0.5, np.nan]}, "document 1 .* nan"),
-        ({"ranks": [1.5, 2]}, "whole numbers, but entry 0"),
-        ({"ranks": [1, 3]}, "only 2 documents"),
-        ({"offsets": [0, 1.5, 2]}, "whole numbers, but entry 1"),
-        ({"draws": 1.5}, "1 query draw or more, not 1.5"),
-        ({"draws": np.nan}, "1 query draw or more, not nan"),
-        ({"draws": "x"}, "1 query draw or more, not 'x'"),
-        ({"seed": -1}, "seed must be"),
-        ({"seed": "x"}, "seed must be"),
+        ({"pi": ["a", "b"]}, ("real_numbers", "text")),
+        ({"pi": [0.5, np.nan]}, ("", "document", 1, "nan")),
+        ({"ranks": [1.5, 2]}, ("whole_numbers", 0, "1.5")),
+        ({"ranks": [1, 3]}, ("", 2, "documents", 1, 3)),
+        ({"offsets": [0, 1.5, 2]}, ("whole_numbers", 1, "1.5")),
+        ({"draws": 1.5}, ("no_draw", 1, "1.5")),
+        ({"draws": np.nan}, ("no_draw", 1, "nan")),
+        ({"draws": "x"}, ("no_draw", 1, "x")),
+        ({"seed": -1}, ("random_seed",)),
+        ({"seed": "x"}, ("random_seed",)),
     ],
 )
-def test_samplers_never_round_or_guess(sampler, change, words):
+def test_samplers_never_round_or_guess(sampler, change, fault: tuple[object, ...]):
     given = {"pi": [0.5, 0.5], "ranks": [1, 2], "offsets": [0, 2], "draws": 3, "seed": 0} | change
-    with pytest.raises(InputError, match=words):
+    with refused(*fault):
         sampler(*given.values())
 
 
@@ -296,9 +297,9 @@ def test_samplers_never_round_or_guess(sampler, change, words):
 )
 @pytest.mark.parametrize("draws", [10**9, 2**61])
 def test_more_draws_than_can_be_waited_for_are_refused_at_once(sampler, most, draws):
-    with pytest.raises(InputError, match=f"at most {most} query draws, not {draws}"):
+    with refused("too_many_draws", most, draws):
         sampler([0.5, 0.5], [1, 2], [0, 2], draws, 0)
-    with pytest.raises(InputError, match=r"more than the 500,000,000 query draws .* fewer clicks"):
+    with refused("", "500,000,000", "query", "draws", "clicks", 1):
         query_draws_for(draws, 1.0)
 
 
@@ -316,5 +317,5 @@ def test_a_whole_number_of_draws_may_be_a_float(simulate) -> None:
     assert np.array_equal(logs[0].clicks, logs[1].clicks)
     assert type(logs[1].query_draws) is int
     for draws in (10.5, "10", None, 0, 2.0**62, np.nan):
-        with pytest.raises(InputError, match="query draw"):
+        with refused("too_many_draws" if draws == 2.0**62 else "no_draw"):
             simulate(*given, draws, 0)

@@ -1,0 +1,55 @@
+"""What tests hold of words: what they are about and the values they name, not how they say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ultr_core.content import Content, unbroken
+from ultr_core.errors import InputError
+
+
+def mentions(text: object, *values: object) -> bool:
+    """Whether a text has each of the values as a whole word or number, in any place and case.
+
+    >>> mentions("Rank 12 has 3 clicks, of 1,000.", "rank", 12, 3, "1,000")
+    True
+    >>> mentions("Rank 12 has 3 clicks, of 1,000.", 2)
+    False
+    """
+    return all(_has(str(text), str(value)) for value in values)
+
+
+def _has(text: str, value: str) -> bool:
+    """No letter or digit goes on before or behind it; a number has no further digits."""
+    found = re.escape(value)
+    before = r"(?<![\w])(?<!\d[.,])" if value[:1].isalnum() else ""
+    behind = r"(?!\w)(?![.,]\d)" if value[-1:].isalnum() else ""
+    return re.search(before + found + behind, text, re.IGNORECASE) is not None
+
+
+@contextmanager
+def refused(about: str, *values: object) -> Iterator[pytest.ExceptionInfo[InputError]]:
+    """An InputError about ``about``, in one line that names each of the values."""
+    with pytest.raises(InputError) as caught:
+        yield caught
+    message = str(caught.value)
+    assert caught.value.about == about, f"{caught.value.about!r}: {message}"
+    assert message
+    assert message.isprintable(), message
+    missing = [value for value in values if not mentions(message, value)]
+    assert not missing, f"{missing} not in: {message}"
+
+
+def is_text(shown: object, words: Content, name: str) -> bool:
+    """Whether what is shown contains the text ``name`` of a content file, with any values in it."""
+    parts = re.split(r"\{[^{}]*\}", unbroken(words.template(name)))
+    return re.search(".*?".join(map(re.escape, parts)), str(shown), re.DOTALL) is not None
+
+
+def without_numbers(text: str) -> str:
+    """How a sentence is worded, whatever its numbers: equal if the same branch wrote both."""
+    return re.sub(r"[+\-−]?\d[\d.,]*", "#", text)
