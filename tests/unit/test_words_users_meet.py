@@ -7,7 +7,7 @@ comes from; whoever edits one of these changes it here, and nowhere else.
 from __future__ import annotations
 
 import pytest
-from ultr_core.own_data.comparison import RankerDifference
+from ultr_core.own_data.evaluation import RankerDifference
 
 from tests.made_up_studies import made_up, opposite
 from ultr_core.claims import headline

@@ -282,6 +282,11 @@ class _Together:
         return None if self.weighed is None else click_weight_diagnostics(self.log, self.weighed)
 
 
+def _share(value: float) -> str:
+    """A share that is never told as nothing."""
+    return "less than 0.1%" if 0 < value < 0.001 else f"{value:.1%}"
+
+
 def _overlap(share: float, sentence: str) -> Seen:
     return graded(share, sentence, stop=share < _LEAST_OVERLAP, warning=share < _GOOD_OVERLAP)
 
@@ -412,7 +417,7 @@ def _heaviest(given: _Together) -> Seen | None:
     heavy = heaviest_share(given.log, given.weighed)
     # Even equal weights put 5 / n on five clicks; and a small share is never 0.0%.
     much = heavy > max(_HEAVY, 2 * HEAVIEST / given.log.total_clicks)
-    told = "less than 0.1%" if 0 < heavy < 0.001 else f"{heavy:.1%}"
+    told = _share(heavy)
     return graded(
         heavy,
         f"The {HEAVIEST} heaviest clicks carry {told} of the whole weight"
