@@ -203,25 +203,29 @@ STAGES = """
 import json, sys
 from ultr_core.lab import Lab
 from ultr_core.settings import Settings
+from ultr_core.studies.cells import cell_of
 lab = Lab(Settings(clicks=2_000), sys.argv[1])
-log = lab.training_log()
-print(json.dumps([int(log.clicks.sum()), int(log.clicks @ log.rank), lab.settings.to_query()]))
+log, key = lab.training_log(), cell_of("propensity", lab.settings, 0).key
+print(json.dumps([int(log.clicks.sum()), int(log.clicks @ log.rank), lab.settings.to_query(), key]))
 if hasattr(lab.settings, "depth"):
     link = Settings.from_query({"clicks": "2000", "depth": "3"})[0]
     short = lab.at(link)
     same = short.peek(short.cell("world", ("corpus_seed", "relevant_grade"))) is lab.world()
     log = short.training_log()
-    print(json.dumps([same, int(log.rank[log.clicks > 0].max()), link.to_query()]))
+    key = cell_of("propensity", link, 0).key
+    print(json.dumps([same, int(log.rank[log.clicks > 0].max()), link.to_query(), key]))
 """
 
 
-def test_the_setting_makes_anew_what_names_it_and_old_links_keep_their_meaning(
+def test_the_setting_makes_anew_what_names_it_and_old_links_and_results_stay(
     house: Path, small_corpus: Path
 ) -> None:
     before = printed(ROOT, "-c", STAGES, str(small_corpus))
     after, short = printed(house, "-c", STAGES, str(small_corpus)).splitlines()
     assert before.splitlines() == [after]
-    assert json.loads(short) == [True, 3, "clicks=2,000&depth=3"]
+    *found, key = json.loads(short)
+    assert found == [True, 3, "clicks=2,000&depth=3"]
+    assert key.replace(" depth=3", "") == json.loads(after)[-1]
     assert "--depth" in command(house, "compare", "--help")
     refused = python(house, "-m", "ultr_core", "compare", "--depth", "0")
     assert refused.returncode == 2 and "Reading depth is '0'" in refused.stderr
