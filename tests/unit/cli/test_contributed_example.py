@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 
-BLOCK = re.compile(r"`([\w/]+\.py)`[^`]*\n```(python|diff)\n(.*?)```", flags=re.DOTALL)
+BLOCK = re.compile(r"`([\w/]+\.(?:py|toml))`[^`]*\n```(python|diff)\n(.*?)```", flags=re.DOTALL)
 """A file's whole text, or what is new in it, and the path that is named before."""
 
 
@@ -39,8 +39,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("house")
     for name in ("ultr_core", "pages", "tests/unit"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("app.py", "pyproject.toml", "tests/conftest.py"):
-        shutil.copyfile(ROOT / name, copy / name)
+    for path in (ROOT / "app.py", ROOT / "pyproject.toml", *(ROOT / "tests").glob("*.py")):
+        shutil.copyfile(path, copy / path.relative_to(ROOT))
     for name, kind, block in blocks():
         path = copy / name
         if kind == "diff":
@@ -77,11 +77,11 @@ def test_each_example_is_one_new_file_and_its_entry_but_the_setting() -> None:
         "pages/views/attention/view.py", "pages/attention.py",
     ]  # fmt: skip
     text = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
-    assert len(re.findall("```(python|diff)", text)) == len(blocks()) == 15
+    assert len(re.findall("```(python|diff)", text)) == len(blocks()) == 16
 
 
 def test_the_examples_pass_the_tools(house: Path) -> None:
-    files = sorted({name for name, _, _ in blocks()})
+    files = sorted({name for name, _, _ in blocks() if name.endswith(".py")})
     printed(house, "-m", "ruff", "check", *files)
     printed(house, "-m", "ruff", "format", "--check", *files)
     # What they import is known, and is checked elsewhere.
