@@ -245,6 +245,8 @@ class Number(Field):
             return number
         if self.snaps:
             number = round(number / self.step) * self.step
+            # The last step within the range, where the range ends between two.
+            number += self.step * (int(number < self.low) - int(number > self.high))
         return round(number, self.decimals) + 0.0
 
     def _without_percent(self, asked: Any) -> Any:

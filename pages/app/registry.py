@@ -89,7 +89,7 @@ PROPENSITIES = PageInfo(
     menu="Propensities",
     icon=":material/swap_vert:",
     question="Where do propensities come from, and what do they cost?",
-    summary="Swap experiments and eight other ways, their price, and your own click log.",
+    summary="Swap experiments and other ways, their price, and your own click log.",
 )
 
 LIVE = PageInfo(

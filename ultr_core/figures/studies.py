@@ -22,7 +22,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import INKS, METHOD_STYLES, MethodStyle, Theme
+from ultr_core.figures.style import FILLS, INKS, METHOD_STYLES, MethodStyle, Theme
 from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
 from ultr_core.studies import FIXED_METHODS, StudyResult, read_study
@@ -381,11 +381,6 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
 
 MAP_HEIGHT = 430
 
-# Naive's orange and weighting's blue, toned so that text keeps a contrast of 4.5:1 on them.
-_ENDS: Mapping[Theme, tuple[str, str]] = MappingProxyType(
-    {"light": ("#F08C3C", "#5AA9DC"), "dark": ("#B24E00", "#0072B2")}
-)
-
 
 def gain_table(result: StudyResult) -> pd.DataFrame:
     """One row a place: naive minus weighted loss as a share of the gap, with its interval.
@@ -434,7 +429,7 @@ def _percent(gain: float) -> str:
 @lru_cache(maxsize=8)
 def _map(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    loses, wins = _ENDS[theme]
+    loses, wins = FILLS[theme]
     axis = alt.Axis(labelAngle=0, labelExpr="format(datum.value, '.2~f')")
     x = alt.X("x:O", title=PARAMETERS[x_field].label, axis=axis)
     y = alt.Y("y:O", title=PARAMETERS[y_field].label, sort="descending", axis=axis)

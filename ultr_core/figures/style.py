@@ -36,6 +36,11 @@ METHOD_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
     }
 )
 
+FILLS: Mapping[Theme, tuple[str, str]] = MappingProxyType(
+    {"light": ("#F08C3C", "#5AA9DC"), "dark": ("#B24E00", "#0072B2")}
+)
+"""The naive and the weighted ranker's colours as fills: text keeps a contrast of 4.5:1 on them."""
+
 
 _NEUTRAL_COLORS = ("#7A7A52", "#647D91", "#8A6F80", "#5E8077")
 _NEUTRAL_SHAPES = ("triangle-down", "triangle-right", "triangle-left", "arrow", "wedge")
