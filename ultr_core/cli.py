@@ -11,7 +11,7 @@ from typing import NoReturn
 from ultr_core import __version__
 from ultr_core.errors import InputError, one_line, quoted
 from ultr_core.jobs import JOBS, Entry
-from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OK, with_option
+from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OFFERED, OK, with_option
 from ultr_core.jobs.streams import (
     OutputError,
     ReaderGoneError,
@@ -52,8 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    outside = OFFERED.set(None)
     try:
         options = _parsed(arguments)
+        OFFERED.set(options.offered)
         with _threads(options.entry):
             code: int = options.run(options)
             return code
@@ -71,6 +73,8 @@ def _run(arguments: Sequence[str]) -> int:
             f'run pip install ".{extra}" in the lab\'s folder.'
         )
         return BAD_INPUT
+    finally:
+        OFFERED.reset(outside)
 
 
 def _threads(entry: Entry) -> AbstractContextManager[None]:
@@ -122,4 +126,6 @@ def _parser(asked: str | None) -> argparse.ArgumentParser:
             job = entry.load()
             part.set_defaults(run=job.run, entry=entry)
             job.add_to(part)
+            offered = frozenset(action.dest for action in part._actions if action.option_strings)
+            part.set_defaults(offered=offered)
     return parser

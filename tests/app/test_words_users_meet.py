@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import checks as check_list
+from pages.views.lab import checks as check_list
 from pages.views.lab.words import preference
 from pages.views.proofs.words import headline
 from ultr_core.lab import EstimatedRisks, RiskPicture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
@@ -35,6 +36,10 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
 """How the command line repairs what a message is about, where that is no option of its name."""
 
 
+OFFERED: ContextVar[frozenset[str] | None] = ContextVar("options of the command", default=None)
+"""Names of the options that the running command has; None outside a command: any."""
+
+
 def with_option(said: object) -> str:
     """An error or a sentence of the core, with the option that repairs it.
 
@@ -42,9 +47,11 @@ def with_option(said: object) -> str:
     >>> with_option(Remark("Grade 1 counts as relevant instead.", "relevant_grade"))
     'Grade 1 counts as relevant instead (--relevant-grade).'
     """
-    key = about(said)
+    key, offered = about(said), OFFERED.get()
     remedy = REMEDIES.get(key, option_of(key))
-    return with_remedy(said, {key: remedy} if key and remedy not in str(said) else {})
+    # Some keys only tell one fault from another.
+    helps = key in REMEDIES or (bool(key) and (offered is None or key in offered))
+    return with_remedy(said, {key: remedy} if helps and remedy not in str(said) else {})
 
 
 def print_notes(notices: Iterable[str]) -> None:

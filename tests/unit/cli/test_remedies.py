@@ -15,7 +15,7 @@ from pages.app.markdown import CONTROLS, told
 from ultr_core import cli
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, Remark, about
-from ultr_core.jobs.output import REMEDIES, option_of, with_option
+from ultr_core.jobs.output import OFFERED, REMEDIES, option_of, with_option
 from ultr_core.settings import PARAMETERS
 
 CORE = Path(__file__).parents[3] / "ultr_core"
@@ -72,18 +72,38 @@ def test_what_messages_are_about_is_found() -> None:
     assert {"carry_on", "relevant_grade", "two_rankers"} <= keys_of_the_core()
 
 
-@pytest.mark.parametrize("key", KEYS)
+COMMANDS = ("compare", "live", "check", "fit", "evaluate", "propensities", "simulate", "reproduce")
+
+
+@pytest.mark.parametrize("key", [*REMEDIES, *CONTROLS])
 def test_every_remedy_is_an_option_that_a_command_has(
     key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     helps = []
-    for command in ("compare", "live", "check", "fit", "evaluate", "propensities", "simulate",
-                    "reproduce"):  # fmt: skip
+    for command in COMMANDS:
         with pytest.raises(SystemExit):
             cli.main([command, "--help"])
         helps.append(capsys.readouterr().out)
     for option in re.findall(r"--[a-z-]+", REMEDIES.get(key, option_of(key))):
         assert any(option in text for text in helps), option
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_command_names_only_options_that_it_has(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        told = capsys.readouterr().out
+        offered = frozenset(re.findall(r"^  --([a-z-]+)", told, flags=re.MULTILINE))
+        token = OFFERED.set(frozenset(name.replace("-", "_") for name in offered))
+        try:
+            said = with_option(InputError("Add it.", key))
+        finally:
+            OFFERED.reset(token)
+        if key not in REMEDIES:
+            assert (said == f"Add it ({option_of(key)}).") == (option_of(key)[2:] in offered)
 
 
 def test_an_option_that_is_named_is_not_named_again() -> None:
@@ -104,3 +124,11 @@ def test_each_face_adds_its_own_remedy() -> None:
 def test_what_it_is_about_goes_to_other_processes(said: InputError | Remark) -> None:
     for other in (pickle.loads(pickle.dumps(said)), copy.copy(said)):
         assert (str(other), about(other), type(other)) == ("Add it.", said.about, type(said))
+
+
+def test_a_key_that_no_option_has_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a real command: some keys only tell one fault from another."""
+    assert cli.main(["sign-test", "1", "x", "2"]) == cli.BAD_INPUT
+    assert "(--" not in capsys.readouterr().err
+    assert cli.main(["compare", "--eta", "9"]) == cli.BAD_INPUT
+    assert "(--eta)" in capsys.readouterr().err
