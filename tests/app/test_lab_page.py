@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ultr_core.proofs.check import NO_POSITION_BIAS, PROPENSITIES
 
 from pages.app import server_lab
 from pages.app.markdown import mark, prose
@@ -21,6 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.files import load_directory
 from ultr_core.lab import Lab, build_world, compare, proof_checks, ranker_family, risk_picture
 from ultr_core.lab import lab as stages
+from ultr_core.proofs.proof import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 OpenApp = Callable[..., AppTest]

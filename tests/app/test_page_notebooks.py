@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from pages.app.marks import mark
 from streamlit.testing.v1 import AppTest
 
 from pages.app import take_away
+from pages.app.markdown import mark
 from pages.views.proofs.words import number
 from tests.app.pages import opened
 from tests.meaning import mentions
