@@ -74,21 +74,21 @@ def _columns(log: PresentationLog) -> Finding:
 
 def _left_out(log: PresentationLog) -> Finding:
     others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
-    rows = sum(fault.rows for fault in others)
+    rows, kept = sum(fault.rows for fault in others), int(log.rows.sum())
     noun = "row" if log.format == "Parquet" else "line"
     severity: Severity = "good"
     if rows:
-        severity = "stop" if rows > _MANY_LOST * (rows + log.query.size) else "warning"
+        severity = "stop" if rows > _MANY_LOST * (rows + kept) else "warning"
     told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
     return Finding.of_file(
         "rows_left_out",
         "Rows that cannot be used",
         rows,
         severity,
-        f"{part_of(rows, rows + log.query.size, 'row', does='is', do='are')} left out: {told}."
+        f"{part_of(rows, rows + kept, 'row', does='is', do='are')} left out: {told}."
         if rows
-        else f"All {log.query.size:,} rows with a position can be used."
-        if log.query.size > 1
+        else f"All {kept:,} rows with a position can be used."
+        if kept > 1
         else "The one row with a position can be used.",
     )
 
@@ -237,8 +237,8 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
     elif outside.any():
         row = int(np.argmax(outside))
         yield Finding.of_file(
-            key, label, int(outside.sum()), "stop",
-            f"{counted(int(outside.sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
+            key, label, int(log.rows[outside].sum()), "stop",
+            f"{counted(int(log.rows[outside].sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
             f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )  # fmt: skip
     elif bool((high > low * (1 + 1e-9)).any()):
@@ -259,7 +259,7 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
     elif zero.any():
         place = int(log.position[int(np.argmax(zero))])
         yield Finding.of_file(
-            key, label, int(zero.sum()), "stop",
+            key, label, int(log.rows[zero].sum()), "stop",
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
             "clip it or leave the position out.",
         )  # fmt: skip
