@@ -105,10 +105,21 @@ LOG_MEMORY = Limit(
 )  # fmt: skip
 """For counting a click log; what is counted by then goes to spill files."""
 
+PAGE_BYTES = Limit(
+    1 << 27, "bytes", "a page is unpacked as a whole", "write the file with smaller pages"
+)
+"""Of one page of a column of a Parquet file, unpacked."""
+
 FOOTER_BYTES = Limit(
     1 << 24, "bytes", "it is read as a whole before any row", "write the file with larger groups"
 )
 """Of the footer of a Parquet file, which names each column of each group of rows."""
+
+PAGES = Limit(
+    500_000, "pages in the columns that are used", "each is looked at before it is unpacked",
+    "write the file with larger pages",
+)  # fmt: skip
+"""Of the columns of a Parquet file that are used."""
 
 JSON_PARTS = Limit(
     10_000, "objects and lists", "a ranker needs a few", "give the file that the lab wrote"

@@ -18,7 +18,7 @@ from ultr_core.files.log_relation import (
     first_rows,
     log_source,
     opened_log,
-    require_unpacked,
+    require_sound,
 )
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
@@ -116,7 +116,7 @@ def preview_log(
             relation.header,
             {meaning: relation.header[place] for meaning, place in places.items()},
             tuple(meaning for meaning in REQUIRED if meaning not in places),
-            tuple(first_rows(relation, rows)),
+            tuple(first_rows(relation, source, rows)),
         )
 
 
@@ -128,7 +128,7 @@ def _read(
         needed = {meaning: place for meaning, place in places.items() if meaning not in UNUSED}
         line = "line 1" if relation.is_text else "the Parquet schema"
         require_columns(needed, relation.header, source.name, line)
-        require_unpacked(relation, source, list(needed.values()))
+        require_sound(relation, source, list(needed.values()))
         found = counted_rows(relation, needed, source.room, progress)
         named = {meaning: relation.header[place] for meaning, place in places.items()}
         rows = usable_rows(found, named)

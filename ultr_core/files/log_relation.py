@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, most_unpacked, other_format, unpacked
+from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, other_format, unpacked
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
+from ultr_core.files.parquet_pages import Budget, damaged, groups_of, require_pages
 from ultr_core.files.tables import DELIMITERS
 from ultr_core.limits import (
     CELL_BYTES,
@@ -34,7 +35,6 @@ from ultr_core.limits import (
     LOG_MEMORY,
     OWN_FILES,
     ROW_BYTES,
-    UNPACKED_RATIO,
     Room,
 )
 
@@ -97,7 +97,8 @@ class Relation:
     name: what messages call it. form: its format in words. row_noun: what a row is called there.
     types: of the columns, as DuckDB has them. scan: what stands after FROM, with the columns,
     and for text one more, ``rest``, for a cell beyond the header. path: its parameter. skip: lines
-    of text up to the header; 0 for Parquet, which has none.
+    of text up to the header; 0 for Parquet, which has none. leaves: of Parquet, the place of each
+    column as it is stored, None for lists and other nested ones.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Relation:
     skip: int
     stream: IO[bytes]
     connection: DuckDBPyConnection
+    leaves: tuple[int | None, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -225,22 +227,20 @@ class Relation:
             return {record: record for record in records}
         return _lines_of(self.stream, self.skip, set(records), self.delimiter)
 
-    def require_closed(self, record: int) -> None:
-        """Raise InputError if the last record of text opens a quotation mark without an end."""
-        line = self.places([record]).get(record, self.skip + 1)
-        self.stream.seek(0)
-        text = io.TextIOWrapper(self.stream, "utf-8", "replace", newline="")
+    def require_closed(self, record: int, breaks: int) -> None:
+        """Raise InputError if the last record, of so many line breaks, has an open quotation."""
+        size = self.stream.seek(0, os.SEEK_END)
+        self.stream.seek(max(size - 2 * ROW_BYTES.most, 0))
+        lines = self.stream.read().rstrip().split(b"\n")[-1 - breaks :]
+        text = io.StringIO(b"\n".join(lines).decode("utf-8", "replace"), newline="")
         try:
-            for _ in range(line - 1):
-                text.readline()
             for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
                 pass
         except csv.Error:
+            line = self.places([record])[record]
             raise InputError(
                 f"Line {line} of {self.name} opens a quotation mark that is never closed."
             ) from None
-        finally:
-            text.detach()
 
 
 @contextmanager
@@ -284,7 +284,9 @@ def _stored(source: Source, folder: Path, stack: ExitStack) -> IO[bytes]:
     packed = _first_bytes(source, 2) == GZIP
     if source.path is not None and not packed:
         return stack.enter_context(source.path.open("rb"))
-    private: IO[bytes] = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+    private: IO[bytes] = stack.enter_context(
+        tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+    )
     if not packed:
         private.write(source.data)
     else:
@@ -316,7 +318,6 @@ def _engine(path: str, folder: Path) -> Iterator[DuckDBPyConnection]:
             "threads": min(os.cpu_count() or 1, _MOST_THREADS),
             "memory_limit": f"{LOG_MEMORY.most}B",
             "temp_directory": str(folder),
-            "temp_file_encryption": True,
             "autoload_known_extensions": False,
             "autoinstall_known_extensions": False,
         },
@@ -405,21 +406,12 @@ def _parquet(
     connection: DuckDBPyConnection,
 ) -> Relation:
     stream.seek(max(source.size - 8, 0))
-    FOOTER_BYTES.require(
-        int.from_bytes(stream.read(4), "little"), f"The footer of {source.name}"
-    )
+    FOOTER_BYTES.require(int.from_bytes(stream.read(4), "little"), f"The footer of {source.name}")
     bare = Relation(
         source.name, "Parquet", "row", (), (), "read_parquet(?)", path, ",", 0, stream, connection
     )
     nodes = bare.run("SELECT name, num_children FROM parquet_schema(?)", [path]).fetchall()
-    header: list[str] = []
-    below = 0
-    for name, children in nodes[1:]:
-        if below:
-            below += (children or 0) - 1
-            continue
-        header.append(str(name))
-        below = children or 0
+    header, leaves = _columns_of(nodes[1:])
     COLUMNS.require(len(header), source.name)
     described = bare.run("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
     types = tuple(str(row[1]) for row in described)
@@ -430,29 +422,52 @@ def _parquet(
     named = ", ".join(f"c{place}" for place in range(len(header)))
     scan = f"read_parquet(?) AS log({named})"
     return Relation(
-        source.name, "Parquet", "row", tuple(header), types, scan, path, ",", 0, stream, connection
-    )
+        source.name, "Parquet", "row", tuple(header), types, scan, path, ",", 0, stream, connection,
+        leaves,
+    )  # fmt: skip
 
 
-def require_unpacked(relation: Relation, source: Source, places: Sequence[int]) -> None:
-    """Raise InputError if columns of a Parquet file unpack to more than such a file may."""
+def _columns_of(
+    nodes: Sequence[tuple[str, int | None]],
+) -> tuple[list[str], tuple[int | None, ...]]:
+    """Names of the columns and their places as they are stored, from the tree of a schema."""
+    header: list[str] = []
+    leaves: list[int | None] = []
+    below = leaf = 0
+    for name, children in nodes:
+        if below:
+            below -= 1
+        else:
+            header.append(str(name))
+            leaves.append(None if children else leaf)
+        below += children or 0
+        leaf += not children
+    return header, tuple(leaves)
+
+
+def require_sound(
+    relation: Relation, source: Source, places: Sequence[int], groups: int | None = None
+) -> None:
+    """Raise InputError for columns of a Parquet file that are damaged or unpack to too much.
+
+    DuckDB takes a page that says it has fewer cells as it is, and what follows in the file for
+    them. groups: how many groups of rows are going to be read; None for all.
+    """
     if relation.is_text:
         return
-    wanted = {relation.header[place] for place in places}
-    sizes = relation.run(
-        "SELECT path_in_schema, sum(total_uncompressed_size)::DOUBLE FROM parquet_metadata(?) "
-        "GROUP BY path_in_schema",
-        [relation.path],
-    ).fetchall()
-    size = int(sum(size for name, size in sizes if name in wanted))
-    if size > most_unpacked(source.size):
-        raise UNPACKED_RATIO.exceeded(source.name)
-    if source.room.unpacked is not None and size > source.room.unpacked.most:
-        raise source.room.unpacked.exceeded(f"{source.name}, unpacked,")
+    budget = Budget(source.name, source.size, source.room.unpacked)
+    for group in groups_of(relation.stream, source.name)[:groups]:
+        for place in places:
+            leaf = relation.leaves[place]
+            if leaf is None or leaf >= len(group.chunks):
+                continue
+            require_pages(relation.stream, group.chunks[leaf], group.rows, budget)
 
 
-def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
+def first_rows(relation: Relation, source: Source, rows: int) -> list[tuple[str, ...]]:
     """The first rows as text, for a preview; long cells are cut short, lists show their type."""
+    if not relation.is_text:
+        require_sound(relation, source, range(len(relation.header)), groups=1)
     shown = ", ".join(
         f"'({_in_words(kind)})'"
         if _is_nested(kind)
@@ -466,11 +481,6 @@ def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
     return [tuple(cell.strip() for cell in row) for row in found]
 
 
-def damaged(name: str) -> InputError:
-    """The error for a file that is no whole Parquet file."""
-    return InputError(f"{name} is a damaged Parquet file; write or copy it again.")
-
-
 def _is_nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT", "GEOMETRY"))
 
@@ -481,9 +491,7 @@ def _in_words(kind: str) -> str:
     return "lists" if kind.endswith("]") else f"values of type {word[0]}" if word else "values"
 
 
-def _lines_of(
-    stream: IO[bytes], skip: int, records: set[int], delimiter: str
-) -> dict[int, int]:
+def _lines_of(stream: IO[bytes], skip: int, records: set[int], delimiter: str) -> dict[int, int]:
     """The lines that records begin in: blank lines are none, quotation marks hold several."""
     stream.seek(0)
     text = io.TextIOWrapper(stream, "latin-1", newline="")
@@ -512,4 +520,3 @@ def _lines_of(
     finally:
         text.detach()
     return {record: found.get(record, skip + record) for record in records}
-

@@ -36,6 +36,7 @@ _TRUTHS = ("click", "impressions")  # may be true or false
 _LIMITS = {"position": 10**9, "swap": 10**9}  # so that a number fits int32
 _LIMIT = 2**53  # of the others, which are added up
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
+_MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
 
 
@@ -73,13 +74,14 @@ def counted_rows(
     ).fetchall()[0]
     if rows > room.rows.most:
         raise room.rows.exceeded(relation.name)
-    if entries and broken == last:
-        relation.require_closed(int(last))
+    if entries and broken // _MOST_BREAKS == last:
+        relation.require_closed(int(last), int(broken % _MOST_BREAKS))
     texts = {}
     for place, meaning in enumerate(places):
         relation.run(
-            f"CREATE TEMP TABLE names{place} AS SELECT text, row_number() OVER (ORDER BY first) - 1 "
-            f"AS code FROM (SELECT k{place} AS text, min(first) AS first FROM counted GROUP BY ALL)"
+            f"CREATE TEMP TABLE names{place} AS "
+            "SELECT text, row_number() OVER (ORDER BY first) - 1 AS code FROM "
+            f"(SELECT k{place} AS text, min(first) AS first FROM counted GROUP BY ALL)"
         )
         found = relation.run(f"SELECT text FROM names{place} ORDER BY code").fetchall()
         texts[meaning] = [text for (text,) in found]
@@ -101,36 +103,44 @@ def counted_rows(
 
 
 def _count(relation: Relation, places: Mapping[str, int]) -> str:
-    """SQL that counts rows by their cells k0, k1, ..., which stand in the order of ``places``."""
-    is_text = relation.is_text
-    last = max(places.values())
-    short = f"c{last} IS NULL" if is_text else "false"
-    cells = [
-        f"{relation.text_of(place, is_name=meaning in NAMES)} AS k{number}"
-        for number, (meaning, place) in enumerate(places.items())
-    ]
+    """SQL that counts rows by their cells k0, k1, ..., which are in the order of ``places``."""
     keys = [f"k{number}" for number in range(len(places))]
-    beyond = "trim(coalesce(rest, '')) <> '' OR trim(coalesce(further, '')) <> ''"
-    every = ", ".join(f"c{place}" for place in range(len(relation.header)))
-    split = f"contains(concat({every}), chr(10))" if is_text and relation.has_quotes() else "false"
-    blank = relation.is_blank() if is_text else "false"
-    # All columns are looked at only where there is no position.
-    blank = f"CASE WHEN trim(k{list(places).index('position')}) = '' THEN {blank} ELSE false END"
+    cells = [
+        f"{relation.text_of(place, is_name=meaning in NAMES)} AS {key}"
+        for key, (meaning, place) in zip(keys, places.items(), strict=True)
+    ]
+    cells.append("row_number() OVER () AS n")
     checks = " ".join(
         f"WHEN strlen({key}) > {CELL_BYTES.most} "
         f"THEN error('door {meaning} ' || n || ' ' || strlen({key}))"
         for key, meaning in zip(keys, places, strict=True)
     )
-    kept = [f"CASE WHEN short THEN '' ELSE {key} END AS {key}" for key in keys]
-    cells += [f"{short} AS short", f"{beyond if is_text else 'false'} AS long",
-              f"{split} AS split", "row_number() OVER () AS n"]  # fmt: skip
-    every_column = ", *" if is_text else ""
+    # One comparison for most rows.
+    size = " + ".join(f"strlen({key})" for key in keys)
+    kept = f"({size} <= {CELL_BYTES.most} OR CASE {checks} ELSE true END)"
+    short, last, broken, long, first_long = "false", "0", "-1", "0", "0"
+    if relation.is_text:
+        cells.append("*")
+        short = f"c{max(places.values())} IS NULL"
+        keys = [f"CASE WHEN {short} THEN '' ELSE {key} END AS {key}" for key in keys]
+        beyond = "trim(coalesce(rest, '') || coalesce(further, '')) <> ''"
+        long, first_long = f"count(*) FILTER ({beyond})", f"min(n) FILTER ({beyond})"
+        # All columns are looked at only where there is no position.
+        position = f"k{list(places).index('position')}"
+        kept += (
+            f" AND NOT CASE WHEN trim({position}) = '' THEN {relation.is_blank()} ELSE false END"
+        )
+        if relation.has_quotes():
+            every = f"concat({', '.join(f'c{place}' for place in range(len(relation.header)))})"
+            last, broken = (
+                "max(n)",
+                f"max(CASE WHEN contains({every}, chr(10)) THEN n * {_MOST_BREAKS} + "
+                f"strlen({every}) - strlen(replace({every}, chr(10), '')) ELSE 0 END)",
+            )
     return (
-        f"SELECT {', '.join(kept)}, short, count(*) AS rows, min(n) AS first, max(n) AS last, "
-        "max(CASE WHEN split THEN n ELSE 0 END) AS broken, count(*) FILTER (long) AS long, "
-        "min(n) FILTER (long) AS first_long "
-        f"FROM (SELECT {', '.join(cells)}{every_column} FROM {relation.scan}) "
-        f"WHERE NOT {blank} AND CASE {checks} ELSE true END GROUP BY ALL"
+        f"SELECT {', '.join(keys)}, {short} AS short, count(*) AS rows, min(n) AS first, "
+        f"{last} AS last, {broken} AS broken, {long} AS long, {first_long} AS first_long "
+        f"FROM (SELECT {', '.join(cells)} FROM {relation.scan}) WHERE {kept} GROUP BY ALL"
     )
 
 
@@ -171,8 +181,8 @@ def usable_rows(counted: CountedRows, columns: Mapping[str, str]) -> UsableRows:
             mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
 
     mark(counted.short, "too few columns")
-    for meaning in counted.codes:
-        mark(_where(counted, meaning, lambda text: "\0" in text), "a zero byte")
+    zero = [_where(counted, meaning, lambda text: "\0" in text) for meaning in counted.codes]
+    mark(np.logical_or.reduce(zero), "a zero byte")
     clicks, faulty = _whole(counted, "click")
     mark_values("click", faulty)
     shown = None
@@ -219,9 +229,7 @@ def usable_rows(counted: CountedRows, columns: Mapping[str, str]) -> UsableRows:
     return UsableRows(numbers, rows_of, names, texts, propensity, tuple(faults))
 
 
-def _where(
-    counted: CountedRows, meaning: str, holds: Callable[[str], bool]
-) -> NDArray[np.bool_]:
+def _where(counted: CountedRows, meaning: str, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
     marked = np.array([holds(text) for text in counted.texts[meaning]], dtype=bool)
     found: NDArray[np.bool_] = marked[counted.codes[meaning]]
     return found

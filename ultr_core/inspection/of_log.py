@@ -231,14 +231,15 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))
     zero = usable & (log.propensity == 0)
+    beyond, none = int(log.rows[outside].sum()), int(log.rows[zero].sum())
     low, high = _by_position(log, usable)
     if not usable.any():
         yield Finding.of_file(key, label, 0, "stop", f"The column {column} holds no number.")
     elif outside.any():
         row = int(np.argmax(outside))
         yield Finding.of_file(
-            key, label, int(log.rows[outside].sum()), "stop",
-            f"{counted(int(log.rows[outside].sum()), 'row has', 'rows have')} a propensity outside 0 to 1, "
+            key, label, beyond, "stop",
+            f"{counted(beyond, 'row has', 'rows have')} a propensity outside 0 to 1, "
             f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )  # fmt: skip
     elif bool((high > low * (1 + 1e-9)).any()):
@@ -259,7 +260,7 @@ def _propensities(log: PresentationLog) -> Iterator[Finding]:
     elif zero.any():
         place = int(log.position[int(np.argmax(zero))])
         yield Finding.of_file(
-            key, label, int(log.rows[zero].sum()), "stop",
+            key, label, none, "stop",
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
             "clip it or leave the position out.",
         )  # fmt: skip

@@ -36,14 +36,15 @@ class RowFault:
 
 @dataclass(frozen=True, eq=False)
 class PresentationLog:
-    """The usable rows of a click log from a file, whole numbers [entries], and what was found in it.
+    """The usable rows of a click log, whole numbers [entries], and what was found in it.
 
-    Rows that are alike in all that is kept are one entry, in the order of the first of each.
+    Rows with equal cells are one entry; entries are in the order of the first row of each.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document of two queries is two documents. position: from 1.
-    impressions, clicks: of all its rows. rows: how many it stands for. swap: the rank that the landmark traded places with in this
-    presentation, 0 where none was noted. ranker: numbered from 0.
+    impressions, clicks: of all its rows. rows: of the file, how many it is. swap: the rank that the
+    landmark traded places with in this presentation, 0 where none was noted. ranker: numbered
+    from 0.
     propensity: float64 [entries] as it stands in the file, NaN where there is none; None without
     that column. page: numbered from 0, None without that column.
     query_names, document_names: names by number.

@@ -20,6 +20,7 @@ import pytest
 from tests.inputs import one_sentence, soon
 from ultr_core.errors import InputError
 from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files.parquet_pages import Chunk, pages_of
 from ultr_core.inspection import inspect_file
 
 ROOT = Path(__file__).parents[3]
@@ -213,3 +214,9 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_pat
     data = (tmp_path / "log").read_bytes()
     assert b"abcdefg" in data
     one_sentence(lambda: parse_log(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
+
+
+def test_a_page_whose_number_of_values_is_no_number_is_damage() -> None:
+    page = bytes.fromhex("1500 1514 1514 2c 1800 00 00")  # a text where the number should be
+    with pytest.raises(InputError, match="damaged Parquet file"):
+        list(pages_of(io.BytesIO(page), Chunk(0, len(page), 5), "log"))
