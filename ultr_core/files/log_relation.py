@@ -405,8 +405,11 @@ def _parquet(
     path: str,
     connection: DuckDBPyConnection,
 ) -> Relation:
-    stream.seek(max(source.size - 8, 0))
-    FOOTER_BYTES.require(int.from_bytes(stream.read(4), "little"), f"The footer of {source.name}")
+    stream.seek(max(stream.seek(0, os.SEEK_END) - 8, 0))
+    end = stream.read(8)
+    if not end.endswith(PARQUET):
+        raise damaged(source.name)
+    FOOTER_BYTES.require(int.from_bytes(end[:4], "little"), f"The footer of {source.name}")
     bare = Relation(
         source.name, "Parquet", "row", (), (), "read_parquet(?)", path, ",", 0, stream, connection
     )

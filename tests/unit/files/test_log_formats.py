@@ -159,7 +159,7 @@ def test_mappings_that_cannot_be_used(text: str, message: str) -> None:
         (b"PAR1" + bytes(40) + b"PAR1", "damaged Parquet"),
         ((HEADER + "q,a,1,1\n").encode() + b"q,\xff,2,1\n", "Line 3 of log is no UTF-8"),
         ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "Line 3 of log opens a quotation"),
-        (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "click in line 2 of log has 200,000"),
+        (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "line 2 of log has 200,000"),
         (b"\0" * 100, "no UTF-8 text"),
     ],
 )  # fmt: skip
