@@ -385,7 +385,7 @@ def _head(
             break
         text = line.rstrip(b"\r").decode("utf-8", "replace")
         delimiter, cells = split_header(text, columns, name)
-        header = [cell.strip() for cell in cells]
+        header = [cell.strip() for cell in cells] or [""]
         if not (plain.startswith(b"#") and not found_columns(header, None, name)):
             return header, delimiter, number
     else:
@@ -405,11 +405,13 @@ def _parquet(
     path: str,
     connection: DuckDBPyConnection,
 ) -> Relation:
-    stream.seek(max(stream.seek(0, os.SEEK_END) - 8, 0))
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - 8, 0))
     end = stream.read(8)
-    if not end.endswith(PARQUET):
+    length = int.from_bytes(end[:4], "little")
+    if not end.endswith(PARQUET) or length > size:
         raise damaged(source.name)
-    FOOTER_BYTES.require(int.from_bytes(end[:4], "little"), f"The footer of {source.name}")
+    FOOTER_BYTES.require(length, f"The footer of {source.name}")
     bare = Relation(
         source.name, "Parquet", "row", (), (), "read_parquet(?)", path, ",", 0, stream, connection
     )
