@@ -96,7 +96,7 @@ def inspect_upload(
     corpus: Corpus | None = None,
     relevant_grade: int = 3,
 ) -> Inspection:
-    """`inspect_file` for the bytes of an upload called ``name``; nothing touches the disk."""
+    """`inspect_file` for the bytes of an upload called ``name``."""
     source = Source.upload(data, name)
     return _inspect(_Given(source, columns, corpus, relevant_grade, None))
 
