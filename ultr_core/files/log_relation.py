@@ -165,22 +165,35 @@ class Relation:
         return b'"' in self.stream.read()
 
     def run(
-        self, statement: str, parameters: Sequence[Any] = (), progress: Progress | None = None
-    ) -> DuckDBPyConnection:
-        """Run a statement and tell how far it is; raises InputError for what is wrong in the log.
+        self,
+        statement: str,
+        parameters: Sequence[Any] = (),
+        progress: Progress | None = None,
+        *,
+        arrays: bool = False,
+    ) -> Any:
+        """The rows of a statement, or with ``arrays`` its columns by name; tells how far it is.
 
-        What ``progress`` raises ends the statement.
+        What ``progress`` raises ends the statement. Raises InputError for what is wrong in the log.
         """
-        with self._told(), ThreadPoolExecutor(1) as pool:
-            done = pool.submit(self.connection.execute, statement, list(parameters))
-            try:
-                while progress is not None and not done.done():
-                    time.sleep(0.02)
-                    progress(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
-                return done.result()
-            except BaseException:
-                self.connection.interrupt()
-                raise
+
+        def rows() -> Any:
+            done = self.connection.execute(statement, list(parameters))
+            return done.fetchnumpy() if arrays else done.fetchall()
+
+        with self._told():
+            if progress is None:
+                return rows()
+            with ThreadPoolExecutor(1) as pool:
+                done = pool.submit(rows)
+                try:
+                    while not done.done():
+                        time.sleep(0.02)
+                        progress(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
+                    return done.result()
+                except BaseException:
+                    self.connection.interrupt()
+                    raise
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -415,14 +428,14 @@ def _parquet(
     bare = Relation(
         source.name, "Parquet", "row", (), (), "read_parquet(?)", path, ",", 0, stream, connection
     )
-    nodes = bare.run("SELECT name, num_children FROM parquet_schema(?)", [path]).fetchall()
+    nodes = bare.run("SELECT name, num_children FROM parquet_schema(?)", [path])
     header, leaves = _columns_of(nodes[1:])
     COLUMNS.require(len(header), source.name)
-    described = bare.run("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
+    described = bare.run("DESCRIBE SELECT * FROM read_parquet(?)", [path])
     types = tuple(str(row[1]) for row in described)
     if len(types) != len(header) or not header:
         raise damaged(source.name)
-    rows = bare.run("SELECT num_rows FROM parquet_file_metadata(?)", [path]).fetchall()[0][0]
+    rows = bare.run("SELECT num_rows FROM parquet_file_metadata(?)", [path])[0][0]
     source.room.rows.require(int(rows), source.name)
     named = ", ".join(f"c{place}" for place in range(len(header)))
     scan = f"read_parquet(?) AS log({named})"
@@ -482,7 +495,7 @@ def first_rows(relation: Relation, source: Source, rows: int) -> list[tuple[str,
     where = f"WHERE NOT {relation.is_blank()}" if relation.is_text else ""
     found = relation.run(
         f"SELECT {shown} FROM {relation.scan} {where} LIMIT {max(rows, 1)}", [relation.path]
-    ).fetchall()
+    )
     return [tuple(cell.strip() for cell in row) for row in found]
 
 

@@ -71,7 +71,7 @@ def counted_rows(
     entries, rows, last, broken, long, first_long = relation.run(
         "SELECT count(*), coalesce(sum(rows), 0), max(last), max(broken), "
         "coalesce(sum(long), 0), min(first_long) FROM counted"
-    ).fetchall()[0]
+    )[0]
     if rows > room.rows.most:
         raise room.rows.exceeded(relation.name)
     if entries and broken // _MOST_BREAKS == last:
@@ -83,15 +83,16 @@ def counted_rows(
             "SELECT text, row_number() OVER (ORDER BY first) - 1 AS code FROM "
             f"(SELECT k{place} AS text, min(first) AS first FROM counted GROUP BY ALL)"
         )
-        found = relation.run(f"SELECT text FROM names{place} ORDER BY code").fetchall()
+        found = relation.run(f"SELECT text FROM names{place} ORDER BY code")
         texts[meaning] = [text for (text,) in found]
     codes = ", ".join(f"names{place}.code::INTEGER AS code{place}" for place in range(len(places)))
     joins = " ".join(
         f"JOIN names{place} ON names{place}.text = k{place}" for place in range(len(places))
     )
     table = relation.run(
-        f"SELECT {codes}, rows, first, short FROM counted {joins} ORDER BY first"
-    ).fetchnumpy()
+        f"SELECT {codes}, rows, first, short FROM counted {joins} ORDER BY first",
+        arrays=True,
+    )
     return CountedRows(
         {meaning: np.asarray(table[f"code{place}"]) for place, meaning in enumerate(places)},
         texts,

@@ -68,7 +68,7 @@ def test_nothing_else_can_be_opened_and_nothing_configured(tmp_path: Path) -> No
             "SELECT * FROM PLAIN",
         ):
             with pytest.raises(duckdb.Error):
-                relation.connection.execute(statement)
+                relation.connection.execute(statement).fetchall()
     assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
 
 
