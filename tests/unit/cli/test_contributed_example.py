@@ -139,6 +139,20 @@ def test_the_page_offers_the_example(files: Path) -> None:
     assert chosen == "ips"
 
 
+EVERY_JOB = """
+import pytest
+files = [
+    "unit/export/test_notebooks.py", "unit/export/test_page_links.py", "unit/cli/test_start.py",
+    "unit/cli/test_help.py", "app/test_page_notebooks.py", "app/test_take_away.py",
+    "app/test_formulas.py",
+]
+chosen = ["-q", "-n", "0", "-p", "no:cacheprovider", "--rootdir", "{root}", "-c"]
+# Not what starts a process of its own, which does not know the example.
+only = "(attention or every_entry or raw_power) and not without_screen"
+chosen += ["{root}/pyproject.toml", "-k", only]
+assert pytest.main(["{root}/tests/" + file for file in files] + chosen) == 0
+"""
+
 # The file lies in a folder of its own, which the room is told of before anything reads its list.
 WITH_JOB = """
 import ultr_core.jobs as jobs
@@ -161,6 +175,23 @@ print(read_page_query("attention", link)[1:])
 print("=====")
 assert main(["notebook", "attention", "--link", "http://host/attention?" + link]) == 0
 """
+
+
+def run_with_job(code: str, folder: Path) -> str:
+    """What a program prints where the guide's job is one of the jobs."""
+    block, line = blocks_of_guide("A job")
+    (folder / "attention.py").write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_JOB.format(folder=str(folder), line=line) + code],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_tests_of_every_job_take_the_example_in(tmp_path: Path) -> None:
+    counted = run_with_job(EVERY_JOB.format(root=ROOT), tmp_path)
+    assert int(re.findall(r"(\d+) passed", counted)[0]) > 10
 
 
 def test_a_job_is_one_file_and_one_line(tmp_path: Path) -> None:
