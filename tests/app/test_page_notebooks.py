@@ -164,8 +164,13 @@ def claims(app: AppTest, out: str) -> None:
 
 
 def any_page(app: AppTest, out: str) -> None:
-    """What a page has at least: a line of its notebook stands on it."""
-    assert any(line.strip() and line.strip() in words(app) for line in out.splitlines())
+    """What holds of any page: its metrics are printed, and without them a line stands on it."""
+    numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", out)]
+    for metric in app.metric:
+        digits = len(metric.value.partition(".")[2])
+        assert metric.value in {f"{number:,.{digits}f}" for number in numbers}
+    lines = [line.strip() for line in out.splitlines() if line.strip()]
+    assert app.metric or any(line in words(app) for line in lines)
 
 
 COMPARE: dict[str, Callable[[AppTest, str], None]] = {

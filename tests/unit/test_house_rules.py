@@ -62,7 +62,7 @@ def test_the_method_rooms_know_no_settings() -> None:
 
 
 def test_the_core_names_all_its_rooms_in_their_order() -> None:
-    """In the docstring of the package, in README's table and in this file alike."""
+    """In the docstring of the package, README's table, the guide and this file alike."""
     folders = {path.parent.name for path in CORE.glob("*/__init__.py")}
     rooms = [name for name in ROOMS if name in folders]
     assert set(rooms) == folders
@@ -74,6 +74,9 @@ def test_the_core_names_all_its_rooms_in_their_order() -> None:
     ):
         assert min(places) >= 0, where
         assert places == sorted(places), where
+    guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    picture = guide.split("    method ")[1].split("    screen ")[0]
+    assert [word for word in picture.split() if word in folders] == rooms
 
 
 def test_the_core_follows_links_in_the_way_that_never_fails() -> None:

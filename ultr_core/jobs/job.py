@@ -2,7 +2,7 @@
 
 A job is one file, with a line in :data:`ultr_core.jobs.JOBS`. Its ``JOB`` says which fields the
 command has and what is called with their values; its pages say what their links hold beside the
-settings, and carry the cells of their notebooks. `docs/contributing.md` adds one step by step.
+settings, and carry the cells of their notebooks. `docs/adding.md` adds one step by step.
 """
 
 from __future__ import annotations

@@ -76,11 +76,21 @@ class Cell:
         return STUDY_METHODS[self.method].candidates or 0.1
 
 
+_ALWAYS = (
+    "corpus_seed", "relevant_grade", "eta", "eps_minus", "eps_plus", "clicks", "seed",
+    "assumed_eta",
+)  # fmt: skip
+"""Settings that every key has; a later one is there off its default, so that old results stay."""
+
+
 def key_of_log(method: str, settings: Settings) -> str:
     """The part of a cell's key that all draws share."""
     fields = STUDY_METHODS[method].fields
     numbers = [
-        f"{name}={number_text(settings.numbers[name])}" for name in fields if name in PARAMETERS
+        f"{name}={number_text(value)}"
+        for name in fields
+        if name in PARAMETERS
+        and ((value := settings.numbers[name]) != PARAMETERS[name].default or name in _ALWAYS)
     ]
     curves = [
         f"{name}={curve_name(values)}" for name, values in settings.curves.items() if name in fields
