@@ -19,6 +19,7 @@ from ultr_core.jobs.streams import (
     forgiving_errors,
 )
 
+_PROGRAM = "python -m ultr_core"
 _LONGEST = 1_000  # characters of an error
 _FOR_PICTURES = ("altair", "pandas", "vl_convert")
 
@@ -94,7 +95,12 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; complaints show no more of an argument than other messages do."""
     asked = next((text for text in arguments if not text.startswith("-")), None)
     try:
-        return _parser(asked).parse_args(arguments)
+        options, unknown = _parser(asked).parse_known_args(arguments)
+        if unknown:
+            _Parser(prog=f"{_PROGRAM} {options.entry.name}").error(
+                f"unrecognized arguments: {' '.join(unknown)}"
+            )
+        return options
     except InputError as error:
         message = str(error)
         given = {part for text in arguments for part in (text, text.partition("=")[2])}
@@ -108,7 +114,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser(asked: str | None) -> argparse.ArgumentParser:
     """The parser of the whole, with the options of the command ``asked`` for and of no other."""
     parser = _Parser(
-        prog="python -m ultr_core",
+        prog=_PROGRAM,
         description="Unbiased learning-to-rank with biased feedback, without a screen.",
         allow_abbrev=False,
     )

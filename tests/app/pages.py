@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from pages.app.registry import PAGES
+from ultr_core.jobs.links import NOTEBOOK_PAGES, values_of
+
+WITH_NOTEBOOK = tuple(page for page in NOTEBOOK_PAGES if page in {info.path for info in PAGES})
+"""Pages of the app that have a job: a job may have a link and a notebook, and no page."""
+
+WITH_VALUES = tuple(page for page in WITH_NOTEBOOK if values_of(page))
+"""Those that have values of their own."""
+
 
 def opened(app: AppTest, key: str) -> AppTest:
     """Open what makes its content when it is opened."""

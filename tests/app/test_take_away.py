@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.app import lecture, take_away
-from tests.app.pages import open_savers
+from tests.app.pages import WITH_VALUES, open_savers
 from tests.meaning import mentions
 from ultr_core.export.notebook import Notebook
 from ultr_core.jobs.job import PageState
@@ -62,7 +62,7 @@ LINKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", page_values())
+@pytest.mark.parametrize("page", WITH_VALUES)
 def test_link_to_page_and_back_is_the_identity(
     page: str, small_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,9 +14,10 @@ from playwright.sync_api import Page, expect
 
 from pages.app.registry import PAGES
 from scripts.screenshots import wait_until_done
+from tests.app.pages import WITH_VALUES
 from tests.browser.pages import OpenPage, in_both_themes, opened
 from ultr_core.fields import Choice
-from ultr_core.jobs.links import page_values
+from ultr_core.jobs.links import values_of
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SMALL = "?clicks=500&draws=2"
@@ -41,8 +42,8 @@ def test_axe_finds_nothing(open_page: OpenPage, address: str, path: str) -> None
 
 STATES = [
     f"{page}?{value.key}={key}&clicks=500&draws=2"
-    for page, values in page_values().items()
-    for value in values
+    for page in WITH_VALUES
+    for value in values_of(page)
     if isinstance(value, Choice)
     for key in list(value.options)[-1:]
 ]

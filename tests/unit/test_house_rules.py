@@ -191,3 +191,55 @@ def test_a_sentence_can_be_edited_without_breaking_tests(folder: str) -> None:
 )
 def test_what_counts_as_wording(test: str, phrases: int) -> None:
     assert len(phrase_assertions(ast.parse(test))) == phrases
+
+
+_GAP = re.compile(r"(?<=[\w,.;:!?)%]) {2,}(?=[\w(])")
+
+
+def gaps(text: str) -> list[str]:
+    """Sentences of a module with two spaces in them: not columns, code, examples or docstrings."""
+    tree = ast.parse(text)
+    parts = {
+        id(part)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.JoinedStr)
+        for part in each.values
+    }
+    docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    found = []
+    for each in ast.walk(tree):
+        if isinstance(each, ast.JoinedStr):
+            values = [
+                part.value if isinstance(part, ast.Constant) else "\0" for part in each.values
+            ]
+            said = "".join(map(str, values))
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str):
+            said = "" if id(each) in parts | docstrings else each.value
+        else:
+            continue
+        whole = said.endswith(".") and re.search(r"\S {2,}\S", said)
+        if "\n" not in said and not said.startswith(" ") and (whole or _GAP.search(said)):
+            found.append(said)
+    return found
+
+
+@pytest.mark.parametrize("folder", ["ultr_core", "pages"])
+def test_no_sentence_has_two_spaces(folder: str) -> None:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        assert gaps(path.read_text(encoding="utf-8")) == [], path
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('x = f"{n:,.0f} equal ones  ({share:.0%})."', 1),
+        ('x = f"{n} clicks  in {m} lists."', 1),
+        ('x = f"{n}  clicks."', 1),
+        ('x = "A curve. " " Its help"', 1),
+        ('x = f"{n:10.3f}  {risk}"', 0),
+        ('x = "  convert a b      pack it"', 0),
+        ('def f():\n    """A  docstring."""', 0),
+    ],
+)
+def test_two_spaces_are_found(code: str, found: int) -> None:
+    assert len(gaps(code)) == found

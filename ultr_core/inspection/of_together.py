@@ -393,7 +393,7 @@ def _effective(given: _Together) -> Seen | None:
     return graded(
         found.effective_sample_size,
         f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
-        f"{found.effective_sample_size:,.0f} equal ones  ({share:.0%}).",
+        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}).",
         warning=share < _SMALL_SAMPLE,
     )
 

@@ -94,6 +94,7 @@ class Page:
     begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
     ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
     controls say. shown: the state with the settings that its results have, if those are others.
+    in_app: whether the app has a page at this address, so that a notebook can link to it.
     """
 
     question: str
@@ -102,6 +103,7 @@ class Page:
     begins: Callable[[PageState], Begins] = lambda _: "lab"
     fixed: bool = False
     shown: Callable[[PageState], PageState] = lambda state: state
+    in_app: bool = True
 
 
 @dataclass(frozen=True)
@@ -251,5 +253,6 @@ def _help(each: Field) -> str:
         text = f"{text} Columns rank and propensity."
     elif isinstance(each, Number | Choice):
         default = "" if each.default in (None, "") else f"; default {each.in_words(each.default)}"
-        text = f"{text} ({each.wanted}{default})"
+        stop = "." if text.endswith(".") else ""
+        text = f"{text.removesuffix('.')} ({each.wanted}{default}){stop}"
     return text.replace("%", "%%")

@@ -13,19 +13,22 @@ from urllib.parse import parse_qs, urlencode
 from ultr_core.errors import InputError, quoted
 from ultr_core.fields import Field, read_fields, write_fields
 from ultr_core.jobs import JOBS
-from ultr_core.jobs.job import Page
+from ultr_core.jobs.job import Job, Page
 from ultr_core.settings import SETTING_FIELDS, Settings
 
 NOTEBOOK_PAGES: tuple[str, ...] = tuple(address for entry in JOBS for address in entry.pages)
 """The addresses of the pages that have a job; each has a notebook."""
 
 
+def job_of(address: str) -> Job | None:
+    """The job of a page; None for a page without one."""
+    return next((entry.load() for entry in JOBS if address in entry.pages), None)
+
+
 def page_of(address: str) -> Page | None:
     """What a job knows of a page; None for a page without one."""
-    for entry in JOBS:
-        if address in entry.pages:
-            return entry.load().pages[address]
-    return None
+    job = job_of(address)
+    return None if job is None else job.pages[address]
 
 
 def values_of(page: str) -> tuple[Field, ...]:

@@ -10,7 +10,7 @@ from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, wor
 from ultr_core.export.origin import settings_code, settings_words
 from ultr_core.fields import read_fields
 from ultr_core.jobs.job import Begins, Page, PageState
-from ultr_core.jobs.links import NOTEBOOK_PAGES, page_of
+from ultr_core.jobs.links import NOTEBOOK_PAGES, job_of, page_of
 from ultr_core.settings import Settings
 from ultr_core.words import as_argument
 
@@ -31,28 +31,31 @@ def page_notebook(state: PageState) -> Notebook:
 
     Raises InputError: the page has none, or its values describe nothing that can be computed.
     """
-    page = page_of(state.page)
-    if page is None:
+    job = job_of(state.page)
+    if job is None:
         raise InputError(
             f"{quoted(state.page)} is no page with a notebook; choose from "
             f"{', '.join(NOTEBOOK_PAGES)}."
         )
+    page = job.pages[state.page]
     state = _shown(state, page)
+    if not state.acting:
+        state = replace(state, acting=tuple(each.name for each in job.settings))
     if page.fixed:
         state = replace(state, settings=Settings())
     begins = page.begins(state)
     opening = [] if begins == "nothing" else [
-        _opening(state, page.question), _setting_up(state, begins)
+        _opening(state, page), _setting_up(state, begins)
     ]  # fmt: skip
     return notebook(f"ultr-{state.page.replace('_', '-')}", [*opening, *page.cells(state)])
 
 
-def _opening(state: PageState, question: str) -> Cell:
-    is_address = state.link.startswith(("http://", "https://"))
-    source = f"[this page]({_target(state.link)})" if is_address else "the Unbiased LTR Lab"
+def _opening(state: PageState, page: Page) -> Cell:
+    can_be_opened = page.in_app and state.link.startswith(("http://", "https://"))
+    source = f"[this page]({_target(state.link)})" if can_be_opened else "the Unbiased LTR Lab"
     return words(
         f"""
-# {question}
+# {page.question}
 
 The numbers of {source}, in Python. {NEEDS}
 

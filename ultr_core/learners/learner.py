@@ -77,12 +77,16 @@ class Learner:
 
     key, label: its stable name, and the name that readers see. words: what it minimises, in one
     sentence. source: where it comes from. fit: trains at one C. objective: what ``fit`` minimises,
-    written down once more and plainly, for tests hold each fit against it. path: trains at several,
-    where it can do better than one fit after the other. costs: values of C that validation chooses
-    from.
+    written down once more and plainly, for tests hold each fit against it. worked: margin and
+    loss of a pair, worked out by hand, at two margins or more, one of them between 0 and 1: a
+    document of that score which was clicked once, and one of score 0 which was not; n = C = 1.
+    path: trains at several, where it can do better than one fit after the other. costs: values of C
+    that validation chooses from.
 
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
-    ``weights.clicks``: the larger C, the nearer to the clicks.
+    ``weights.clicks``: the larger C, the nearer to the clicks. What of the loss depends on w is
+    linear in the weights, up to a term without them: then unbiased weights leave it unbiased
+    (section 4).
 
     Its rankers are `LinearRanker`; a certificate of another kind than the duality gap names its
     ``measure``.
@@ -94,6 +98,7 @@ class Learner:
     source: str
     fit: Fit
     objective: Objective
+    worked: tuple[tuple[float, float], ...]
     path: FitPath | None = None
     costs: tuple[float, ...] = COST_GRID
 

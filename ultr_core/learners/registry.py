@@ -16,6 +16,7 @@ SVM = Learner(
     "section 6 of Joachims, Swaminathan and Schnabel (2017)",
     fit_ranker,
     objective_value,
+    ((-1.0, 2.0), (0.25, 0.75), (2.0, 0.0)),
     fit_path,
 )
 

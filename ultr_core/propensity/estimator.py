@@ -4,7 +4,8 @@ The same function serves a risk and its standard error, the exact moments, the w
 learner gets, and validation. All estimators stand in `estimators`.
 
 When an estimator is unbiased is data as well: users and a belief, and what a document counts then.
-Tests enumerate every click pattern of these cases, for every estimator of the registry.
+Tests enumerate every click pattern of these cases, for every estimator of the registry. They hold
+for many functions; which of them an estimator is, a few numbers worked out by hand say.
 """
 
 from __future__ import annotations
@@ -103,7 +104,11 @@ CASES: tuple[Expectation, ...] = (
     RIGHT_CURVE_ABOVE_CLIP,
     RIGHT_CURVE_BUT_NOISE,
 )
-"""Cases in which every estimator of the registry is unbiased if it says so, and only then."""
+"""Cases in which every estimator of the registry is right, at least up to a factor and a constant,
+if it says so, and only then."""
+
+WORKED_CLIP = 0.25
+"""The threshold tau that worked numbers of an estimator are for."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +117,11 @@ class Estimator:
 
     key, label: its stable name, and the name that readers see. counts: what a click counts, in a
     few words. words: what that does to the estimate, in a sentence or two. expects: cases in which
-    it is unbiased, or right up to a factor and a constant, at least one; readers are told the
-    first. source: where it comes from. numbers: u and v [rows] of a log, given a belief; u of
-    rows without a click does not matter. needs: the fields of the belief that it uses.
+    it is unbiased, or right up to a factor and a constant, at least one and every one of `CASES`;
+    readers are told the first. source: where it comes from. numbers: u and v [rows] of a log,
+    given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
+    row of a log of one click at each propensity, worked out by hand; at 1/2 and at another one,
+    and below `WORKED_CLIP` if it clips. needs: the fields of the belief that it uses.
     clips: the thresholds among which validation chooses; more than one only where it needs a clip.
     normalised: whether its sum is divided by the summed weight instead of the number of query
     draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
@@ -128,6 +135,7 @@ class Estimator:
     expects: tuple[Expectation, ...]
     source: str
     numbers: Callable[[ClickLog, Belief], RowNumbers]
+    worked: tuple[tuple[float, float, float], ...]
     needs: tuple[Need, ...] = ()
     clips: tuple[float, ...] = (0.0,)
     normalised: bool = False

@@ -59,6 +59,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
                 source=f"equation (5) of {_PAPER} with all propensities 1",
                 numbers=_naive,
+                worked=((0.5, 1.0, 0.0), (0.125, 1.0, 0.0)),
                 clips=(1.0,),
             ),
             Estimator(
@@ -72,6 +73,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
                 numbers=_inverse,
+                worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
                 needs=("curve",),
             ),
             Estimator(
@@ -82,6 +84,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
                 source=f"section 7.2 of {_PAPER}",
                 numbers=_clipped,
+                worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.0)),
                 needs=("curve", "clip"),
                 clips=CLIP_GRID,
             ),
@@ -95,6 +98,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 expects=_INVERSE,
                 source="Swaminathan and Joachims (NIPS 2015)",
                 numbers=_inverse,
+                worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
                 needs=("curve",),
                 normalised=True,
             ),

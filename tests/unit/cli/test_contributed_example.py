@@ -37,7 +37,7 @@ def changed(text: str, diff: str) -> str:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the house with every example in it."""
     copy = tmp_path_factory.mktemp("house")
-    for name in ("ultr_core", "pages", "tests/unit"):
+    for name in ("ultr_core", "pages", "tests/unit", "tests/app"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (ROOT / "app.py", ROOT / "pyproject.toml", *(ROOT / "tests").glob("*.py")):
         shutil.copyfile(path, copy / path.relative_to(ROOT))
@@ -88,13 +88,42 @@ def test_the_examples_pass_the_tools(house: Path) -> None:
     printed(house, "-m", "mypy", "--follow-imports=silent", *files)
 
 
+def passed(house: Path, only: str, *files: str) -> int:
+    """How many tests of the house pass; none may fail."""
+    chosen = ("-q", "-n", "0", "-p", "no:cacheprovider", "-k", only)
+    counted = printed(house, "-m", "pytest", *chosen, *(f"tests/{name}" for name in files))
+    return int(re.findall(r"(\d+) passed", counted)[0])
+
+
 def test_the_tests_of_the_house_take_the_examples_in(house: Path) -> None:
-    every = ("risk/test_every_estimator.py", "learners/test_every_learner.py")
-    counted = printed(
-        house, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k",
-        "capped or least-squares", *(f"tests/unit/{name}" for name in every),
-    )  # fmt: skip
-    assert int(re.findall(r"(\d+) passed", counted)[0]) > 10
+    every = ("unit/risk/test_every_estimator.py", "unit/learners/test_every_learner.py")
+    assert passed(house, "capped or least-squares", *every) > 10
+
+
+OF_A_JOB = ("unit/export/test_notebooks.py", "unit/export/test_page_links.py")
+
+
+def test_the_tests_of_the_house_take_the_job_in(house: Path) -> None:
+    of_commands = ("unit/cli/test_start.py", "unit/cli/test_help.py")
+    of_pages = ("app/test_page_notebooks.py", "app/test_take_away.py", "app/test_formulas.py")
+    only = "attention or every_entry or raw_power"
+    assert passed(house, only, *OF_A_JOB, *of_commands, *of_pages) > 20
+
+
+def test_a_job_without_a_page_passes_as_well(house: Path, tmp_path: Path) -> None:
+    other = tmp_path / "house"
+    shutil.copytree(house, other)
+    (other / "pages" / "attention.py").unlink()
+    registry = other / "pages" / "app" / "registry.py"
+    registry.write_text(registry.read_text(encoding="utf-8").replace("    ATTENTION,\n", ""))
+    job = other / "ultr_core" / "jobs" / "attention.py"
+    without = job.read_text(encoding="utf-8").replace("(TOP,))},", "(TOP,), in_app=False)},")
+    job.write_text(without, encoding="utf-8")
+    pages = "app/test_page_notebooks.py"
+    assert passed(other, "attention or lessons-default", *OF_A_JOB, pages) > 5
+    link = "http://host/attention?eta=0.5"
+    opening = json.loads(command(other, "notebook", "attention", "--link", link))["cells"][0]
+    assert link not in "".join(opening["source"])
 
 
 @pytest.fixture(scope="module")
@@ -228,4 +257,4 @@ def test_the_setting_makes_anew_what_names_it_and_old_links_and_results_stay(
     assert key.replace(" depth=3", "") == json.loads(after)[-1]
     assert "--depth" in command(house, "compare", "--help")
     refused = python(house, "-m", "ultr_core", "compare", "--depth", "0")
-    assert refused.returncode == 2 and "Reading depth is '0'" in refused.stderr
+    assert refused.returncode == 2 and "(--depth)" in refused.stderr

@@ -7,8 +7,10 @@ import contextlib
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import nbformat
 import pytest
@@ -16,12 +18,14 @@ import pytest
 from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.export.origin import settings_code
+from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.jobs.job import PageState
-from ultr_core.jobs.links import NOTEBOOK_PAGES
+from ultr_core.jobs.links import NOTEBOOK_PAGES, job_of, page_of
 from ultr_core.jobs.notebooks import page_notebook
 from ultr_core.jobs.your_data import OWN_WORK, OwnWork
-from ultr_core.settings import PRESETS, Settings
+from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
+ROOT = Path(__file__).parents[3]
 QUERIES = {
     "lab": "eta=0.5&p=1,0.5,0.25",
     "learning_curves": "result=quick&loss=ndcg",
@@ -35,10 +39,47 @@ QUERIES = {
 }
 
 
+def farthest(field: Field) -> str:
+    """A value other than the default, where a kind of field has one in any case."""
+    if isinstance(field, Choice):
+        return list(field.options)[-1]
+    if isinstance(field, Number):
+        return field.write(field.low if field.default == field.high else field.high)
+    return field.write(not field.default if isinstance(field, Switch) else field.default)
+
+
+def changed_query(page: str) -> str:
+    """A state that tells more than others, or else every value at its farthest."""
+    every = {field.key: farthest(field) for field in page_of(page).fields}
+    return QUERIES.get(page) or urlencode({"eta": "0.5", **every})
+
+
+@pytest.mark.parametrize("page", NOTEBOOK_PAGES)
+def test_a_job_says_whether_the_app_has_its_page(page: str) -> None:
+    """A notebook links to it only then; say in_app=False where there is none."""
+    found, state = page_of(page), PageState.of_query(page, "")
+    assert found.in_app is (ROOT / "pages" / f"{page}.py").is_file()
+    link = f"http://host/{page}"
+    linked = page_notebook(replace(state, link=link)).cells[0].text
+    own_opening = found.begins(state) == "nothing"
+    assert (f"({link})" in linked) is (found.in_app and not own_opening)
+
+
+@pytest.mark.parametrize("page", [page for page in NOTEBOOK_PAGES if job_of(page).settings])
+def test_the_opening_names_the_settings_that_act(page: str) -> None:
+    acting = {field.name for field in job_of(page).settings}
+    opening = page_notebook(PageState.of_query(page, "")).cells[0].text
+    (named,) = re.findall(r"^Settings: (.*)\.$", opening, re.MULTILINE)
+    assert named
+    for name, parameter in PARAMETERS.items():
+        if name not in acting:
+            assert f"{parameter.symbol} = " not in named
+
+
 @pytest.mark.parametrize("page", NOTEBOOK_PAGES)
 @pytest.mark.parametrize("changed", [False, True])
 def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
-    state = PageState.of_query(page, QUERIES[page] if changed else "")
+    state = PageState.of_query(page, changed_query(page) if changed else "")
     made = page_notebook(state)
     nbformat.validate(json.loads(made.as_bytes()))
     assert made.as_bytes() == page_notebook(state).as_bytes()
@@ -46,7 +87,9 @@ def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
     assert "streamlit" not in made.source
     assert "pages" not in made.source
     assert len(made.source.splitlines()) < 60
-    assert sum(cell.kind == "markdown" for cell in made.cells) >= 3
+    assert sum(cell.kind == "markdown" for cell in made.cells) >= 2, (
+        "an opening, and words on the code"
+    )
     opening = made.cells[0].text
     for needed in ("lab's folder", "`pip install .`", "Jupyter (`pip install notebook`)"):
         assert needed in opening

@@ -39,15 +39,15 @@ def _shrunken(log: ClickLog, belief: Belief) -> RowNumbers:
 
 AFFINE = Estimator(
     "affine", "Affine", "a click counts 10/9 / propensity and an impression -1/9",
-    "words", (NO_BIAS.counting(10 / 9, -1 / 9),), "source", _affine, needs=("curve",),
+    "words", (NO_BIAS.counting(10 / 9, -1 / 9),), "source", _affine, (), needs=("curve",),
 )  # fmt: skip
 SHRUNKEN = Estimator(
     "shrunken", "Shrunken", "a click counts 1 / (propensity + 0.1)",
-    "words", (NO_BIAS.counting(1 / 1.1),), "source", _shrunken, needs=("curve",),
+    "words", (NO_BIAS.counting(1 / 1.1),), "source", _shrunken, (), needs=("curve",),
 )  # fmt: skip
 MEAN = Estimator(
     "mean", "Mean rank", "a click counts 1 / (propensity + 0.1), divided by the sum of all",
-    "words", SHRUNKEN.expects, "source", _shrunken, needs=("curve",), normalised=True,
+    "words", SHRUNKEN.expects, "source", _shrunken, (), needs=("curve",), normalised=True,
 )  # fmt: skip
 
 

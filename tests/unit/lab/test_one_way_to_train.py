@@ -29,7 +29,7 @@ def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
 
 
 AFFINE = Estimator(
-    "affine", "Affine", "", "", "constant noise", "", numbers=_affine, needs=("curve",)
+    "affine", "Affine", "", "", "constant noise", "", numbers=_affine, worked=(), needs=("curve",)
 )
 
 

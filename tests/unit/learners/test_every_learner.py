@@ -98,6 +98,40 @@ def test_its_objective_is_half_the_square_and_c_over_n_times_a_loss(learner: Lea
 
 
 @EVERY
+def test_its_loss_is_linear_in_the_weights(learner: Learner) -> None:
+    """Else weights that are right on average do not make it right on average.
+
+    But for a term without w, as a^2 in (s - a)^2, and for one without weights.
+    """
+    rng = np.random.default_rng(5)
+    w = 0.1 * rng.normal(size=5)
+
+    def loss(values: np.ndarray) -> float:
+        at_w, at_0 = (
+            learner.objective(CORPUS, Weights(values, WEIGHTS.clicks), 1.0, at)
+            for at in (w, np.zeros(5))
+        )
+        return (at_w - at_0 - 0.5 * float(w @ w)) * WEIGHTS.clicks
+
+    a = WEIGHTS.values
+    one = loss(a)
+    assert one != pytest.approx(loss(2 * a), rel=1e-3)
+    for b in (3 * a, a + 5 * np.eye(a.size)[7], a * rng.uniform(0, 2, a.size), rng.permutation(a)):
+        size = abs(one) + abs(loss(b))
+        assert loss((a + b) / 2) == pytest.approx((one + loss(b)) / 2, abs=1e-9 * size)
+
+
+@EVERY
+def test_its_loss_of_a_pair_is_what_was_worked_out_by_hand(learner: Learner) -> None:
+    pair = Corpus(features=np.array([[1.0], [0.0]]), grades=[1, 0], query_offsets=[0, 2])
+    assert len(dict(learner.worked)) >= 2, "work out the loss at two margins or more"
+    assert any(0 < margin < 1 for margin, _ in learner.worked)
+    for margin, loss in learner.worked:
+        found = learner.objective(pair, Weights(np.array([1.0, 0.0]), 1.0), 1.0, np.array([margin]))
+        assert found - 0.5 * margin**2 == pytest.approx(loss, rel=1e-9, abs=1e-12)
+
+
+@EVERY
 def test_c_and_the_number_of_clicks_count_as_their_ratio(learner: Learner) -> None:
     def fitted(cost: float, times: float = 1.0) -> np.ndarray:
         weights = Weights(WEIGHTS.values, times * WEIGHTS.clicks)
@@ -176,7 +210,9 @@ def certified(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray, call
     return LinearRanker(w, corpus.feature_ids, cost, found)
 
 
-RIDGE = Learner("ridge", "Ridge", "words", "source", ridge, squares)
+RIDGE = Learner(
+    "ridge", "Ridge", "words", "source", ridge, squares, ((-1.0, 2.0), (0.5, 0.125))
+)  # fmt: skip
 
 
 def wrong(change: Callable[..., np.ndarray]) -> Learner:
@@ -199,6 +235,33 @@ def half(weights: Weights) -> np.ndarray:
 
 def half_squares(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray) -> float:
     return squares(corpus, Weights(half(weights), weights.clicks), cost, w)
+
+
+def other_loss(change: Callable[[Weights], Weights], shift: float = 0.0) -> Learner:
+    """A wrong objective in fit and objective alike: other weights, or another wanted score."""
+
+    def changed(weights: Weights) -> Weights:
+        return Weights(change(weights).values + shift * (weights.values > 0), weights.clicks)
+
+    def fit(corpus: Corpus, weights: Weights, **more: object):
+        return ridge(corpus, changed(weights), **more)
+
+    def objective(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray) -> float:
+        return squares(corpus, changed(weights), cost, w)
+
+    return replace(RIDGE, fit=fit, objective=objective)
+
+
+def hinge_at(wanted: float) -> Learner:
+    """The SVM that asks for another margin than 1: that of margin 1 on stretched features."""
+
+    def stretched(corpus: Corpus) -> Corpus:
+        return replace(corpus, features=np.asarray(corpus.features, np.float64) / wanted)
+
+    def fit(corpus: Corpus, weights: Weights, **more: object):
+        return SVM.fit(stretched(corpus), weights, **more)
+
+    return replace(SVM, fit=fit, objective=lambda c, *more: SVM.objective(stretched(c), *more))
 
 
 def silent(corpus: Corpus, weights: Weights, *, callback=None, **more: object):
@@ -227,6 +290,8 @@ def complaints(learner: Learner) -> set[str]:
             learner
         ),
         "ratio": lambda: test_c_and_the_number_of_clicks_count_as_their_ratio(learner),
+        "linear": lambda: test_its_loss_is_linear_in_the_weights(learner),
+        "worked": lambda: test_its_loss_of_a_pair_is_what_was_worked_out_by_hand(learner),
         "callback": lambda: test_it_tells_a_callback_that_can_end_it(learner),
         "file": lambda: test_its_file_says_what_its_certificate_measures(learner),
         "path": lambda: test_a_path_has_a_ranker_for_each_cost_in_their_order(learner),
@@ -252,12 +317,19 @@ def complaints(learner: Learner) -> set[str]:
         (wrong(lambda right, w, cost, c: right(c=1.0 / cost)), {"optimum", "ratio"}),
         (FIT_OF_HALF, {"optimum"}),
         (replace(FIT_OF_HALF, objective=half_squares), {"objective"}),
+        (other_loss(lambda w: replace(w, values=w.values**2)), {"linear"}),
+        (other_loss(lambda w: replace(w, values=np.sqrt(w.values))), {"linear"}),
+        (other_loss(lambda w: w, shift=1.0), {"worked"}),
+        (hinge_at(2.0), {"worked"}),
+        (replace(RIDGE, worked=RIDGE.worked[:1]), {"worked"}),
         (replace(RIDGE, fit=silent), {"callback"}),
         (replace(RIDGE, fit=HIDDEN_MEASURE), {"file"}),
     ],
     ids=[
         "right", "tripled", "no ridge", "sizes ignored", "C ignored", "n ignored", "C inverted",
-        "half ignored", "half ignored, said", "no callback", "hidden measure",
+        "half ignored", "half ignored, said", "weights squared, said", "roots of weights, said",
+        "another score, said", "another margin, said", "too little worked out", "no callback",
+        "hidden measure",
     ],
 )  # fmt: skip
 def test_right_learners_pass_and_wrong_ones_do_not(learner: Learner, fails: set[str]) -> None:
