@@ -222,7 +222,7 @@ def test_a_file_that_was_announced_and_never_came_is_a_sentence(running: Running
         async with attacked(running) as (attacker, _):
             await attacker.announce("log", "log.csv", 1_000)
             (told,) = attacker.alerts.values()
-            assert mentions(told, "log.csv")
+            assert mentions(told, "arrive")
             assert await attacker.upload("log", "log.csv", LOG) == 204
             assert not attacker.alerts
 
