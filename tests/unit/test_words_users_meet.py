@@ -7,12 +7,12 @@ comes from; whoever edits one of these changes it here, and nowhere else.
 from __future__ import annotations
 
 import pytest
-from ultr_core.own_data.evaluation import RankerDifference
 
 from tests.made_up_studies import made_up, opposite
 from ultr_core.claims import headline
 from ultr_core.lab import METHODS, Comparison, RankerSummary
 from ultr_core.lab.comparison import risk_changes
+from ultr_core.own_data.evaluation import RankerDifference
 from ultr_core.risk import Estimate, interval_over_draws
 from ultr_core.risk.sign_test import sign_test, traffic_words
 from ultr_core.settings import Settings
