@@ -68,6 +68,18 @@ def test_a_normal_interval():
             Estimate.normal(value, error, 1, 1)
 
 
+def test_kendalls_tau_is_the_same_in_blocks(monkeypatch):
+    rng = np.random.default_rng(5)
+    first, second = rng.integers(0, 30, (2, 101))
+    whole = kendall_tau(first, second)
+    monkeypatch.setattr("ultr_core.risk.agreement._PAIRS_AT_ONCE", 700)  # seven rows each
+    assert (
+        kendall_tau(first, second)
+        == whole
+        == pytest.approx(stats.kendalltau(first, second).statistic)
+    )
+
+
 def test_kendalls_tau():
     assert kendall_tau([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
     assert kendall_tau([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)

@@ -105,6 +105,18 @@ def test_a_lower_limit_may_be_left_out() -> None:
         clip.checked(0)
 
 
+def test_a_step_stays_within_a_range_that_ends_between_two() -> None:
+    noise = Number("noise", "Noise", 0.02, 0.99, default=0.1, decimals=2, step=0.05, snaps=True)
+    assert [noise.checked(n) for n in (0.02, 0.03, 0.22, 0.97, 0.99)] == [
+        0.05,
+        0.05,
+        0.2,
+        0.95,
+        0.95,
+    ]
+    assert noise.read("0.99")[0] == 0.95
+
+
 def test_a_design_is_checked_attribute_by_attribute() -> None:
     design = SimpleNamespace(days="30", share=0.333)
     set_checked(design, (DAYS, SHARE))
