@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ultr_core.corpus import Corpus
+from ultr_core.corpus import Corpus, CorpusSplits, synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.learners import Certificate, LinearModel, LinearRanker
 from ultr_core.propensity import Weights
@@ -186,3 +186,11 @@ def one_sentence(call: Callable[[], object], words: str) -> None:
     with soon(), pytest.raises(InputError) as caught:
         call()
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def lesson_splits() -> CorpusSplits:
+    """A corpus on which every lesson is computed in a moment."""
+    return synthetic_splits(
+        3, train_queries=150, validation_queries=40, test_queries=80, features=8,
+        mean_candidates=14.0, relevant_share=0.15,
+    )  # fmt: skip

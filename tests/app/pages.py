@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from pages.app.registry import PAGES
 from ultr_core.jobs.links import NOTEBOOK_PAGES, values_of
+from ultr_core.lab import EstimatedRisks, RiskPicture
 
 WITH_NOTEBOOK = tuple(page for page in NOTEBOOK_PAGES if page in {info.path for info in PAGES})
 """Pages of the app that have a job: a job may have a link and a notebook, and no page."""
@@ -26,3 +28,11 @@ def open_savers(app: AppTest) -> AppTest:
         if key.startswith("save-figure-"):
             app.session_state[key] = True
     return app.run()
+
+
+def picture(true: list[float], said: list[float], tau: float) -> RiskPicture:
+    """Of production and skyline, both estimates saying the same."""
+    value = np.array(said)
+    found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0)
+    kinds = ("production", "skyline")
+    return RiskPicture(kinds, kinds, np.array(true), found, found, 1.0, 0.0, 9, 9)

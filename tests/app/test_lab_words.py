@@ -10,6 +10,7 @@ import pytest
 
 from pages.views.lab import words as lab_words
 from pages.views.lab.words import at_rank_ten, preference, sample_sentence, two_orders
+from tests.app.pages import picture
 from tests.meaning import is_text, mentions
 from ultr_core.content import read
 from ultr_core.lab import Comparison, EstimatedRisks, RiskPicture
@@ -18,13 +19,6 @@ from ultr_core.settings import PRESETS, Settings
 from ultr_core.words import with_minus
 
 WORDS = read(lab_words.__file__, "lab")
-
-
-def picture(true: list[float], said: list[float], tau: float) -> RiskPicture:
-    value = np.array(said)
-    found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0)
-    kinds = ("production", "skyline")
-    return RiskPicture(kinds, kinds, np.array(true), found, found, 1.0, 0.0, 9, 9)
 
 
 @pytest.mark.parametrize(

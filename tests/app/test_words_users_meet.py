@@ -8,27 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.views.lab import checks as check_list
 from pages.views.lab.words import preference
 from pages.views.proofs.words import headline
-from ultr_core.lab import EstimatedRisks, RiskPicture
+from tests.app.pages import picture
 from ultr_core.proofs import DERIVATIONS, Ways, default_world
 from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
 SEES = "It sees that the skyline is better than production"
 TAKES = "It takes production for better than the skyline: wrong"
-
-
-def picture(true: list[float], said: list[float], tau: float) -> RiskPicture:
-    value = np.array(said)
-    found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0)
-    kinds = ("production", "skyline")
-    return RiskPicture(kinds, kinds, np.array(true), found, found, 1.0, 0.0, 9, 9)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ from pages.views.proofs import words as proofs_words
 from pages.views.propensities import words as propensity_words
 from pages.views.studies import page as study_words
 from pages.views.your_data import input as data_words
+from tests.inputs import lesson_splits
 from tests.meaning import refused
 from tests.outside_text import texts_in
 from ultr_core import claims
 from ultr_core.claims import CLAIMS, COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
 from ultr_core.content import Content, fill, named_in, read, unbroken
-from ultr_core.corpus import synthetic_splits
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, EstimatedRisks, Lab, RiskPicture
 from ultr_core.lab.propensity_study import SwapDesign
@@ -116,11 +116,7 @@ def test_lines_may_be_broken_anywhere_in_a_paragraph() -> None:
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    splits = synthetic_splits(
-        3, train_queries=150, validation_queries=40, test_queries=80, features=8,
-        mean_candidates=14.0, relevant_share=0.15,
-    )  # fmt: skip
-    return Lab(Settings(seed=3), splits)
+    return Lab(Settings(seed=3), lesson_splits())
 
 
 def of_lessons(lab: Lab) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ultr_core.corpus import synthetic_splits
+from tests.inputs import lesson_splits
 from ultr_core.jobs.lessons import LESSON, LESSON_PLAN
 from ultr_core.jobs.links import page_values, read_page_query
 from ultr_core.lab import Lab, simulate_logs, small_world
@@ -32,12 +32,7 @@ every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: les
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    """A corpus on which every lesson is computed in a moment."""
-    splits = synthetic_splits(
-        3, train_queries=150, validation_queries=40, test_queries=80, features=8,
-        mean_candidates=14.0, relevant_share=0.15,
-    )  # fmt: skip
-    return Lab(READER, splits)
+    return Lab(READER, lesson_splits())
 
 
 @pytest.fixture(scope="module")
