@@ -132,6 +132,5 @@ def _parser(asked: str | None) -> argparse.ArgumentParser:
             job = entry.load()
             part.set_defaults(run=job.run, entry=entry)
             job.add_to(part)
-            offered = frozenset(action.dest for action in part._actions if action.option_strings)
-            part.set_defaults(offered=offered)
+            part.set_defaults(offered=job.offered)
     return parser

@@ -136,6 +136,11 @@ class Job:
         named = tuple(_labelled(each, option_of(each.name)) for each in self.options)
         object.__setattr__(self, "options", named)
 
+    @property
+    def offered(self) -> frozenset[str]:
+        """Names of the fields that have an option."""
+        return frozenset(each.name for each in (*self.options, *self.settings))
+
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add arguments and options to a parser."""
         parser.epilog = self.notes

@@ -34,6 +34,13 @@ from ultr_core.limits import (
     in_mb,
 )
 
+T = TypeVar("T")
+
+GROWTH = 8
+"""Times the largest upload that a packed one may unpack to."""
+
+_KEY = "your_data"
+_READING = threading.Semaphore(1)  # large files are read one after the other, to spare memory
 _PLACE, _TEXT = 8, 64  # bytes of a place in a list, and of a short text that stands there
 
 
@@ -69,15 +76,6 @@ def bytes_of(value: object) -> int:
             case _:
                 waiting += getattr(one, "__dict__", {}).values()
     return total
-
-
-T = TypeVar("T")
-
-GROWTH = 8
-"""Times the largest upload that a packed one may unpack to."""
-
-_KEY = "your_data"
-_READING = threading.Semaphore(1)  # large files are read one after the other, to spare memory
 
 
 @dataclass(frozen=True, eq=False)

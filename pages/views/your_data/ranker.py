@@ -104,9 +104,8 @@ def train(
             found = error
         folds = None
         if isinstance(found, OwnFit):
-            with suppress(
-                InputError
-            ):  # too few clicked queries, or no time left: judged as it is, and told
+            # With too few clicked queries, or no time left, it is judged as it is, which is said.
+            with suppress(InputError):
                 folds = fold_scores(corpus, log, found, seed=plan.seed, callback=watch)
     own.keep("fit", token, found)
     own.keep("fold-scores", token, folds)
