@@ -52,6 +52,8 @@ def hold_core(cell: str) -> None:
 def parent(folder: str) -> None:
     """A server of its own: one process stopped, one at work in C, another idle."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    # As in a terminal: what a shell starts in the background ignores Ctrl-C, and so would this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     pool = TrainingPool(processes=3)
     end_at_exit(pool)
     for work in (stop_itself, hold_core):
