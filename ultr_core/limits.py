@@ -100,7 +100,7 @@ LOG_ROWS = Limit(
 """Of one click log, so that it fits into a large machine's memory."""
 
 CAREFUL_ROWS = Limit(
-    1_000_000, "rows near blank lines, rows of other widths or stray quotation marks",
+    500_000, "rows near blank lines, rows of other widths or stray quotation marks",
     "such parts are read row by row, which is slow",
     "give every row the columns of the first line, or save the log as Parquet",
 )  # fmt: skip
