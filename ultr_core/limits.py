@@ -99,12 +99,11 @@ LOG_ROWS = Limit(
 )  # fmt: skip
 """Of one click log, so that it fits into a large machine's memory."""
 
-CAREFUL_ROWS = Limit(
-    500_000, "rows near blank lines, rows of other widths or stray quotation marks",
-    "such parts are read row by row, which is slow",
-    "give every row the columns of the first line, or save the log as Parquet",
+LOG_MEMORY = Limit(
+    1 << 28, "bytes of memory", "what does not fit is put on disk, which some layouts do not allow",
+    "write Parquet with smaller pages and groups, or CSV with shorter cells",
 )  # fmt: skip
-"""Of a click log as text that the fast reader leaves to the careful one."""
+"""For counting a click log; what is counted by then goes to spill files."""
 
 PAGE_BYTES = Limit(
     1 << 27, "bytes", "a page is unpacked as a whole", "write the file with smaller pages"

@@ -37,7 +37,8 @@ def test_arrays_and_names_are_counted_once() -> None:
 
 
 def test_the_largest_things_that_are_read_are_counted() -> None:
-    log = parse_log(b"query,document,position,click\n" + b"q,a,1,1\n" * 10_000, "log")
+    rows = b"".join(b"q,a,%d,1\n" % number for number in range(1, 10_001))
+    log = parse_log(b"query,document,position,click\n" + rows, "log")
     assert 160_000 <= bytes_of(log) < 1_000_000
     corpus = parse_corpus(b"1 qid:1 1:1 2:3 3:5 4:5\n" * 10_000, "corpus")
     assert 180_000 <= bytes_of(corpus) < 1_000_000

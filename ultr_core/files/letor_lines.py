@@ -61,7 +61,7 @@ class Source:
 
     @classmethod
     def upload(cls, data: bytes, name: str, room: Room = OWN_FILES) -> Source:
-        """Bytes that came with a name and never touch the disk."""
+        """Bytes that came with a name; only a click log is put into a file, without a name."""
         return cls(named(name), len(data), data=data, room=room)
 
     def open(self) -> IO[bytes]:

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ultr_core.files.disk import GZIP
+import numpy as np
+
+from ultr_core.errors import InputError, quoted
 from ultr_core.files.letor_lines import Source
-from ultr_core.files.log_blocks import (
+from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns
+from ultr_core.files.log_relation import (
     Progress,
-    TextBlock,
-    first_bytes,
-    is_parquet,
+    Relation,
+    first_rows,
     log_source,
-    text_blocks,
+    opened_log,
+    require_sound,
 )
-from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns, split_header
-from ultr_core.files.log_parquet import (
-    LONGEST_SHOWN,
-    parquet_blocks,
-    parquet_file,
-    parquet_header,
-    parquet_rows,
+from ultr_core.files.log_rows import (
+    CLICK_WITHOUT_POSITION,
+    UNUSED,
+    UsableRows,
+    counted_rows,
+    usable_rows,
 )
-from ultr_core.files.log_rows import UNUSED, CellBlock, careful_cells, fast_cells
-from ultr_core.files.log_table import LogTable
-from ultr_core.files.tables import DELIMITERS
-from ultr_core.limits import CAREFUL_ROWS, OWN_FILES, Room
-from ultr_core.propensity.presentations import PresentationLog
+from ultr_core.limits import OWN_FILES, Room
+from ultr_core.propensity.presentations import PresentationLog, RowFault
+from ultr_core.words import counted, part_of
 
 
 def read_log(
@@ -111,121 +108,127 @@ def preview_log(
     the file cannot be read at all.
     """
     source = log_source(content, name, room)
-    if is_parquet(source):
-        with parquet_file(source) as file:
-            header, form = parquet_header(file, source.name), "Parquet"
-        first = parquet_rows(source, header, rows)
-    else:
-        header, form, first = _text_preview(source, columns, rows)
-    places = found_columns(header, columns, source.name)
-    return LogPreview(
-        source.name,
-        form,
-        tuple(header),
-        {meaning: header[place] for meaning, place in places.items()},
-        tuple(meaning for meaning in REQUIRED if meaning not in places),
-        tuple(first),
-    )
-
-
-def _text_preview(
-    source: Source, columns: Mapping[str, str] | None, rows: int
-) -> tuple[list[str], str, list[tuple[str, ...]]]:
-    with ExitStack() as stack:
-        text = _Text(source, columns)
-        blocks = text_blocks(source, text.delimiter_of)
-        stack.callback(blocks.close)  # type: ignore[attr-defined]
-        header = text.header(next(blocks))
-        first = next(blocks, None)
-        if first is None or not header:
-            return header, text.form, []
-        start = b"".join(islice(io.BytesIO(first.data), rows + 20))
-        everything = {str(place): place for place in range(len(header))}
-        cells = careful_cells(
-            TextBlock(start, first.first_line, start.count(b"\n")),
-            everything,
-            len(header),
-            text.delimiter,
+    with opened_log(source, columns) as relation:
+        places = found_columns(relation.header, columns, source.name)
+        return LogPreview(
             source.name,
+            relation.form,
+            relation.header,
+            {meaning: relation.header[place] for meaning, place in places.items()},
+            tuple(meaning for meaning in REQUIRED if meaning not in places),
+            tuple(first_rows(relation, source, rows)),
         )
-        by_column = [
-            [cell[:LONGEST_SHOWN] for cell in column.to_pylist()[:rows]]
-            for column in cells.cells.values()
-        ]
-        return header, text.form, list(zip(*by_column, strict=True))
 
 
 def _read(
     source: Source, columns: Mapping[str, str] | None, progress: Progress | None
 ) -> PresentationLog:
-    if is_parquet(source):
-        with parquet_file(source) as file:
-            header, form, row_noun = parquet_header(file, source.name), "Parquet", "row"
-        places = found_columns(header, columns, source.name)
-        needed = _needed(places)
-        require_columns(needed, header, source.name, "the Parquet schema")
-        blocks = parquet_blocks(source, needed, progress)
+    with opened_log(source, columns) as relation:
+        places = found_columns(relation.header, columns, source.name)
+        needed = {meaning: place for meaning, place in places.items() if meaning not in UNUSED}
+        line = "line 1" if relation.is_text else "the Parquet schema"
+        require_columns(needed, relation.header, source.name, line)
+        require_sound(relation, source, list(needed.values()))
+        found = counted_rows(relation, needed, source.room, progress)
+        named = {meaning: relation.header[place] for meaning, place in places.items()}
+        rows = usable_rows(found, named)
+        records = [fault.first for fault in rows.faults]
+        long, first_long = found.long
+        at = relation.places([*records, *([first_long] if long else [])]) if records or long else {}
+        faults = tuple(replace(fault, first=at[fault.first]) for fault in rows.faults)
+        words = [_words(fault, relation) for fault in faults]
+        if not rows.rows.size:
+            told = "; ".join(words) or "nothing follows its first line"
+            raise InputError(f"{source.name} has no usable row: {told}.")
+        log = _log(rows, faults, named, relation)
+    notices = [f"{text} left out; the other rows are used." for text in words]
+    if long:
+        beyond = RowFault("more columns than the first line names", long, 0, at[first_long])
+        notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
+    return replace(log, notices=(*notices, *_sentences(log)))
+
+
+def _log(
+    rows: UsableRows, faults: tuple[RowFault, ...], columns: Mapping[str, str], relation: Relation
+) -> PresentationLog:
+    """The log without its notices; raises InputError for sums that are no exact numbers."""
+    # No more clicks than impressions, so that these are the largest sum of all.
+    if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
+        raise InputError(
+            f"{relation.name} has impressions that add up to 2^53 or more; smaller counts are "
+            "needed."
+        )
+    position, swap = rows.numbers["position"], rows.numbers["swap"]
+    first = 0 if position.min() == 0 else 1
+    if first == 0:
+        position = position + 1
+        swap = swap + (swap >= 0)
+    nothing = np.broadcast_to(np.int32(0), rows.rows.size)
+    query, document = rows.names.get("query", nothing), rows.names["document"]
+    names = rows.texts["document"]
+    return PresentationLog(
+        query=query,
+        document=query.astype(np.int64) * len(names) + document,
+        position=position,
+        impressions=rows.rows * rows.numbers["impressions"],
+        clicks=rows.rows * rows.numbers["click"],
+        rows=rows.rows,
+        swap=np.maximum(swap, 0),
+        ranker=rows.names.get("ranker", nothing),
+        propensity=rows.propensity,
+        page=rows.names.get("page"),
+        query_names=rows.texts.get("query", ("",)),
+        document_names=names,
+        has_swaps="swap" in columns,
+        first_position=first,
+        format=relation.form,
+        columns=dict(columns),
+        faults=faults,
+        notices=(),
+    )
+
+
+def _words(fault: RowFault, relation: Relation) -> str:
+    count = fault.rows
+    if fault.kind == CLICK_WITHOUT_POSITION:
+        what = f"{counted(count, 'click')} without a position"
     else:
-        text = _Text(source, columns)
-        parts = text_blocks(source, text.delimiter_of, progress)
-        header, row_noun = text.header(next(parts)), "line"
-        form = text.form
-        places = found_columns(header, columns, source.name)
-        needed = _needed(places)
-        require_columns(needed, header, source.name, "line 1")
-        blocks = _cells(parts, needed, len(header), text.delimiter, source.name)
-    named = {meaning: header[place] for meaning, place in places.items()}
-    table = LogTable(source.name, row_noun, named, source.room)
-    for block in blocks:
-        table.add(block)
-    return table.log(form)
+        what = f"{counted(count, 'row')} with {fault.kind}"
+    return f"{what} ({'' if count == 1 else 'first '}{relation.row_noun} {fault.first})"
 
 
-def _needed(places: Mapping[str, int]) -> dict[str, int]:
-    return {meaning: place for meaning, place in places.items() if meaning not in UNUSED}
+def _sentences(log: PresentationLog) -> Iterator[str]:
+    if log.first_position == 0:
+        yield "Positions start at 0 in this log; 1 was added, so that the top one is rank 1."
+    elif (top := int(log.position.min())) > 1:
+        yield (
+            f"The first position in this log is {top}; positions are taken as ranks, so rank 1 was "
+            "never logged."
+        )
+    else:
+        yield "Positions are counted from 1; position 1 is the reference."
+    if "query" not in log.columns:
+        yield "There is no column query, so all rows are taken as one query."
+    if "session" in log.columns:
+        yield (
+            f"The column {quoted(log.columns['session'])} (session) is not used: intervals take "
+            "query draws as independent, so they are too narrow where one user repeats searches."
+        )
+    if log.page is not None:
+        yield from _repeats(log)
+    moved, pairs = log.moved_pairs, int(log.pairs.size)
+    yield (
+        f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
+        "than one position; only documents that moved tell position and relevance apart."
+    )
+    if int(log.position.max()) == 1:
+        yield "Only position 1 occurs in this log, so no position can be compared with it."
 
 
-def _cells(
-    parts: Iterator[TextBlock], places: Mapping[str, int], width: int, delimiter: str, name: str
-) -> Iterator[CellBlock]:
-    careful = 0
-    for part in parts:
-        # The first of these pieces is the next one; what cannot be read fast is cut in halves.
-        pieces = [part]
-        while pieces:
-            piece = pieces.pop()
-            cells = fast_cells(piece, places, width, delimiter)
-            if cells is None and (halves := piece.halves()):
-                pieces += reversed(halves)
-                continue
-            if cells is None:
-                careful += piece.lines
-                CAREFUL_ROWS.require(careful, name)
-                cells = careful_cells(piece, places, width, delimiter, name)
-            yield cells
-
-
-class _Text:
-    """What the header line of a text file says about the file."""
-
-    def __init__(self, source: Source, columns: Mapping[str, str] | None) -> None:
-        self.columns, self.name = columns, source.name
-        self.packed = first_bytes(source, 2) == GZIP
-        self.delimiter = ","
-
-    def delimiter_of(self, line: str) -> str:
-        """The delimiter, once the header line is known."""
-        self.delimiter, _ = split_header(line, self.columns, self.name)
-        return self.delimiter
-
-    def header(self, block: TextBlock) -> list[str]:
-        """The column names."""
-        line = block.data.decode("utf-8", "replace")
-        self.delimiter, cells = split_header(line, self.columns, self.name)
-        return [cell.strip() for cell in cells]
-
-    @property
-    def form(self) -> str:
-        """The format in words."""
-        form = f"CSV, {DELIMITERS[self.delimiter]} between columns, UTF-8"
-        return f"{form}, gzip" if self.packed else form
+def _repeats(log: PresentationLog) -> Iterator[str]:
+    pages = log.pages_with_repeats
+    if pages:
+        noun = counted(pages, "page shows", "pages show")
+        yield (
+            f"{noun} the same document at two positions; both rows are used, each at its position."
+        )

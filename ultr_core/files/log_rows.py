@@ -1,34 +1,30 @@
-"""Rows of a click log, a block at a time: cells in, numbers and faults out."""
+"""Rows of a click log, counted by what stands in them: numbers and faults of the usable ones."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
-import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_blocks import TextBlock
+from ultr_core.errors import number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS
+from ultr_core.files.log_relation import Progress, Relation
+from ultr_core.limits import CELL_BYTES, Room
+from ultr_core.propensity.presentations import RowFault
 
 IntArray = NDArray[np.int64]
 
 NAMES = ("query", "document", "ranker", "page")
 """Meanings whose cells are names; those of the others are numbers."""
 
-WHOLE = ("position", "click", "impressions", "swap")
-"""Meanings whose cells are whole numbers."""
-
 UNUSED = ("session",)
 """Meanings that are recognised and told, but that nothing is made from."""
+
+CLICK_WITHOUT_POSITION = "a click without a position"
 
 _VALUES = {
     "click": "a click",
@@ -36,210 +32,143 @@ _VALUES = {
     "position": "a position",
     "swap": "a swapped rank",
 }
-CLICK_WITHOUT_POSITION = "a click without a position"
-_MOST_DIGITS = 9  # so that a number fits int32
-_LIMITS = {"position": 10**_MOST_DIGITS, "swap": 10**_MOST_DIGITS}
+_TRUTHS = ("click", "impressions")  # may be true or false
+_LIMITS = {"position": 10**9, "swap": 10**9}  # so that a number fits int32
 _LIMIT = 2**53  # of the others, which are added up
+_GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
+_MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
+_LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
 
 
 @dataclass(frozen=True, eq=False)
-class CellBlock:
-    """Cells of the wanted columns: by meaning, trimmed text as arrow dictionary arrays [rows].
+class CountedRows:
+    """Rows with equal cells in the wanted columns are counted as one entry [entries].
 
-    whole: by meaning, int64 [rows], the columns that hold nothing but whole numbers of 0 or more,
-    which are not among ``cells``. lines: int64 [rows], the line or row of the file that each
-    stands in.
-    short: bool [rows], whether a row ends before one of the wanted columns. long: bool [rows],
-    whether something stands beyond the last column that the header names; None where nothing can.
+    codes: by meaning, int32, the place of the cell among ``texts`` of that meaning. rows: how many
+    rows of the file an entry stands for. first: number of the first of them, from 1, rising.
+    short: whether the rows end before one of the wanted columns. long: how many rows have cells
+    beyond the last column that the header names, and the number of the first.
     """
 
-    cells: Mapping[str, Any]
-    lines: IntArray
+    codes: Mapping[str, NDArray[np.int32]]
+    texts: Mapping[str, list[str]]
+    rows: IntArray
+    first: IntArray
     short: NDArray[np.bool_]
-    whole: Mapping[str, IntArray] = field(default_factory=dict)
-    long: NDArray[np.bool_] | None = None
+    long: tuple[int, int]
 
 
-def fast_cells(
-    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str
-) -> CellBlock | None:
-    """Cells of a block of CSV text, read by arrow; ``width`` is how many columns the header names.
+def counted_rows(
+    relation: Relation, places: Mapping[str, int], room: Room, progress: Progress | None = None
+) -> CountedRows:
+    """Count the rows of a log by the cells of the columns at ``places``, by meaning.
 
-    None for a block with anything unusual in it: rows of another width, blank lines, stray
-    quotation marks. `careful_cells` reads those.
+    Raises InputError for more rows than there is room for, cells beyond ``CELL_BYTES``, and what
+    is damaged.
     """
-    names = [str(place) for place in range(width)]
-    wanted = {names[place]: pa.string() for place in columns.values()}
-    try:
-        table = arrow_csv.read_csv(
-            pa.py_buffer(block.data),
-            read_options=arrow_csv.ReadOptions(
-                column_names=names, use_threads=False, block_size=len(block.data) + 1
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=b'"' in block.data
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=wanted, include_columns=list(wanted), strings_can_be_null=False
-            ),
+    relation.run(f"CREATE TEMP TABLE counted AS {_count(relation, places)}", [relation.path],
+                 progress)  # fmt: skip
+    entries, rows, last, broken, long, first_long = relation.run(
+        "SELECT count(*), coalesce(sum(rows), 0), max(last), max(broken), "
+        "coalesce(sum(long), 0), min(first_long) FROM counted"
+    )[0]
+    if rows > room.rows.most:
+        raise room.rows.exceeded(relation.name)
+    if entries and broken // _MOST_BREAKS == last:
+        relation.require_closed(int(last), int(broken % _MOST_BREAKS))
+    texts = {}
+    for place, meaning in enumerate(places):
+        relation.run(
+            f"CREATE TEMP TABLE names{place} AS "
+            "SELECT text, row_number() OVER (ORDER BY first) - 1 AS code FROM "
+            f"(SELECT k{place} AS text, min(first) AS first FROM counted GROUP BY ALL)"
         )
-    except pa.ArrowInvalid:
-        return None
-    rows = table.num_rows
-    if rows != (block.lines if block.ends is None else block.ends.size):
-        return None
-    cells, whole = {}, {}
-    for meaning, place in columns.items():
-        texts = table.column(names[place]).combine_chunks()
-        numbers = digits_of(texts) if meaning in WHOLE else None
-        if numbers is None:
-            cells[meaning] = encoded(texts)
-        else:
-            whole[meaning] = numbers
-    # Rows of blanks alone are no rows, but only the careful reader sees the other columns.
-    if _all_empty(cells).any():
-        return None
-    lines = np.arange(block.first_line, block.first_line + rows, dtype=np.int64)
-    if rows != block.lines and block.ends is not None:
-        every = np.flatnonzero(np.frombuffer(block.data, np.uint8) == ord("\n")) + 1
-        before = np.searchsorted(every, np.append(0, block.ends[:-1]), side="right")
-        lines = block.first_line + before
-    return CellBlock(cells, lines, np.zeros(rows, dtype=bool), whole)
+        found = relation.run(f"SELECT text FROM names{place} ORDER BY code")
+        texts[meaning] = [text for (text,) in found]
+    codes = ", ".join(f"names{place}.code::INTEGER AS code{place}" for place in range(len(places)))
+    joins = " ".join(
+        f"JOIN names{place} ON names{place}.text = k{place}" for place in range(len(places))
+    )
+    table = relation.run(
+        f"SELECT {codes}, rows, first, short FROM counted {joins} ORDER BY first",
+        arrays=True,
+    )
+    return CountedRows(
+        {meaning: np.asarray(table[f"code{place}"]) for place, meaning in enumerate(places)},
+        texts,
+        np.asarray(table["rows"], np.int64),
+        np.asarray(table["first"], np.int64),
+        np.asarray(table["short"], bool),
+        (int(long), int(first_long or 0)),
+    )
 
 
-def digits_of(texts: Any) -> IntArray | None:
-    """Numbers of an arrow text array [rows], int64; None unless each cell is 1 to 9 digits."""
-    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
-    lengths = np.diff(offsets)
-    if not lengths.size or texts.null_count or lengths.min() < 1 or lengths.max() > _MOST_DIGITS:
-        return None
-    characters = np.frombuffer(texts.buffers()[2], np.uint8)
-    values = np.zeros(lengths.size, dtype=np.int32)
-    for place in range(int(lengths.max())):
-        # Before the first digit of a cell others stand, or nothing; they count 0.
-        digit = characters[np.maximum(offsets[1:] - (1 + place), 0)] - np.uint8(ord("0"))
-        digit[lengths <= place] = 0
-        if (digit > 9).any():
-            return None
-        values += digit * np.int32(10**place)
-    return values.astype(np.int64)
-
-
-def _all_empty(cells: Mapping[str, Any]) -> NDArray[np.bool_]:
-    if not {"click", "position", "document"} <= set(cells):
-        # A column of numbers alone has no empty cell.
-        return np.zeros(1, dtype=bool)
-    wanted = [cells[m] for m in ("click", "position", "document")]
-    empty: NDArray[np.bool_] = np.logical_and.reduce([_empty(column) for column in wanted])
-    return empty
-
-
-def _empty(column: Any) -> NDArray[np.bool_]:
-    return rows_with(column, pc.equal(pc.binary_length(column.dictionary), 0))
-
-
-def rows_with(column: Any, names: Any) -> NDArray[np.bool_]:
-    """Rows [rows] of a dictionary array whose name is one of those marked, a bool arrow array."""
-    marked = names.to_numpy(zero_copy_only=False)
-    # Codes are looked at only where some name is marked.
-    if not marked.any():
-        return np.zeros(len(column), dtype=bool)
-    flags: NDArray[np.bool_] = marked[column.indices.to_numpy()]
-    return flags
-
-
-def encoded(texts: Any) -> Any:
-    """An arrow text array as a dictionary array of trimmed texts."""
-    found = texts.dictionary_encode()
-    trimmed = pc.utf8_trim_whitespace(found.dictionary)
-    if trimmed.equals(found.dictionary):
-        return found
-    again = trimmed.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(again.indices.take(found.indices), again.dictionary)
-
-
-def careful_cells(
-    block: TextBlock, columns: Mapping[str, int], width: int, delimiter: str, name: str
-) -> CellBlock:
-    """`fast_cells` row by row, for any text.
-
-    Raises InputError naming the line of text that is no UTF-8 or no CSV.
-    """
-    try:
-        text = block.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = block.first_line + block.data.count(b"\n", 0, error.start)
-        raise InputError(
-            f"Line {line} of {name} is no UTF-8 text; save the file as UTF-8."
-        ) from None
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    places = list(columns.values())
-    last = max(places)
-    kept: list[list[str]] = []
-    lines, short, long = [], [], []
-    before = 0
-    try:
-        for cells in rows:
-            if any(cell.strip() for cell in cells):
-                is_short = len(cells) <= last
-                kept.append([""] * len(places) if is_short else [cells[p] for p in places])
-                lines.append(block.first_line + before)
-                short.append(is_short)
-                long.append(any(cell.strip() for cell in cells[width:]))
-            before = rows.line_num
-    except csv.Error as error:
-        raise InputError(
-            f"Line {block.first_line + rows.line_num - 1} of {name} is no CSV: {error}."
-        ) from None
-    by_column = list(zip(*kept, strict=True)) if kept else [()] * len(places)
-    cells_by_meaning = {
-        meaning: encoded(pa.array(column, pa.string()))
-        for meaning, column in zip(columns, by_column, strict=True)
-    }
-    return CellBlock(
-        cells_by_meaning,
-        np.array(lines, dtype=np.int64),
-        np.array(short, dtype=bool),
-        long=np.array(long, dtype=bool),
+def _count(relation: Relation, places: Mapping[str, int]) -> str:
+    """SQL that counts rows by their cells k0, k1, ..., which are in the order of ``places``."""
+    keys = [f"k{number}" for number in range(len(places))]
+    cells = [
+        f"{relation.text_of(place, is_name=meaning in NAMES)} AS {key}"
+        for key, (meaning, place) in zip(keys, places.items(), strict=True)
+    ]
+    cells.append("row_number() OVER () AS n")
+    checks = " ".join(
+        f"WHEN strlen({key}) > {CELL_BYTES.most} "
+        f"THEN error('door {meaning} ' || n || ' ' || strlen({key}))"
+        for key, meaning in zip(keys, places, strict=True)
+    )
+    # One comparison for most rows.
+    size = " + ".join(f"strlen({key})" for key in keys)
+    kept = f"({size} <= {CELL_BYTES.most} OR CASE {checks} ELSE true END)"
+    short, last, broken, long, first_long = "false", "0", "-1", "0", "0"
+    if relation.is_text:
+        cells.append("*")
+        short = f"c{max(places.values())} IS NULL"
+        keys = [f"CASE WHEN {short} THEN '' ELSE {key} END AS {key}" for key in keys]
+        beyond = "trim(coalesce(rest, '') || coalesce(further, '')) <> ''"
+        long, first_long = f"count(*) FILTER ({beyond})", f"min(n) FILTER ({beyond})"
+        # All columns are looked at only where there is no position.
+        position = f"k{list(places).index('position')}"
+        kept += (
+            f" AND NOT CASE WHEN trim({position}) = '' THEN {relation.is_blank()} ELSE false END"
+        )
+        if relation.has_quotes():
+            every = f"concat({', '.join(f'c{place}' for place in range(len(relation.header)))})"
+            last, broken = (
+                "max(n)",
+                f"max(CASE WHEN contains({every}, chr(10)) THEN n * {_MOST_BREAKS} + "
+                f"strlen({every}) - strlen(replace({every}, chr(10), '')) ELSE 0 END)",
+            )
+    return (
+        f"SELECT {', '.join(keys)}, {short} AS short, count(*) AS rows, min(n) AS first, "
+        f"{last} AS last, {broken} AS broken, {long} AS long, {first_long} AS first_long "
+        f"FROM (SELECT {', '.join(cells)} FROM {relation.scan}) WHERE {kept} GROUP BY ALL"
     )
 
 
 @dataclass(frozen=True, eq=False)
-class RowBlock:
-    """The usable rows of a block.
+class UsableRows:
+    """The usable entries of a log.
 
-    numbers: by meaning, int64 or int32 [rows]; swap is -1 where none is noted.
-    names: by meaning, arrow dictionary arrays [rows]. propensity: float64 [rows], NaN where there
-    is no number, or None without that column.
+    numbers: by meaning, of each entry over all of its rows for clicks and impressions, else of
+    each row; swap is -1 where none is noted. rows: of the file. names: by meaning, numbers of the
+    names in ``texts``. propensity: float64, NaN where there is no number, or None without that
+    column. faults: of the others, in the order of the file, by number of the record.
     """
 
     numbers: Mapping[str, NDArray[Any]]
-    names: Mapping[str, Any]
+    rows: IntArray
+    names: Mapping[str, NDArray[np.int32]]
+    texts: Mapping[str, tuple[str, ...]]
     propensity: NDArray[np.float64] | None
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return int(self.numbers["position"].size)
+    faults: tuple[RowFault, ...]
 
 
-@dataclass
-class Fault:
-    """Rows that cannot be used for one reason: how many, their clicks, where the first is."""
-
-    kind: str
-    rows: int = 0
-    clicks: int = 0
-    first: int = 0
-
-
-def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, str]) -> RowBlock:
-    """Numbers of the usable rows of a block; the others are counted in ``faults``, by kind.
+def usable_rows(counted: CountedRows, columns: Mapping[str, str]) -> UsableRows:
+    """Numbers of the usable rows of a log, and what is wrong with the others.
 
     columns: meaning to column name, for the words of a fault.
     """
-    size = block.lines.size
-    kind = np.zeros(size, dtype=np.int8)
+    kind = np.zeros(counted.rows.size, dtype=np.int8)
     kinds = [""]
 
     def mark(rows: NDArray[np.bool_], what: str) -> None:
@@ -252,69 +181,84 @@ def rows_of(block: CellBlock, faults: dict[str, Fault], columns: Mapping[str, st
         for rows, what in _value_faults(meaning, fault):
             mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
 
-    mark(block.short, "too few columns")
-    zero = [rows_with(c, pc.match_substring(c.dictionary, "\0")) for c in block.cells.values()]
-    if zero:
-        mark(np.logical_or.reduce(zero), "a zero byte")
-    clicks, faulty = _whole(block, "click", _number_or_truth)
+    mark(counted.short, "too few columns")
+    zero = [_where(counted, meaning, lambda text: "\0" in text) for meaning in counted.codes]
+    mark(np.logical_or.reduce(zero), "a zero byte")
+    clicks, faulty = _whole(counted, "click")
     mark_values("click", faulty)
-    shown, faulty = _whole(block, "impressions", _number)
-    if shown is not None:
+    shown = None
+    if "impressions" in counted.codes:
+        shown, faulty = _whole(counted, "impressions")
         mark_values("impressions", faulty)
-    position, faulty = _whole(block, "position", _number)
+    position, faulty = _whole(counted, "position")
     mark((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
     mark(faulty == _EMPTY, "no position")
     mark_values("position", faulty)
     mark(clicks > (1 if shown is None else shown), "more clicks than impressions")
-    swap, faulty = _whole(block, "swap", _number)
-    if swap is not None:
+    swap = None
+    if "swap" in counted.codes:
+        swap, faulty = _whole(counted, "swap")
         swap = np.where(faulty == _EMPTY, -1, swap)
         mark_values("swap", np.where(faulty == _EMPTY, 0, faulty))
-    mark(_empty(block.cells["document"]), "no document")
+    mark(_where(counted, "document", lambda text: not text.strip()), "no document")
 
-    usable = kind == 0
-    for code in np.unique(kind[~usable]).tolist():
+    faults = []
+    for code in range(1, len(kinds)):
         rows = kind == code
-        fault = faults.setdefault(kinds[code], Fault(kinds[code]))
-        fault.first = fault.first or int(block.lines[np.argmax(rows)])
-        fault.rows += int(rows.sum())
-        fault.clicks += int(np.minimum(clicks[rows], 2**40).sum())
-    every = bool(usable.all())
-    numbers = {"position": position, "click": clicks, "impressions": shown, "swap": swap}
-    kept = {
-        meaning: _small(values if every else values[usable])
-        for meaning, values in numbers.items()
-        if values is not None
+        lost = np.minimum(clicks[rows], _LARGEST_FAULTY) * counted.rows[rows]
+        first = int(counted.first[rows].min())
+        faults.append(RowFault(kinds[code], int(counted.rows[rows].sum()), int(lost.sum()), first))
+    usable = kind == 0
+    rows_of = counted.rows[usable]
+    ones = np.ones(counted.rows.size, np.int64)
+    numbers = {
+        "position": position[usable],
+        "click": clicks[usable],
+        "impressions": (ones if shown is None else shown)[usable],
+        "swap": (-ones if swap is None else swap)[usable],
     }
-    names = {}
+    names, texts = {}, {}
     for meaning in NAMES:
-        if meaning in block.cells:
-            cells = block.cells[meaning]
-            names[meaning] = cells if every else cells.filter(pa.array(usable))
-    propensity = _propensity(block)
-    if propensity is not None and not every:
-        propensity = propensity[usable]
-    return RowBlock(kept, names, propensity)
+        if meaning in counted.codes:
+            names[meaning], texts[meaning] = _names(counted, meaning, usable)
+    propensity = None
+    if "propensity" in counted.codes:
+        found = [_number(text) for text in counted.texts["propensity"]]
+        values = np.array([np.nan if n is None else n for n in found], dtype=np.float64)
+        propensity = values[counted.codes["propensity"][usable]]
+    faults.sort(key=lambda fault: fault.first)
+    return UsableRows(numbers, rows_of, names, texts, propensity, tuple(faults))
 
 
-_GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
+def _where(counted: CountedRows, meaning: str, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+    marked = np.array([holds(text) for text in counted.texts[meaning]], dtype=bool)
+    found: NDArray[np.bool_] = marked[counted.codes[meaning]]
+    return found
 
 
-def _whole(
-    block: CellBlock, meaning: str, read: Callable[[str], float | None]
-) -> tuple[Any, NDArray[np.int8]]:
-    """Whole numbers of a column, int64 [rows], 0 for a fault, and which fault; None without it."""
+def _names(
+    counted: CountedRows, meaning: str, usable: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Number of each usable row's trimmed name, by first appearance, and the names."""
+    codes = counted.codes[meaning][usable]
+    texts = counted.texts[meaning]
+    used, first = np.unique(codes, return_index=True)
+    number: dict[str, int] = {}
+    place = np.zeros(len(texts), dtype=np.int32)
+    for code in used[np.argsort(first)].tolist():
+        place[code] = number.setdefault(texts[code].strip(), len(number))
+    return place[codes], tuple(number)
+
+
+def _whole(counted: CountedRows, meaning: str) -> tuple[IntArray, NDArray[np.int8]]:
+    """Whole numbers of a column, int64 [entries], 0 for a fault, and which fault."""
     limit = _LIMITS.get(meaning, _LIMIT)
-    if meaning not in block.cells:
-        whole, good = block.whole.get(meaning), np.zeros(block.lines.size, dtype=np.int8)
-        if whole is None or whole.max(initial=0) < limit:
-            return whole, good
-        return np.where(whole < limit, whole, 0), np.where(whole < limit, good, _HUGE)
-    column = block.cells[meaning]
-    texts = column.dictionary.to_pylist()
+    texts = counted.texts[meaning]
+    read = _number_or_truth if meaning in _TRUTHS else _number
     values = np.zeros(len(texts), dtype=np.int64)
     fault = np.zeros(len(texts), dtype=np.int8)
-    for place, text in enumerate(texts):
+    for place, cell in enumerate(texts):
+        text = cell.strip()
         number = read(text)
         if number is None:
             fault[place] = _TEXT if text else _EMPTY
@@ -324,7 +268,7 @@ def _whole(
             fault[place] = _BROKEN
         else:
             values[place] = int(number)
-    codes = column.indices.to_numpy()
+    codes = counted.codes[meaning]
     return values[codes], fault[codes]
 
 
@@ -351,18 +295,3 @@ def _in_column(meaning: str, columns: Mapping[str, str]) -> str:
     column = columns[meaning]
     known = column.strip().lower() in COLUMNS[meaning]
     return "" if known else f" in the column {quoted(column)}"
-
-
-def _propensity(block: CellBlock) -> NDArray[np.float64] | None:
-    if "propensity" not in block.cells:
-        return None
-    column = block.cells["propensity"]
-    numbers = [_number(text) for text in column.dictionary.to_pylist()]
-    values = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
-    found: NDArray[np.float64] = values[column.indices.to_numpy()]
-    return found
-
-
-def _small(values: NDArray[Any]) -> NDArray[Any]:
-    """The numbers in half the memory where they fit."""
-    return values.astype(np.int32) if values.size and values.max() < 2**31 else values

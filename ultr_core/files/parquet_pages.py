@@ -1,14 +1,13 @@
-"""What the pages of a Parquet file unpack to, read from their headers before any is unpacked.
+"""What the pages of a Parquet file hold and unpack to, by their headers, before any is unpacked.
 
-The sizes in the footer may be wrong, and a reader makes room for what a page's own header says.
-Footer and headers are Thrift structures in the compact protocol (Parquet format, `FileMetaData` and
-`PageHeader`). The footer is read here too, because pyarrow ends the process when it is asked for
-some of the column chunks of a damaged file.
+DuckDB reads the cells. It makes room for what a page's header says, and takes a page of fewer cells
+than the footer says as it is, with what follows in the file for the rest. Footer and headers are
+Thrift structures in the compact protocol (Parquet format, `FileMetaData` and `PageHeader`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import SEEK_END
 from typing import IO, Any
@@ -20,13 +19,10 @@ from ultr_core.limits import CELL_BYTES, FOOTER_BYTES, PAGE_BYTES, PAGES, UNPACK
 _DICTIONARY_PAGE = 2
 _OF_DATA = {5: 2, 8: 4}  # field of a data page's own header, field of the encoding in it
 _OF_DICTIONARY = 7
-_PREFIXED = 7  # DELTA_BYTE_ARRAY: a cell may repeat the one before it without taking room
-_BY_DICTIONARY = (2, 8)
 _TAIL_BYTES = 8  # the length of the footer, and the mark at the end
 _HEADER_BYTES = 1 << 12
 _LARGEST_HEADER_BYTES = 1 << 20
 _PER_CELL, _PER_PAGE = 16, 1 << 12  # lengths, levels and compression that cells come with
-_CELL_BYTES_LEAST = 8
 
 
 @dataclass(frozen=True)
@@ -68,29 +64,6 @@ class Budget:
         if page.size > page.cells * (CELL_BYTES.most + _PER_CELL) + _PER_PAGE:
             raise CELL_BYTES.exceeded(f"A cell of {self.name}")
         self.add(page.size)
-
-
-@dataclass
-class ColumnPages:
-    """What has to be known of a column to read it within bounds.
-
-    by_dictionary: whether cells are named by their place in a dictionary anywhere. densest: the
-    most bytes a cell can take on average over a page, where the reader writes each cell out.
-    """
-
-    by_dictionary: bool = False
-    densest: float = _CELL_BYTES_LEAST
-
-    def add(self, page: Page) -> None:
-        """Take a page into account."""
-        if page.is_dictionary:
-            return
-        if page.encoding in _BY_DICTIONARY:
-            self.by_dictionary = True
-        elif page.encoding == _PREFIXED:
-            self.densest = max(self.densest, page.size)
-        else:
-            self.densest = max(self.densest, page.size / max(page.cells, 1))
 
 
 @dataclass(frozen=True)
@@ -158,23 +131,14 @@ def pages_of(raw: IO[bytes], chunk: Chunk, name: str) -> Iterator[Page]:
         start += length + packed
 
 
-def require_pages(
-    raw: IO[bytes], chunks: Iterable[Chunk], budget: Budget, rows: int | None = None
-) -> ColumnPages:
-    """Check the pages of column chunks against a budget and say how to read them.
-
-    rows: of each chunk, the first so many are going to be read; None for all of them.
-    """
-    found = ColumnPages()
-    for chunk in chunks:
-        cells = 0
-        for page in pages_of(raw, chunk, budget.name):
-            budget.page(page)
-            found.add(page)
-            cells += 0 if page.is_dictionary else page.cells
-            if rows is not None and cells >= rows:
-                break
-    return found
+def require_pages(raw: IO[bytes], chunk: Chunk, rows: int, budget: Budget) -> None:
+    """Check the pages of a column chunk against a budget and the rows that it is to have."""
+    cells = 0
+    for page in pages_of(raw, chunk, budget.name):
+        budget.page(page)
+        cells += 0 if page.is_dictionary else page.cells
+    if cells != rows or chunk.cells != rows:
+        raise damaged(budget.name)
 
 
 def _page(fields: dict[int, Any], size: int) -> Page | None:

@@ -175,7 +175,7 @@ def _draws(log: PresentationLog, query: IntArray, queries: int) -> IntArray:
     shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
     draws = np.zeros(queries, dtype=np.int64)
     np.maximum.at(draws, views[order][first] // places, shown)
-    if log.page is not None and int(log.impressions.max()) <= 1:
+    if log.page is not None and bool((log.impressions <= log.rows).all()):
         seen = kept & (log.impressions > 0)
         pages = int(log.page.max()) + 1
         visits = np.sort(query[seen] * pages + log.page[seen])

@@ -20,8 +20,8 @@ from ultr_core.files import (
 from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
-from ultr_core.files.log_blocks import is_parquet
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
+from ultr_core.files.log_relation import is_parquet
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
@@ -96,7 +96,7 @@ def inspect_upload(
     corpus: Corpus | None = None,
     relevant_grade: int = 3,
 ) -> Inspection:
-    """`inspect_file` for the bytes of an upload called ``name``; nothing touches the disk."""
+    """`inspect_file` for the bytes of an upload called ``name``."""
     source = Source.upload(data, name)
     return _inspect(_Given(source, columns, corpus, relevant_grade, None))
 

@@ -68,7 +68,7 @@ def _columns(log: PresentationLog) -> Seen:
 
 def _left_out(log: PresentationLog) -> Seen:
     others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
-    lost, used = sum(fault.rows for fault in others), log.query.size
+    lost, used = sum(fault.rows for fault in others), int(log.rows.sum())
     if lost:
         noun = "row" if log.format == "Parquet" else "line"
         told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
@@ -201,12 +201,13 @@ def _propensities(log: PresentationLog) -> Seen | None:
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))
     zero = usable & (log.propensity == 0)
+    beyond, none = int(log.rows[outside].sum()), int(log.rows[zero].sum())
     low, high = _by_position(log, usable)
     varies = high > low * (1 + 1e-9)
     if not usable.any():
         return stop(0, f"The column {column} holds no number.")
     if outside.any():
-        row, rows = int(np.argmax(outside)), int(outside.sum())
+        row, rows = int(np.argmax(outside)), beyond
         return stop(
             rows,
             f"{counted(rows, 'row has', 'rows have')} a propensity outside 0 to 1, "
@@ -230,7 +231,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
     if zero.any():
         place = int(log.position[int(np.argmax(zero))])
         return stop(
-            int(zero.sum()),
+            none,
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
             "clip it or leave the position out.",
         )

@@ -36,13 +36,16 @@ class RowFault:
 
 @dataclass(frozen=True, eq=False)
 class PresentationLog:
-    """The usable rows of a click log from a file, whole numbers [rows], and what was found in it.
+    """The usable rows of a click log, whole numbers [entries], and what was found in it.
+
+    Rows with equal cells are one entry; entries are in the order of the first row of each.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document of two queries is two documents. position: from 1.
-    impressions, clicks: of the row. swap: the rank that the landmark traded places with in this
-    presentation, 0 where none was noted. ranker: numbered from 0.
-    propensity: float64 [rows] as it stands in the file, NaN where there is none; None without
+    impressions, clicks: of all its rows. rows: of the file, how many it is. swap: the rank that the
+    landmark traded places with in this presentation, 0 where none was noted. ranker: numbered
+    from 0.
+    propensity: float64 [entries] as it stands in the file, NaN where there is none; None without
     that column. page: numbered from 0, None without that column.
     query_names, document_names: names by number.
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
@@ -55,6 +58,7 @@ class PresentationLog:
     position: Numbers
     impressions: Numbers
     clicks: Numbers
+    rows: Numbers
     swap: Numbers
     ranker: Numbers
     propensity: NDArray[np.float64] | None
@@ -71,7 +75,7 @@ class PresentationLog:
     def counts(self) -> dict[str, int]:
         """Sizes of the log, for tables and JSON."""
         return {
-            "rows": int(self.query.size),
+            "rows": int(self.rows.sum()),
             "queries": len(self.query_names),
             "documents": len(self.document_names),
             "query_document_pairs": int(self.pairs.size),

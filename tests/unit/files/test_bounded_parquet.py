@@ -126,7 +126,7 @@ def test_a_small_parquet_file_that_unpacks_to_much_is_refused(kind: str, tmp_pat
     said, grown = in_a_process_of_its_own(path)
     assert time.perf_counter() - begun < 20
     for sentence in said[1:]:
-        assert "16,384" in sentence or "200 times" in sentence, sentence
+        assert any(w in sentence for w in ("16,384", "200 times", "of memory")), sentence
     assert grown < 300, f"{grown} MiB more"
 
 
@@ -213,7 +213,8 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_pat
     )
     data = (tmp_path / "log").read_bytes()
     assert b"abcdefg" in data
-    one_sentence(lambda: parse_log(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
+    for read in (parse_log, preview_log):
+        one_sentence(lambda read=read: read(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
 
 
 def test_a_page_whose_number_of_values_is_no_number_is_damage() -> None:

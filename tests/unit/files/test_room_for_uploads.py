@@ -43,7 +43,7 @@ LOGS: dict[str, Callable[[int], bytes]] = {
 
 @pytest.mark.parametrize("make", LOGS.values(), ids=LOGS)
 def test_rows_of_a_log(make: Callable[[int], bytes]) -> None:
-    assert parse_log(make(1_000), "log", room=at_most(rows=1_000)).query.size == 1_000
+    assert parse_log(make(1_000), "log", room=at_most(rows=1_000)).counts()["rows"] == 1_000
     with pytest.raises(InputError, match=r"^log has .*rows.*1,000|^log has more than 1,000 rows"):
         parse_log(make(1_001), "log", room=at_most(rows=1_000))
 
@@ -69,7 +69,7 @@ def test_documents_and_numbers_of_a_corpus() -> None:
 
 
 def test_own_files_have_room() -> None:
-    assert parse_log(LOGS["text"](1_001), "log").query.size == 1_001
+    assert parse_log(LOGS["text"](1_001), "log").counts()["rows"] == 1_001
     assert (
         Limit(2 << 20, "bytes of features", "x", "y")
         .exceeded("It")

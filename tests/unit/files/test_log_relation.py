@@ -1,0 +1,163 @@
+"""The engine that counts click logs: what it may open, what it leaves, hostile names."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ultr_core.errors import InputError
+from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files.log_relation import log_source, opened_log
+
+ROOT = Path(__file__).parents[3]
+PLAIN = b"query,document,position,click\nq,a,1,1\nq,b,2,0\n"
+
+HOSTILE = [
+    "'); DROP TABLE counted; --",
+    "\"; ATTACH '/etc/passwd' AS x; --",
+    "c0",
+    "read_csv('/etc/passwd')",
+    "$1",
+    "?",
+    "{}",
+    "k0) FROM counted",
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_names_of_columns_files_and_values_change_nothing(
+    hostile: str, tmp_path: Path
+) -> None:
+    names = [hostile, "document", "position", "click"]
+    table = pa.table([["q", "q"], [hostile, "b"], [1, 2], [1, 0]], names)
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    quoted = '"' + hostile.replace('"', '""') + '"'
+    text = f"{quoted},document,position,click\nq,{quoted},1,1\nq,b,2,0\n".encode()
+    for data in (stream.getvalue(), text):
+        path = tmp_path / hostile.replace("/", "-")
+        path.write_bytes(data)
+        for log in (parse_log(data, hostile, columns={"query": hostile}),
+                    read_log(path, columns={"query": hostile})):  # fmt: skip
+            assert log.query_names == ("q",)
+            assert log.document_names == (hostile, "b")
+            assert log.clicks.tolist() == [1, 0]
+        assert preview_log(path).header[0] == hostile
+
+
+def test_nothing_else_can_be_opened_and_nothing_configured(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_bytes(PLAIN)
+    with opened_log(log_source(PLAIN)) as relation:
+        for statement in (
+            f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')",
+            f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
+            f"ATTACH '{tmp_path / 'out.db'}'",
+            "SET enable_external_access = true",
+            "SET memory_limit = '9GB'",
+            "INSTALL httpfs",
+            "SELECT * FROM PLAIN",
+        ):
+            with pytest.raises(duckdb.Error):
+                relation.connection.execute(statement).fetchall()
+    assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
+
+
+def folders() -> set[str]:
+    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("ultr-log-")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks that go with a process")
+def test_the_private_folder_goes_also_with_a_process_that_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import sys, time\nfrom ultr_core.files.log_relation import log_source, opened_log\n"
+        "with opened_log(log_source(b'query,document,position,click\\n')):\n"
+        "    print('open', flush=True)\n    time.sleep(60)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "open\n"
+    (left,) = folders()
+    assert parse_log(PLAIN).clicks.tolist() == [1, 0]
+    assert folders() == {left}  # of a process that lives
+    # What was sent is in a file without a name.
+    assert not [path for path in (tmp_path / left).rglob("*") if path.is_file()]
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    assert parse_log(PLAIN).clicks.tolist() == [1, 0]
+    assert folders() == set()
+
+
+def test_progress_that_raises_ends_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(PLAIN[:30] + b"q,a,1,1\n" * 3_000_000)
+
+    class StopError(Exception):
+        pass
+
+    def stop(share: float) -> None:
+        assert 0 <= share <= 1
+        raise StopError
+
+    begun = time.process_time()
+    with pytest.raises(StopError):
+        read_log(path, progress=stop)
+    assert time.process_time() - begun < 2
+
+
+def test_lines_before_the_header_and_comments_are_no_rows() -> None:
+    text = b"sep=;\n# made today\n\nquery;document;position;click\n\n# more\nq;a;1;1\nq;b;x;1\n"
+    log = parse_log(text, "log")
+    assert (log.document_names, log.clicks.tolist()) == (("a",), [1])
+    assert [(fault.kind, fault.first) for fault in log.faults] == [
+        ("a position that is no number", 8)
+    ]
+    kept = parse_log(b"query,document,position,click\n#1,#2,1,1\n")
+    assert (kept.query_names, kept.document_names) == (("#1",), ("#2",))
+
+
+def test_equal_rows_are_one_entry_and_counted() -> None:
+    head = b"query,document,position,click,impressions\n"
+    log = parse_log(head + b"q,a,1,1,2\nq,b,2,x,1\nq,a,1,1,2\nq,a,1,0,2\nq,c,2,x,1\n")
+    assert log.rows.tolist() == [2, 1]
+    assert (log.impressions.tolist(), log.clicks.tolist()) == ([4, 2], [2, 0])
+    assert log.counts()["rows"] == 3
+    assert [(fault.rows, fault.first) for fault in log.faults] == [(2, 3)]
+
+
+def test_whole_numbers_in_other_types_are_the_same_ids() -> None:
+    """H22: decimal and float ids match the text of whole numbers; merged ones are refused."""
+
+    def of(ids: pa.Array) -> bytes:
+        stream = io.BytesIO()
+        table = pa.table({"query": ids, "document": ids, "position": [1, 2], "click": [1, 0]})
+        pq.write_table(table, stream)
+        return stream.getvalue()
+
+    for kind in (pa.int32(), pa.float64(), pa.decimal128(38, 9), pa.string()):
+        assert parse_log(of(pa.array([1, 20]).cast(kind))).document_names == ("1", "20")
+    large = pa.array([2**53, 2**53 + 1]).cast(pa.float64(), safe=False)
+    with pytest.raises(InputError, match="merges ids"):
+        parse_log(of(large))
+    assert len(parse_log(of(pa.array([2**53, 2**53 + 1]))).document_names) == 2
+
+
+def test_true_and_false_count_in_text_as_in_parquet() -> None:
+    """H28: one reader of values for all formats."""
+    log = parse_log(b"query,document,position,click,shown\nq,a,1,true,true\nq,b,2,False,TRUE\n")
+    assert (log.impressions.tolist(), log.clicks.tolist()) == ([1, 1], [1, 0])
