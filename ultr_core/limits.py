@@ -93,11 +93,16 @@ COLUMNS = Limit(
 )  # fmt: skip
 """Of a table: click logs, curves, scores and weights."""
 
+LOG_PARTS = Limit(
+    500, "files", "each is kept open while it is read", "join them, or write larger parts"
+)
+"""Of one click log."""
+
 LOG_ROWS = Limit(
-    400_000_000, "rows", "they are held in memory",
-    "add up rows of the same query, document and position into impressions and clicks first",
+    100_000_000_000, "rows", "counting them would take days",
+    "count them where they are, and give the counts",
 )  # fmt: skip
-"""Of one click log, so that it fits into a large machine's memory."""
+"""Of one click log."""
 
 LOG_MEMORY = Limit(
     1 << 28, "bytes of memory", "what does not fit is put on disk, which some layouts do not allow",

@@ -22,11 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from ultr_core.errors import InputError, checked_path, named
+from ultr_core.errors import InputError, checked_path, named, one_line
 from ultr_core.files.locks import abandoned, hold
 from ultr_core.limits import BLANK_LINES, TEXT_BYTES, UNPACKED_FROM_BYTES, UNPACKED_RATIO
 
 GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PACKED = (GZIP, ZSTD)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _PIECE_BYTES = 1 << 20
@@ -39,7 +41,7 @@ _OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive",
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ": "an xz file",
-    b"\x28\xb5\x2f\xfd": "a zstandard file",
+    ZSTD: "a zstandard file",
     b"PAR1": "a Parquet file",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
@@ -176,29 +178,42 @@ def lines_of(text: str, name: str, *, comments: bool = False) -> Iterator[str]:
 def unpacked(
     raw: IO[bytes], size: int, name: str, piece_bytes: int, most: int | None = None
 ) -> Iterator[bytes]:
-    """Unpack a gzip stream of ``size`` bytes piece by piece, and watch how much it grows.
+    """Unpack a gzip or zstandard stream of ``size`` bytes piece by piece; watch how much it grows.
 
-    Raises InputError for damaged gzip, gzip within gzip, more than ``most`` bytes, or a growth
-    beyond all data.
+    Raises InputError for a damaged stream, one within another, more than ``most`` bytes, or a
+    growth beyond all data.
     """
     done = 0
+    start = raw.read(len(ZSTD))
+    raw.seek(0)
+    kind = "zstandard" if start == ZSTD else "gzip"
     try:
-        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+        with _unpacking(raw, start) as stream:
             while piece := stream.read(piece_bytes):
-                if not done and piece.startswith(GZIP):
-                    raise InputError(
-                        f"{name} is packed twice with gzip; unpack it once.", "packed_twice"
-                    )
+                if not done and piece.startswith(PACKED):
+                    raise InputError(f"{name} is packed twice; unpack it once.", "packed_twice")
                 done += len(piece)
                 if done > most_unpacked(size):
                     raise UNPACKED_RATIO.exceeded(name)
                 if most is not None and done > most:
                     raise replace(TEXT_BYTES, most=most).exceeded(f"{name}, unpacked,")
                 yield piece
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, and not what is on it
         raise InputError(
-            f"{name} is a damaged or truncated gzip file ({error}); copy or pack it again."
+            f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or pack "
+            "it again."
         ) from None
+
+
+def _unpacking(raw: IO[bytes], start: bytes) -> IO[bytes]:
+    if start == ZSTD:
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        stream: IO[bytes] = pa.CompressedInputStream(raw, "zstd")
+        return stream
+    return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
 
 
 def most_unpacked(size: int) -> int:

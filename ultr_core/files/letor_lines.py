@@ -11,7 +11,8 @@ from typing import IO
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.files.disk import (
     BYTE_ORDER_MARK,
-    GZIP,
+    PACKED,
+    ZSTD,
     lies_within,
     other_format,
     readable_file,
@@ -75,7 +76,7 @@ class Source:
         """
         try:
             with self.open() as raw:
-                packed = raw.read(len(GZIP)) == GZIP
+                packed = raw.read(len(ZSTD)).startswith(PACKED)
                 raw.seek(0)
                 pieces = (
                     unpacked(raw, self.size, self.name, _BEGINNING_BYTES)
@@ -124,7 +125,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
     if found := other_format(start):
         raise InputError(f"{source.name} is {found}; a plain UTF-8 or gzip text file is needed.")
     line, tail, empty = 1, b"", True
-    for piece in _pieces(source, raw, start.startswith(GZIP)):
+    for piece in _pieces(source, raw, start.startswith(PACKED)):
         empty = False
         if b"\0" in piece:
             raise InputError(

@@ -12,23 +12,39 @@ from ultr_core.files.tables import split_line
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "query": ("query", "query_id", "qid", "search_query"),
-        "document": (
-            "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "url",
+        "query": (
+            "query", "user_query", "search_query", "query_text", "search_term", "query_id", "qid",
         ),
-        "position": ("position", "pos", "rank", "slot"),
+        "document": (
+            "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id",
+            "event_attributes.object.object_id", "url",
+        ),
+        "position": (
+            "position", "pos", "rank", "slot", "ordinal", "event_attributes.position.ordinal",
+        ),
         "click": ("click", "clicks", "clicked", "is_click"),
         "impressions": ("impressions", "impression", "views", "displays", "shown"),
         "swap": ("swapped_rank", "swap_rank", "swapped_with", "swap"),
         "ranker": ("ranker", "ranker_id", "system", "policy", "logger"),
-        "page": ("page", "page_id", "serp", "serp_id", "impression_id", "request_id"),
-        "session": ("session", "session_id", "visit", "visit_id", "user", "user_id"),
-        "propensity": ("propensity", "propensity_score", "examination", "p"),
+        "presentation": (
+            "presentation", "presentation_id", "page_id", "serp", "serp_id", "impression_id",
+            "request_id", "search_id",
+        ),
+        "page": ("page", "page_number", "page_no"),
+        "offset": ("offset", "page_offset"),
+        "session": (
+            "session", "session_id", "visit", "visit_id", "user", "user_id", "client_id",
+        ),
+        "action": ("action", "action_name", "event", "event_type", "event_name"),
+        "propensity": ("propensity", "propensity_score", "examination"),
     }
 )  # fmt: skip
 """Meaning of a column and the names it may have, letters of any case."""
 
 REQUIRED = ("document", "position", "click")
+
+NO_COLUMN = "-"
+"""What a meaning is mapped to that no column has."""
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -76,8 +92,9 @@ def found_columns(
 ) -> dict[str, int]:
     """Place of the column of each meaning: the mapped one, else the first with a known name.
 
-    A column that is mapped serves no other meaning. Raises InputError if a mapped column does
-    not exist.
+    A column that is mapped serves no other meaning; a meaning mapped to ``NO_COLUMN`` has none.
+    Where the texts of queries stand beside an id of each search, the id is the presentation. Raises
+    InputError if a mapped column does not exist.
     """
     plain = [cell.strip().lower() for cell in header]
     found: dict[str, int] = {}
@@ -86,6 +103,8 @@ def found_columns(
             raise InputError(
                 f"{quoted(meaning)} is no meaning of a column; meanings are {', '.join(COLUMNS)}."
             )
+        if column.strip() == NO_COLUMN and NO_COLUMN not in plain:
+            continue
         if column.strip().lower() not in plain:
             raise InputError(
                 f"{name} has no column {quoted(column)}, which was to be the {meaning}; its "
@@ -94,20 +113,27 @@ def found_columns(
         found[meaning] = plain.index(column.strip().lower())
     taken = set(found.values())
     for meaning, aliases in COLUMNS.items():
-        if meaning in found:
+        if meaning in found or meaning in (mapping or {}):
             continue
         places = [plain.index(a) for a in aliases if a in plain and plain.index(a) not in taken]
         if places:
             found[meaning] = places[0]
+            taken.add(places[0])
     return found
 
 
-def require_columns(found: Mapping[str, int], header: Sequence[str], name: str, place: str) -> None:
+def require_columns(
+    found: Mapping[str, int],
+    header: Sequence[str],
+    name: str,
+    place: str,
+    required: Sequence[str] = REQUIRED,
+) -> None:
     """Raise InputError for the first column that is needed and missing, or used and named twice.
 
     place: where the columns of ``name`` are named, as "line 1".
     """
-    for meaning in REQUIRED:
+    for meaning in required:
         if meaning not in found:
             raise InputError(
                 f"{name} has no column {meaning}: its first line must name the columns, such as "

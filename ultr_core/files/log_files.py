@@ -1,8 +1,8 @@
-"""Click logs from CSV and Parquet files: what was shown where, and what was clicked."""
+"""Click logs from files: what was shown where, and what was clicked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,61 +10,91 @@ from typing import Any
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns
+from ultr_core.files.log_events import JoinedEvents, joined_events
+from ultr_core.files.log_parts import Given, LogParts, log_parts
+from ultr_core.files.log_presentations import GroupedRows, added_up, grouped_rows, slots_of
+from ultr_core.files.log_process import in_own_process
 from ultr_core.files.log_relation import (
+    Part,
     Progress,
     Relation,
     first_rows,
-    log_source,
     opened_log,
     require_sound,
 )
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
-    UNUSED,
+    CLICK_WITHOUT_VIEW,
+    IDS,
+    Reading,
     UsableRows,
+    cells_of,
     counted_rows,
+    first_records,
     usable_rows,
 )
 from ultr_core.limits import OWN_FILES, Room
-from ultr_core.propensity.presentations import PresentationLog, RowFault
+from ultr_core.propensity.presentations import PresentationLog, Presentations, RowFault
 from ultr_core.words import counted, part_of
+
+_PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
+_LOOKED_AT = 200_000
+_ROWS_OF_ONE_LIST = 4  # that one of its positions may have
 
 
 def read_log(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
+    clicks: str | Path | Sequence[str | Path] | None = None,
     columns: Mapping[str, str] | None = None,
+    how: Reading | None = None,
     progress: Progress | None = None,
 ) -> PresentationLog:
-    """Read a click log from a CSV (plain or gzip) or Parquet file; see `parse_log`."""
-    return _read(log_source(path), columns, progress)
+    """Read a click log from files; see `parse_log`.
+
+    path: of a file, several, a pattern, or a directory of parts. clicks: the same for clicks that
+    stand in files of their own.
+    """
+    return _read_all(_with_clicks(log_parts(path), clicks), columns, how, progress)
 
 
 def parse_log(
-    data: str | bytes,
+    data: str | bytes | Sequence[bytes],
     name: str = "the click log",
     *,
+    clicks: bytes | None = None,
     columns: Mapping[str, str] | None = None,
+    how: Reading | None = None,
     progress: Progress | None = None,
     room: Room = OWN_FILES,
 ) -> PresentationLog:
-    """Click log from CSV text, or from the bytes of a CSV, gzip or Parquet file.
+    """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet.
 
-    Columns (aliases in ``COLUMNS``): document, position, click; optionally query, impressions (1
-    a row without it), swapped rank, ranker, page, session and propensity. Other columns are
-    ignored, and nothing is made from sessions. ``columns`` maps meanings to columns of other
-    names. The delimiter is found from the header line. Positions that start at 0 are recognised
-    and raised by one. Rows that cannot be used are left out and told. ``progress`` is told the
-    share that has been read. ``room`` is what may come of it; a server gives visitors less than
-    their own machine would.
+    Text is UTF-8 or UTF-16, or of the encoding in ``how``; it may be packed with gzip or
+    zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
+    impressions (1 a row without it), swapped rank, ranker, presentation, session, page, offset,
+    action and propensity. Other columns are ignored. ``columns`` maps meanings to columns of other
+    names, or to "-" where no column has that meaning. Where rows are actions, views and clicks are
+    joined by presentation and document; ``clicks`` is a file of the clicks alone.
 
-    Raises InputError if a column is missing, if no row can be used, if there is more than that
-    room, or if the file is damaged.
+    Rows of one presentation with the same document and position are one impression. Rows that
+    cannot be used are left out and told. ``progress`` is told the share that has been read.
+    ``room`` is what may come of it; a server gives visitors less than their own machine would.
+
+    Raises InputError if a column is missing, if no row can be used, if what a column means is in
+    doubt, if there is more than that room, or if a file is damaged.
     """
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return _read(log_source(content, name, room), columns, progress)
+    return _read_all(_with_clicks(log_parts(content, name, room), clicks), columns, how, progress)
+
+
+def _with_clicks(log: LogParts, clicks: Given | Sequence[Given] | None) -> LogParts:
+    if clicks is None:
+        return log
+    more = log_parts(clicks, f"{log.name} (clicks)", log.room)
+    actions = ("view",) * len(log.parts) + ("click",) * len(more.parts)
+    return replace(log, parts=(*log.parts, *more.parts), actions=actions)
 
 
 @dataclass(frozen=True)
@@ -95,10 +125,11 @@ class LogPreview:
 
 
 def preview_log(
-    content: str | Path | bytes,
+    content: Given | Sequence[Given],
     name: str = "the click log",
     *,
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     rows: int = 5,
     room: Room = OWN_FILES,
 ) -> LogPreview:
@@ -107,81 +138,208 @@ def preview_log(
     Missing columns are listed, not refused, so that a reader can map them. Raises InputError if
     the file cannot be read at all.
     """
-    source = log_source(content, name, room)
-    with opened_log(source, columns) as relation:
-        places = found_columns(relation.header, columns, source.name)
+    log = log_parts(content, name, room)
+    return in_own_process(_preview, replace(log, parts=log.parts[:1]), columns, encoding, rows)
+
+
+def _preview(
+    log: LogParts, columns: Mapping[str, str] | None, encoding: str | None, rows: int
+) -> LogPreview:
+    with opened_log(log, columns, encoding) as relation:
+        part = relation.first
+        places = found_columns(part.header, columns, part.name)
         return LogPreview(
-            source.name,
-            relation.form,
-            relation.header,
-            {meaning: relation.header[place] for meaning, place in places.items()},
-            tuple(meaning for meaning in REQUIRED if meaning not in places),
-            tuple(first_rows(relation, source, rows)),
+            part.name,
+            part.form,
+            part.header,
+            {meaning: part.header[place] for meaning, place in places.items()},
+            tuple(meaning for meaning in _required(places) if meaning not in places),
+            tuple(first_rows(relation, rows)),
         )
 
 
+def _required(places: Mapping[str, int], action: str = "") -> tuple[str, ...]:
+    if action == "click":
+        return ("document", "presentation")
+    if action or "action" in places:
+        return ("document", "position")
+    return REQUIRED
+
+
+def _read_all(
+    log: LogParts,
+    columns: Mapping[str, str] | None,
+    how: Reading | None,
+    progress: Progress | None,
+) -> PresentationLog:
+    return in_own_process(_read, log, columns, how or Reading(), progress=progress)
+
+
 def _read(
-    source: Source, columns: Mapping[str, str] | None, progress: Progress | None
+    log: LogParts,
+    columns: Mapping[str, str] | None,
+    how: Reading,
+    progress: Progress | None = None,
 ) -> PresentationLog:
-    with opened_log(source, columns) as relation:
-        places = found_columns(relation.header, columns, source.name)
-        needed = {meaning: place for meaning, place in places.items() if meaning not in UNUSED}
-        line = "line 1" if relation.is_text else "the Parquet schema"
-        require_columns(needed, relation.header, source.name, line)
-        require_sound(relation, source, list(needed.values()))
-        found = counted_rows(relation, needed, source.room, progress)
-        named = {meaning: relation.header[place] for meaning, place in places.items()}
-        rows = usable_rows(found, named)
-        records = [fault.first for fault in rows.faults]
-        long, first_long = found.long
-        at = relation.places([*records, *([first_long] if long else [])]) if records or long else {}
-        faults = tuple(replace(fault, first=at[fault.first]) for fault in rows.faults)
-        words = [_words(fault, relation) for fault in faults]
-        if not rows.rows.size:
-            told = "; ".join(words) or "nothing follows its first line"
-            raise InputError(f"{source.name} has no usable row: {told}.")
-        log = _log(rows, faults, named, relation)
-    notices = [f"{text} left out; the other rows are used." for text in words]
-    if long:
-        beyond = RowFault("more columns than the first line names", long, 0, at[first_long])
-        notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
-    return replace(log, notices=(*notices, *_sentences(log)))
+    with opened_log(log, columns, how.encoding) as relation:
+        places = {part.layout: _places(part, columns) for part in relation.parts}
+        for part in relation.parts:
+            require_sound(part, list(places[part.layout].values()))
+        _settle_pages(relation, places, columns)
+        part = relation.first
+        named = {meaning: part.header[place] for meaning, place in places[part.layout].items()}
+        return _counted_log(relation, places, named, how, progress)
 
 
-def _log(
-    rows: UsableRows, faults: tuple[RowFault, ...], columns: Mapping[str, str], relation: Relation
+def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
+    places = found_columns(part.header, columns, part.name)
+    if part.action:
+        places.pop("action", None)
+    line = {"line": "line 1", "row": "the Parquet schema"}[part.row_noun]
+    require_columns(places, part.header, part.name, line, _required(places, part.action))
+    if "action" in places and "click" in places:
+        # A row of what happened says it once.
+        places.pop("action")
+    return places
+
+
+def _settle_pages(
+    relation: Relation,
+    places: Mapping[tuple[Any, ...], dict[str, int]],
+    columns: Mapping[str, str] | None,
+) -> None:
+    """Take a column called page for what its values are: numbers of pages, or ids of lists."""
+    if not all("page" in found for found in places.values()):
+        for found in places.values():
+            found.pop("page", None)
+        return
+    cells = cells_of(relation, {key: dict(found) for key, found in places.items()})
+    different, numbers, most, least = relation.run(
+        "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
+        "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
+        f"(SELECT k_page FROM ({cells}) WHERE k_page <> '' LIMIT {_LOOKED_AT})"
+    )[0]
+    if (
+        numbers
+        and least in (0, 1)
+        and most <= _PAGE_NUMBERS
+        and different == most - least + 1
+        and ("presentation" in next(iter(places.values())) or _numbers_pages(relation, cells))
+    ):
+        return
+    for found in places.values():
+        page = found.pop("page")
+        found.setdefault("presentation", page)
+
+
+def _numbers_pages(relation: Relation, cells: str) -> bool:
+    """Whether a page is where many lists go on, or what nobody saw a document on twice."""
+    rows = relation.run(
+        "SELECT avg(n) FROM (SELECT count(*) AS n FROM (SELECT k_page, k_position FROM "
+        f"({cells}) WHERE k_page <> '' LIMIT {_LOOKED_AT}) GROUP BY k_page, k_position)"
+    )[0][0]
+    if rows > _ROWS_OF_ONE_LIST:
+        return True
+    whose = "".join(f", {key}" for key in ("k_session", "k_query") if f"AS {key}" in cells)
+    return not relation.run(
+        f"SELECT 1 FROM (SELECT k_document, k_page{whose} FROM ({cells}) WHERE k_page <> '' "
+        f"LIMIT {_LOOKED_AT}) GROUP BY k_document{whose} HAVING count(DISTINCT k_page) > 1 LIMIT 1"
+    )
+
+
+def _counted_log(
+    relation: Relation,
+    places: Mapping[tuple[Any, ...], Mapping[str, int]],
+    columns: Mapping[str, str],
+    how: Reading,
+    progress: Progress | None,
 ) -> PresentationLog:
-    """The log without its notices; raises InputError for sums that are no exact numbers."""
+    cells = cells_of(relation, places)
+    meanings = list(dict.fromkeys(meaning for found in places.values() for meaning in found))
+    events = None
+    if "action" in meanings or any(part.action for part in relation.parts):
+        events = joined_events(relation, cells, meanings, progress)
+        cells, meanings = events.cells, events.meanings
+    found = counted_rows(relation, places, cells, meanings, progress)
+    rows = usable_rows(found, columns, how)
+    faults = _located(relation, places, rows, events)
+    words = [_words(fault, relation) for fault in faults]
+    if not rows.rows.size:
+        told = "; ".join(words) or "nothing follows its first line"
+        raise InputError(f"{relation.name} has no usable row: {told}.")
     # No more clicks than impressions, so that these are the largest sum of all.
     if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
         raise InputError(
             f"{relation.name} has impressions that add up to 2^53 or more; smaller counts are "
             "needed."
         )
-    position, swap = rows.numbers["position"], rows.numbers["swap"]
-    first = 0 if position.min() == 0 else 1
-    if first == 0:
-        position = position + 1
-        swap = swap + (swap >= 0)
-    nothing = np.broadcast_to(np.int32(0), rows.rows.size)
-    query, document = rows.names.get("query", nothing), rows.names["document"]
+    slots = slots_of(rows)
+    if any(meaning in meanings for meaning in IDS):
+        grouped = grouped_rows(relation, cells, found, rows, slots, columns, how, progress)
+    else:
+        grouped = added_up(rows, slots)
+    log = _log(rows, slots.entry, grouped, faults, columns, relation)
+    notices = [f"{text} left out; the other rows are used." for text in words]
+    if found.long:
+        notices.append(
+            f"{counted(found.long, 'row')} with more columns than the first line names: what "
+            "stands there is not read."
+        )
+    return replace(log, notices=(*notices, *_of_events(events), *_sentences(log, rows)))
+
+
+def _located(
+    relation: Relation,
+    places: Mapping[tuple[Any, ...], Mapping[str, int]],
+    rows: UsableRows,
+    events: JoinedEvents | None,
+) -> tuple[RowFault, ...]:
+    """The faults, each with the part and the record of its first row where that is known."""
+    faults = [fault for fault, _ in rows.faults]
+    if events is not None:
+        if events.alone:
+            faults.append(RowFault(CLICK_WITHOUT_VIEW, events.alone, events.alone, 0))
+        return tuple(faults)
+    if not faults:
+        return ()
+    first = first_records(relation, places, rows.faults)
+    several = len(relation.parts) > 1
+    return tuple(
+        replace(fault, first=first[place][1], file=first[place][0] if several else "")
+        for place, fault in enumerate(faults)
+    )
+
+
+def _log(
+    rows: UsableRows,
+    entry: Any,
+    grouped: GroupedRows,
+    faults: tuple[RowFault, ...],
+    columns: Mapping[str, str],
+    relation: Relation,
+) -> PresentationLog:
+    of = entry[grouped.slot]
+    nothing = np.broadcast_to(np.int32(0), of.size)
+    query = rows.names["query"][of] if "query" in rows.names else nothing
     names = rows.texts["document"]
     return PresentationLog(
         query=query,
-        document=query.astype(np.int64) * len(names) + document,
-        position=position,
-        impressions=rows.rows * rows.numbers["impressions"],
-        clicks=rows.rows * rows.numbers["click"],
-        rows=rows.rows,
-        swap=np.maximum(swap, 0),
-        ranker=rows.names.get("ranker", nothing),
-        propensity=rows.propensity,
-        page=rows.names.get("page"),
+        document=query.astype(np.int64) * len(names) + rows.names["document"][of],
+        position=rows.numbers["position"][of],
+        impressions=grouped.impressions,
+        clicks=grouped.clicks,
+        swap=np.maximum(rows.numbers["swap"][of], 0),
+        ranker=rows.names["ranker"][of] if "ranker" in rows.names else nothing,
+        propensity=None if rows.propensity is None else rows.propensity[of],
+        group=grouped.group,
+        above=grouped.above,
+        rows=int(rows.rows.sum()),
+        presentations=grouped.presentations,
         query_names=rows.texts.get("query", ("",)),
         document_names=names,
         has_swaps="swap" in columns,
-        first_position=first,
-        format=relation.form,
+        first_position=rows.first_position,
+        format=relation.first.form,
         columns=dict(columns),
         faults=faults,
         notices=(),
@@ -190,14 +348,36 @@ def _log(
 
 def _words(fault: RowFault, relation: Relation) -> str:
     count = fault.rows
-    if fault.kind == CLICK_WITHOUT_POSITION:
-        what = f"{counted(count, 'click')} without a position"
+    if fault.kind in (CLICK_WITHOUT_POSITION, CLICK_WITHOUT_VIEW):
+        kind = fault.kind.removeprefix("a click ")
+        what = f"{counted(count, 'click')} {kind}"
     else:
         what = f"{counted(count, 'row')} with {fault.kind}"
-    return f"{what} ({'' if count == 1 else 'first '}{relation.row_noun} {fault.first})"
+        if fault.clicks:
+            what += f" and {counted(fault.clicks, 'click')}"
+    if not fault.first:
+        return what
+    where = f"{relation.first.row_noun} {fault.first}"
+    if fault.file:
+        where += f" of {fault.file}"
+    return f"{what} ({'' if count == 1 else 'first '}{where})"
 
 
-def _sentences(log: PresentationLog) -> Iterator[str]:
+def _of_events(events: JoinedEvents | None) -> Iterator[str]:
+    if events is None:
+        return
+    yield (
+        f"{counted(events.clicks, 'click')} joined with {counted(events.views, 'view')} by "
+        "presentation and document."
+    )
+    if events.others:
+        yield (
+            f"{counted(events.others, 'row')} with other actions, such as {quoted(events.other)}, "
+            f"{'is' if events.others == 1 else 'are'} not used."
+        )
+
+
+def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     if log.first_position == 0:
         yield "Positions start at 0 in this log; 1 was added, so that the top one is rank 1."
     elif (top := int(log.position.min())) > 1:
@@ -207,15 +387,17 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
         )
     else:
         yield "Positions are counted from 1; position 1 is the reference."
+    if rows.page_size > 0:
+        yield (
+            f"Positions start again on each page of {rows.page_size} documents; they were counted "
+            "on from page to page."
+        )
+    elif rows.page_size < 0:
+        yield "Positions start again below each offset, which was added to them."
     if "query" not in log.columns:
         yield "There is no column query, so all rows are taken as one query."
-    if "session" in log.columns:
-        yield (
-            f"The column {quoted(log.columns['session'])} (session) is not used: intervals take "
-            "query draws as independent, so they are too narrow where one user repeats searches."
-        )
-    if log.page is not None:
-        yield from _repeats(log)
+    if log.presentations is not None:
+        yield from _of_presentations(log, log.presentations)
     moved, pairs = log.moved_pairs, int(log.pairs.size)
     yield (
         f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
@@ -225,10 +407,20 @@ def _sentences(log: PresentationLog) -> Iterator[str]:
         yield "Only position 1 occurs in this log, so no position can be compared with it."
 
 
-def _repeats(log: PresentationLog) -> Iterator[str]:
-    pages = log.pages_with_repeats
-    if pages:
-        noun = counted(pages, "page shows", "pages show")
+def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[str]:
+    if found.repeated:
         yield (
-            f"{noun} the same document at two positions; both rows are used, each at its position."
+            f"{counted(found.repeated, 'row')} repeated a document at one position of one list; "
+            "each such position is one impression, clicked if one of its rows is."
+        )
+    if found.moved:
+        noun = counted(found.moved, "list shows", "lists show")
+        yield (
+            f"{noun} the same document at two positions{found.of_sample}; both rows are used, each "
+            "at its position."
+        )
+    if found.left_out:
+        yield (
+            f"{counted(found.left_out, 'session')} with more presentations than were asked for "
+            f"{'is' if found.left_out == 1 else 'are'} left out."
         )

@@ -1,14 +1,15 @@
-"""A click log as a relation of DuckDB: a file or an upload, its columns as text, within bounds.
+"""A click log as a relation of DuckDB: files or uploads, their columns as text, within bounds.
 
-Nothing from outside enters a statement: columns are c0, c1, ... by their place, a file is named by
-a number of the system or bound as a parameter. Before it is opened, access to all else is off and
-the configuration locked.
+Nothing from outside enters a statement: columns are c0, c1, ... by their place, files have names of
+ours, and paths into JSON are bound as parameters. Before a file is opened, access to all else is
+off and the configuration locked.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -17,107 +18,98 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, other_format, unpacked
+from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
+from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes, is_parquet, stored
 from ultr_core.files.parquet_pages import Budget, damaged, groups_of, require_pages
 from ultr_core.files.tables import DELIMITERS
 from ultr_core.limits import (
-    CELL_BYTES,
     COLUMNS,
     FOOTER_BYTES,
     LOG_MEMORY,
-    OWN_FILES,
     ROW_BYTES,
-    Room,
 )
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Progress = Callable[[float], object]
-"""Told the share of a file that has been read, from 0 to 1."""
+"""Told the share of a log that has been read, from 0 to 1."""
 
-PARQUET = b"PAR1"
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
 
 _MOST_THREADS = 8
 _PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 20
+_HEAD_OBJECTS = 10_000
+_DEEPEST = 8
 _FOLDER = "ultr-log-"
 _ABSENT = "\x01\x02"  # what no cell holds, so that an empty cell is told from one that is missing
 _BLANK = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160)"
-_OWN_ERROR = re.compile(r"Invalid Input Error: door (\w+) (\d+) (\d+)")
+_LISTS = "lists"  # the type of a column of JSON whose values are lists
+_LOST_ERROR = re.compile(r"Invalid Input Error: door lost (\d+)")
+_CELLS_ERROR = "Invalid Input Error: door cells"
 _LINE_ERROR = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)")
 
 
-def log_source(
-    content: str | Path | bytes, name: str = "the click log", room: Room = OWN_FILES
-) -> Source:
-    """The file at a path, or bytes under the name that messages call them by.
-
-    room: what may come of bytes. Raises InputError for anything but a regular file at the path.
-    """
-    if isinstance(content, bytes):
-        return Source.upload(content, name, room)
-    return Source.file(content, "The click log")
-
-
-def is_parquet(source: Source) -> bool:
-    """Whether the bytes are Parquet; raises InputError for other formats that are no text."""
-    start = _first_bytes(source, 8)
-    if start.startswith(PARQUET):
-        return True
-    if found := other_format(start):
-        raise InputError(
-            f"{source.name} is {found}; give a CSV file in UTF-8, plain or gzip, or a Parquet file."
-        )
-    return False
-
-
-def _first_bytes(source: Source, size: int) -> bytes:
-    try:
-        with source.open() as stream:
-            return stream.read(size)
-    except OSError as error:
-        raise InputError(f"{source.name} cannot be read ({error.strerror or error}).") from None
-
-
 @dataclass(frozen=True, eq=False)
-class Relation:
-    """An opened log: its columns c0, c1, ... as they are named in ``header``.
+class Part:
+    """One file of a log: its columns c0, c1, ... as they are named in ``header``.
 
     name: what messages call it. form: its format in words. row_noun: what a row is called there.
-    types: of the columns, as DuckDB has them. scan: what stands after FROM, with the columns,
-    and for text one more, ``rest``, for a cell beyond the header. path: its parameter. skip: lines
-    of text up to the header; 0 for Parquet, which has none. leaves: of Parquet, the place of each
-    column as it is stored, None for lists and other nested ones.
+    types: of the columns, as DuckDB has them. scan: what stands after FROM, with a list of files as
+    its parameter; of CSV it has one more column, ``rest``, for a cell beyond the header, and of
+    JSON lines one column ``line``. skip: lines of text up to the header; 0 for the others. leaves:
+    of Parquet, the place of each column as it is stored, None for lists and other nested ones.
+    quotes: how many quotation marks are in a CSV file. pointers: of JSON, the way to each column.
+    action: what each row is, "view" or "click", where no column says it.
     """
 
-    name: str
+    source: Source
     form: str
     row_noun: str
     header: tuple[str, ...]
     types: tuple[str, ...]
     scan: str
     path: str
-    delimiter: str
-    skip: int
     stream: IO[bytes]
-    connection: DuckDBPyConnection
+    delimiter: str = ","
+    skip: int = 0
     leaves: tuple[int | None, ...] = ()
+    quotes: int = 0
+    pointers: tuple[str, ...] = ()
+    action: str = ""
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return self.source.name
 
     @property
     def is_text(self) -> bool:
         """Whether it came as text, with lines."""
-        return self.skip > 0
+        return self.row_noun == "line"
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether its rows are cells between delimiters."""
+        return self.is_text and not self.pointers
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What files that one scan can read together share."""
+        return self.scan, self.header, self.types, self.pointers, self.action
 
     def text_of(self, place: int, *, is_name: bool = False) -> str:
         """SQL for a column as text, '' where it has no value; whole numbers as whole numbers.
@@ -126,17 +118,18 @@ class Relation:
         Raises InputError for a column of lists or other values that have no text.
         """
         column, kind = f"c{place}", self.types[place]
-        if self.is_text or kind == "VARCHAR":
-            return f"coalesce({column}, '')"
         if _is_nested(kind):
             raise InputError(
                 f"The column {quoted(self.header[place])} of {self.name} holds {_in_words(kind)}; "
-                "numbers or text are needed."
+                "numbers or text are needed: write a row for each document that was shown.",
+                "lists",
             )
+        if self.is_text or kind == "VARCHAR":
+            return f"coalesce({column}, '')"
         if kind in ("DOUBLE", "FLOAT"):
             lost = (
                 f"WHEN abs({column}) >= 9007199254740992 AND isfinite({column}) "
-                f"THEN error('door lost {place} 0')"
+                f"THEN error('door lost {place}')"
                 if is_name
                 else ""
             )
@@ -153,32 +146,144 @@ class Relation:
 
     def is_blank(self) -> str:
         """SQL for rows of text that are none: blank, or a comment after the header."""
+        if not self.is_csv:
+            return "false" if not self.is_text else f"trim(line, {_BLANK}) = ''"
         cells = ", ".join(f"c{place}" for place in range(len(self.header)))
         blank = f"trim(concat({cells}), {_BLANK}) = ''"
         comment = "starts_with(c0, '#') AND c1 IS NULL" if len(self.header) > 1 else "false"
         return f"({blank} OR ({comment}))"
 
-    def has_quotes(self) -> bool:
-        """Whether quotation marks are where one that is never closed would be."""
+    def places(self, records: Sequence[int]) -> dict[int, int]:
+        """By number of a record, from 1, the line that it begins in; for Parquet itself."""
+        if not self.is_text:
+            return {record: record for record in records}
+        return _lines_of(
+            self.stream, self.skip, set(records), self.delimiter if self.is_csv else None
+        )
+
+    def require_closed(self, record: int, breaks: int) -> None:
+        """Raise InputError if the last record, of so many line breaks, has an open quotation."""
         size = self.stream.seek(0, os.SEEK_END)
         self.stream.seek(max(size - 2 * ROW_BYTES.most, 0))
-        return b'"' in self.stream.read()
+        lines = self.stream.read().rstrip().split(b"\n")[-1 - breaks :]
+        text = io.StringIO(b"\n".join(lines).decode("utf-8", "replace"), newline="")
+        try:
+            for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
+                pass
+        except csv.Error:
+            line = self.places([record])[record]
+            raise InputError(
+                f"Line {line} of {self.name} opens a quotation mark that is never closed."
+            ) from None
 
-    def run(
-        self,
-        statement: str,
-        parameters: Sequence[Any] = (),
-        progress: Progress | None = None,
-        *,
-        arrays: bool = False,
-    ) -> Any:
+    def in_one_sentence(self, text: str, error: Exception) -> InputError:
+        """What DuckDB says of this file, for a reader."""
+        import duckdb
+
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return LOG_MEMORY.exceeded(f"Reading {self.name}")
+        if own := _LOST_ERROR.match(text):
+            return InputError(
+                f"The column {quoted(self.header[int(own[1])])} of {self.name} holds numbers of "
+                "2^53 or more as floats, which merges ids; write the ids as text or as whole "
+                "numbers.",
+                "lost_ids",
+            )
+        if not self.is_text:
+            if "UTF8" in text or "UTF-8" in text or isinstance(error, UnicodeError):
+                return InputError(f"{self.name} has text that is no UTF-8; write it as UTF-8.")
+            return damaged(self.name)
+        if found := _LINE_ERROR.match(text):
+            place = f"ine {found[1]} of {self.name}"
+            if "Maximum line size" in text:
+                return ROW_BYTES.exceeded(f"The row that begins in l{place}")
+            if "nvalid unicode" in text or "not utf-8" in text:
+                return InputError(
+                    f"L{place} is no UTF-8 text; save the file as UTF-8, or say which encoding it "
+                    "has.",
+                    "encoding",
+                )
+            return InputError(f"L{place} is no CSV; give every row the columns of the first line.")
+        kind = "JSON lines" if self.pointers else "CSV"
+        return InputError(
+            f"{self.name} cannot be read as {kind}; save it as plain {kind} in UTF-8."
+        )
+
+
+class LongCellsError(Exception):
+    """The rows of a log have cells beyond ``CELL_BYTES``, or so many that they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """An opened log: its parts, and the database that counts them.
+
+    parameters: by name, of its scans: lists of files, ways into JSON.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    connection: DuckDBPyConnection
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Part:
+        """The part whose header names the columns."""
+        return self.parts[0]
+
+    def scans(self) -> Iterator[tuple[Part, str]]:
+        """Parts of one layout together: one of them, and what stands after FROM."""
+        together: dict[tuple[Any, ...], list[Part]] = {}
+        for part in self.parts:
+            together.setdefault(part.layout, []).append(part)
+        for parts in together.values():
+            yield parts[0], self.scan_of(*parts)
+
+    def scan_of(self, *parts: Part) -> str:
+        """What stands after FROM for parts of one layout."""
+        return (
+            parts[0]
+            .scan.replace("?", f"${self._bound([part.path for part in parts])}")
+            .replace("!", f"${self._bound(list(parts[0].pointers))}")
+        )
+
+    def encoded(self, statement: str) -> tuple[NDArray[np.int32], list[str]]:
+        """The one column of text of a statement: places among its different texts, and those."""
+        with self._told():
+            column = self.connection.sql(statement).to_arrow_table().column(0)
+        whole = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        if not len(whole):
+            return np.zeros(0, np.int32), []
+        codes: NDArray[np.int32] = whole.indices.to_numpy().astype(np.int32)
+        return codes, whole.dictionary.to_pylist()
+
+    def put(self, table: str, **columns: NDArray[Any]) -> None:
+        """Make a table of whole numbers, by name of each column."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        self.connection.register("given", pa.table(columns))
+        self.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM given")
+        self.connection.unregister("given")
+
+    def _bound(self, value: Any) -> str:
+        for name, known in self.parameters.items():
+            if known == value:
+                return name
+        name = f"p{len(self.parameters)}"
+        self.parameters[name] = value
+        return name
+
+    def run(self, statement: str, progress: Progress | None = None, *, arrays: bool = False) -> Any:
         """The rows of a statement, or with ``arrays`` its columns by name; tells how far it is.
 
         What ``progress`` raises ends the statement. Raises InputError for what is wrong in the log.
         """
+        used = {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
+
+        globals()["_S"] = statement
 
         def rows() -> Any:
-            done = self.connection.execute(statement, list(parameters))
+            done = self.connection.execute(statement, used)
             return done.fetchnumpy() if arrays else done.fetchall()
 
         with self._told():
@@ -202,83 +307,66 @@ class Relation:
         try:
             yield
         except (duckdb.Error, UnicodeError, OverflowError) as error:
-            raise self._in_one_sentence(str(error), error) from None
+            if str(error).startswith(_CELLS_ERROR):
+                raise LongCellsError from None
+            import os as _o
 
-    def _in_one_sentence(self, text: str, error: Exception) -> InputError:
-        import duckdb
+            if _o.environ.get("DBG"):
+                print(
+                    "DBG",
+                    str(error)[:600],
+                    statement[:1500] if (statement := globals().get("_S")) else "",
+                )
+            raise self._part_in(str(error)).in_one_sentence(str(error), error) from None
 
-        if isinstance(error, duckdb.OutOfMemoryException):
-            return LOG_MEMORY.exceeded(f"Reading {self.name}")
-        if own := _OWN_ERROR.match(text):
-            return self._cell_error(own[1], int(own[2]), int(own[3]))
-        if not self.is_text:
-            if "UTF8" in text or "UTF-8" in text or isinstance(error, UnicodeError):
-                return InputError(f"{self.name} has text that is no UTF-8; write it as UTF-8.")
-            return damaged(self.name)
-        if found := _LINE_ERROR.match(text):
-            place = f"ine {found[1]} of {self.name}"
-            if "Maximum line size" in text:
-                return ROW_BYTES.exceeded(f"The row that begins in l{place}")
-            if "Invalid unicode" in text:
-                return InputError(f"L{place} is no UTF-8 text; save the file as UTF-8.")
-            return InputError(f"L{place} is no CSV; give every row the columns of the first line.")
-        return InputError(f"{self.name} cannot be read as CSV; save it as plain CSV in UTF-8.")
-
-    def _cell_error(self, meaning: str, number: int, size: int) -> InputError:
-        if meaning == "lost":
-            return InputError(
-                f"The column {quoted(self.header[number])} of {self.name} holds numbers of 2^53 or "
-                "more as floats, which merges ids; write the ids as text or as whole numbers."
-            )
-        place = self.places([number])[number]
-        subject = f"The {meaning} in {self.row_noun} {place} of {self.name}"
-        return CELL_BYTES.exceeded(subject, size)
-
-    def places(self, records: Sequence[int]) -> dict[int, int]:
-        """By number of a record, from 1, the line that it begins in; for Parquet itself."""
-        if not self.is_text:
-            return {record: record for record in records}
-        return _lines_of(self.stream, self.skip, set(records), self.delimiter)
-
-    def require_closed(self, record: int, breaks: int) -> None:
-        """Raise InputError if the last record, of so many line breaks, has an open quotation."""
-        size = self.stream.seek(0, os.SEEK_END)
-        self.stream.seek(max(size - 2 * ROW_BYTES.most, 0))
-        lines = self.stream.read().rstrip().split(b"\n")[-1 - breaks :]
-        text = io.StringIO(b"\n".join(lines).decode("utf-8", "replace"), newline="")
-        try:
-            for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
-                pass
-        except csv.Error:
-            line = self.places([record])[record]
-            raise InputError(
-                f"Line {line} of {self.name} opens a quotation mark that is never closed."
-            ) from None
+    def _part_in(self, text: str) -> Part:
+        """The part that an error of DuckDB is about: it names the file by our name."""
+        return next((part for part in self.parts if part.path in text), self.first)
 
 
 @contextmanager
-def opened_log(source: Source, columns: Mapping[str, str] | None = None) -> Iterator[Relation]:
+def opened_log(
+    log: LogParts, columns: Mapping[str, str] | None = None, encoding: str | None = None
+) -> Iterator[Relation]:
     """The relation of a log; raises InputError for what is no log, damaged or beyond the bounds."""
-    parquet = is_parquet(source)
+    forms = [is_parquet(source) for source in log.parts]
     with ExitStack() as stack:
-        folder = stack.enter_context(_private_folder())
-        try:
-            stream = _stored(source, folder, stack)
-        except OSError as error:
-            raise InputError(f"{source.name} cannot be read ({error.strerror or error}).") from None
-        path = _path_of(stream)
-        connection = stack.enter_context(_engine(path, folder))
-        made = _parquet if parquet else _text
-        yield made(source, columns, stream, path, connection)
+        folder = stack.enter_context(private_folder())
+        streams = []
+        for source in log.parts:
+            try:
+                streams.append(stored(source, folder, encoding, stack))
+            except OSError as error:
+                told = error.strerror or error
+                raise InputError(f"{source.name} cannot be read ({told}).") from None
+        paths = [_path_of(stream) for stream in streams]
+        connection = stack.enter_context(_engine(paths, folder))
+        made = [
+            _parquet(source, stream, path, connection)
+            if parquet
+            else _text(source, columns, stream, path)
+            for source, parquet, stream, path in zip(log.parts, forms, streams, paths, strict=True)
+        ]
+        actions = log.actions or ("",) * len(made)
+        parts = tuple(
+            replace(part, action=action) for part, action in zip(made, actions, strict=True)
+        )
+        log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
+        yield Relation(log.name, parts, connection)
 
 
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """A folder for spill files that goes at the end; those of killed processes go first."""
+def sweep_folders() -> None:
+    """Remove the folders of processes that were killed."""
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if entry.name.startswith(_FOLDER) and abandoned(entry.path):
                 shutil.rmtree(entry.path, ignore_errors=True)
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A folder for spill files that goes at the end; those of killed processes go first."""
+    sweep_folders()
     with ExitStack() as stack:
         folder = tempfile.mkdtemp(prefix=_FOLDER)
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -289,40 +377,14 @@ def _private_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _stored(source: Source, folder: Path, stack: ExitStack) -> IO[bytes]:
-    """A file with the plain bytes: the reader's own, or one without a name that goes when closed.
-
-    Raises InputError for a damaged or exploding gzip file, and beyond the room of an upload.
-    """
-    packed = _first_bytes(source, 2) == GZIP
-    if source.path is not None and not packed:
-        return stack.enter_context(source.path.open("rb"))
-    private: IO[bytes] = stack.enter_context(
-        tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-    )
-    if not packed:
-        private.write(source.data)
-    else:
-        done = 0
-        with source.open() as raw:
-            for piece in unpacked(raw, source.size, source.name, _PIECE_BYTES):
-                done += len(piece)
-                if source.room.unpacked is not None and done > source.room.unpacked.most:
-                    raise source.room.unpacked.exceeded(f"{source.name}, unpacked,")
-                private.write(piece)
-    private.flush()
-    private.seek(0)
-    return private
-
-
 def _path_of(stream: IO[bytes]) -> str:
     own = f"/proc/self/fd/{stream.fileno()}"
     return own if os.path.exists(own) else str(stream.name)
 
 
 @contextmanager
-def _engine(path: str, folder: Path) -> Iterator[DuckDBPyConnection]:
-    """A database in memory that can open this file and nothing else."""
+def _engine(paths: Sequence[str], folder: Path) -> Iterator[DuckDBPyConnection]:
+    """A database in memory that can open these files and nothing else."""
     import duckdb
 
     connection = duckdb.connect(
@@ -336,7 +398,7 @@ def _engine(path: str, folder: Path) -> Iterator[DuckDBPyConnection]:
         },
     )
     try:
-        connection.execute("SET allowed_paths = [" + _literal(path) + "]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_literal, paths))}]")
         connection.execute("SET python_enable_replacements = false")
         connection.execute("SET enable_progress_bar = false")
         connection.execute("SET enable_external_access = false")
@@ -350,33 +412,109 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _text(
-    source: Source,
-    columns: Mapping[str, str] | None,
-    stream: IO[bytes],
-    path: str,
-    connection: DuckDBPyConnection,
-) -> Relation:
+def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], path: str) -> Part:
+    if _first_byte(stream) in (b"{", b"["):
+        return _json(source, stream, path)
     header, delimiter, skip = _head(stream, source.name, columns)
+    quotes = sum(piece.count(b'"') for piece in iter(lambda: stream.read(_PIECE_BYTES), b""))
+    stream.seek(0)
     names = [*(f"c{place}" for place in range(len(header))), "rest", "further"]
-    typed = ", ".join(f"{name}: 'VARCHAR'" for name in names)
-    form = f"CSV, {DELIMITERS[delimiter]} between columns, UTF-8"
-    return Relation(
-        source.name,
-        f"{form}, gzip" if _first_bytes(source, 2) == GZIP else form,
+    # A quotation mark can hold line ends, and only the lines from the start on tell which do.
+    scan = _csv_scan(names, delimiter, quote="'\"'", skip=skip, parallel=not quotes)
+    return Part(
+        source,
+        _packing(source, f"CSV, {DELIMITERS[delimiter]} between columns, UTF-8"),
         "line",
         tuple(header),
         ("VARCHAR",) * len(header),
-        f"read_csv(?, auto_detect=false, header=false, skip={skip}, delim={_literal(delimiter)}, "
-        f"quote='\"', escape='\"', nullstr={_literal(_ABSENT)}, null_padding=true, "
-        f"strict_mode=false, parallel=false, compression='none', encoding='utf-8', "
-        f"max_line_size={ROW_BYTES.most}, buffer_size={4 * ROW_BYTES.most}, columns={{{typed}}})",
+        scan,
         path,
+        stream,
         delimiter,
         skip,
-        stream,
-        connection,
+        quotes=quotes,
     )
+
+
+def _csv_scan(
+    names: Sequence[str], delimiter: str, *, quote: str, skip: int, parallel: bool
+) -> str:
+    typed = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    return (
+        f"read_csv(?, auto_detect=false, header=false, skip={skip}, delim={_literal(delimiter)}, "
+        f"quote={quote}, escape={quote}, nullstr={_literal(_ABSENT)}, null_padding=true, "
+        f"strict_mode=false, parallel={str(parallel).lower()}, compression='none', "
+        f"encoding='utf-8', max_line_size={ROW_BYTES.most}, buffer_size={4 * ROW_BYTES.most}, "
+        f"columns={{{typed}}})"
+    )
+
+
+def _packing(source: Source, form: str) -> str:
+    start = first_bytes(source, len(ZSTD))
+    if start == ZSTD:
+        return f"{form}, zstandard"
+    return f"{form}, gzip" if start.startswith(GZIP) else form
+
+
+def _first_byte(stream: IO[bytes]) -> bytes:
+    stream.seek(0)
+    start = stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
+    stream.seek(0)
+    return start[:1]
+
+
+def _json(source: Source, stream: IO[bytes], path: str) -> Part:
+    """JSON lines: one object a line, nested ones by their names with dots between them."""
+    found: dict[tuple[str, ...], str] = {}
+    stream.seek(len(BYTE_ORDER_MARK) if stream.read(3) == BYTE_ORDER_MARK else 0)
+    for number in range(_HEAD_OBJECTS):
+        line = stream.readline(ROW_BYTES.most + 1)
+        if not line:
+            break
+        if line.isspace():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            _add_columns(found, row, ())
+            COLUMNS.require(len(found), source.name)
+        elif number == 0:
+            raise InputError(
+                f"{source.name} begins like JSON but not with one object on its first line; write "
+                "JSON lines: an object for each row, and each on a line of its own.",
+                "json_lines",
+            )
+    stream.seek(0)
+    header = tuple(".".join(way) for way in found)
+    pointers = tuple(
+        "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in way) for way in found
+    )
+    # No line of JSON holds the character that stands between columns here.
+    lines = _csv_scan(["line"], "\x03", quote="''", skip=0, parallel=True)
+    cells = ", ".join(f"cells[{place + 1}] AS c{place}" for place in range(len(header)))
+    scan = (
+        f"(SELECT {cells}, line, cells IS NULL AS broken FROM (SELECT line, CASE WHEN "
+        f"json_valid(line) AND json_type(line) = 'OBJECT' THEN json_extract_string(line, !) END "
+        f"AS cells FROM {lines}))"
+    )
+    return Part(
+        source, _packing(source, "JSON lines, UTF-8"), "line", header, tuple(found.values()),
+        scan, path, stream, pointers=pointers,
+    )  # fmt: skip
+
+
+def _add_columns(
+    found: dict[tuple[str, ...], str], row: Mapping[str, Any], way: tuple[str, ...]
+) -> None:
+    for name, value in row.items():
+        if isinstance(value, dict) and len(way) < _DEEPEST:
+            _add_columns(found, value, (*way, name))
+        elif isinstance(value, list):
+            found[*way, name] = _LISTS
+        else:
+            found.setdefault((*way, name), "VARCHAR")
 
 
 def _head(
@@ -411,13 +549,7 @@ def _head(
     )
 
 
-def _parquet(
-    source: Source,
-    columns: Mapping[str, str] | None,
-    stream: IO[bytes],
-    path: str,
-    connection: DuckDBPyConnection,
-) -> Relation:
+def _parquet(source: Source, stream: IO[bytes], path: str, connection: DuckDBPyConnection) -> Part:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - 8, 0))
     end = stream.read(8)
@@ -425,24 +557,28 @@ def _parquet(
     if not end.endswith(PARQUET) or length > size:
         raise damaged(source.name)
     FOOTER_BYTES.require(length, f"The footer of {source.name}")
-    bare = Relation(
-        source.name, "Parquet", "row", (), (), "read_parquet(?)", path, ",", 0, stream, connection
-    )
-    nodes = bare.run("SELECT name, num_children FROM parquet_schema(?)", [path])
+    bare = Part(source, "Parquet", "row", (), (), "read_parquet(?)", path, stream)
+    database = Relation(source.name, (bare,), connection, {"p0": path})
+    nodes = database.run("SELECT name, num_children FROM parquet_schema($p0)")
     header, leaves = _columns_of(nodes[1:])
     COLUMNS.require(len(header), source.name)
-    described = bare.run("DESCRIBE SELECT * FROM read_parquet(?)", [path])
+    described = database.run("DESCRIBE SELECT * FROM read_parquet($p0)")
     types = tuple(str(row[1]) for row in described)
     if len(types) != len(header) or not header:
         raise damaged(source.name)
-    rows = bare.run("SELECT num_rows FROM parquet_file_metadata(?)", [path])[0][0]
-    source.room.rows.require(int(rows), source.name)
     named = ", ".join(f"c{place}" for place in range(len(header)))
-    scan = f"read_parquet(?) AS log({named})"
-    return Relation(
-        source.name, "Parquet", "row", tuple(header), types, scan, path, ",", 0, stream, connection,
-        leaves,
+    return Part(
+        source, "Parquet", "row", tuple(header), types, f"read_parquet(?) AS log({named})", path,
+        stream, leaves=leaves,
     )  # fmt: skip
+
+
+def _rows_told(part: Part, connection: DuckDBPyConnection) -> int:
+    """The number of rows that a Parquet file says it has; 0 for text."""
+    if part.is_text:
+        return 0
+    asked = Relation(part.name, (part,), connection, {"p0": part.path})
+    return int(asked.run("SELECT num_rows FROM parquet_file_metadata($p0)")[0][0])
 
 
 def _columns_of(
@@ -463,59 +599,69 @@ def _columns_of(
     return header, tuple(leaves)
 
 
-def require_sound(
-    relation: Relation, source: Source, places: Sequence[int], groups: int | None = None
-) -> None:
+def require_sound(part: Part, places: Sequence[int], groups: int | None = None) -> None:
     """Raise InputError for columns of a Parquet file that are damaged or unpack to too much.
 
     DuckDB takes a page that says it has fewer cells as it is, and what follows in the file for
     them. groups: how many groups of rows are going to be read; None for all.
     """
-    if relation.is_text:
+    if part.is_text:
         return
-    budget = Budget(source.name, source.size, source.room.unpacked)
-    for group in groups_of(relation.stream, source.name)[:groups]:
+    budget = Budget(part.name, part.source.size, part.source.room.unpacked)
+    for group in groups_of(part.stream, part.name)[:groups]:
         for place in places:
-            leaf = relation.leaves[place]
+            leaf = part.leaves[place]
             if leaf is None or leaf >= len(group.chunks):
                 continue
-            require_pages(relation.stream, group.chunks[leaf], group.rows, budget)
+            require_pages(part.stream, group.chunks[leaf], group.rows, budget)
 
 
-def first_rows(relation: Relation, source: Source, rows: int) -> list[tuple[str, ...]]:
+def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
     """The first rows as text, for a preview; long cells are cut short, lists show their type."""
-    if not relation.is_text:
-        require_sound(relation, source, range(len(relation.header)), groups=1)
+    part = relation.first
+    require_sound(part, range(len(part.header)), groups=1)
     shown = ", ".join(
         f"'({_in_words(kind)})'"
         if _is_nested(kind)
         else f"left(coalesce(c{place}::VARCHAR, ''), {LONGEST_SHOWN})"
-        for place, kind in enumerate(relation.types)
+        for place, kind in enumerate(part.types)
     )
-    where = f"WHERE NOT {relation.is_blank()}" if relation.is_text else ""
+    where = f"WHERE NOT {part.is_blank()}" if part.is_text else ""
     found = relation.run(
-        f"SELECT {shown} FROM {relation.scan} {where} LIMIT {max(rows, 1)}", [relation.path]
+        f"SELECT {shown} FROM {relation.scan_of(part)} {where} LIMIT {max(rows, 1)}"
     )
     return [tuple(cell.strip() for cell in row) for row in found]
 
 
 def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT", "GEOMETRY"))
+    return (
+        kind == _LISTS
+        or kind.endswith("]")
+        or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT", "GEOMETRY"))
+    )
 
 
 def _in_words(kind: str) -> str:
     """A nested type in words, without the names of its fields, which come from outside."""
     word = re.match(r"[A-Z]+", kind)
-    return "lists" if kind.endswith("]") else f"values of type {word[0]}" if word else "values"
+    return (
+        _LISTS
+        if kind == _LISTS or kind.endswith("]")
+        else f"values of type {word[0]}"
+        if word
+        else "values"
+    )
 
 
-def _lines_of(stream: IO[bytes], skip: int, records: set[int], delimiter: str) -> dict[int, int]:
+def _lines_of(
+    stream: IO[bytes], skip: int, records: set[int], delimiter: str | None
+) -> dict[int, int]:
     """The lines that records begin in: blank lines are none, quotation marks hold several."""
     stream.seek(0)
     text = io.TextIOWrapper(stream, "latin-1", newline="")
     found: dict[int, int] = {}
     record, inside = 0, False
-    field = re.compile(rf'(?:^|{re.escape(delimiter)}) *"((?:[^"]|"")*)("?)')
+    marks = re.compile(rf'(?:^|{re.escape(delimiter or ",")}) *"((?:[^"]|"")*)("?)')
     try:
         for number, line in enumerate(text, 1):
             if number <= skip:
@@ -528,13 +674,13 @@ def _lines_of(stream: IO[bytes], skip: int, records: set[int], delimiter: str) -
                     found[record] = number
                     if len(found) == len(records):
                         break
-            if '"' in line:
+            if delimiter is not None and '"' in line:
                 if inside:
                     closed = re.match(r'(?:[^"]|"")*"', line)
                     line = "." + line[closed.end() :] if closed else ""
                     inside = not closed
                 if not inside:
-                    inside = any(not mark[1] for mark in field.findall(line))
+                    inside = any(not mark[1] for mark in marks.findall(line))
     finally:
         text.detach()
     return {record: found.get(record, skip + record) for record in records}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,224 +11,413 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import number_in_text, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS
-from ultr_core.files.log_relation import Progress, Relation
-from ultr_core.limits import CELL_BYTES, Room
+from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
+from ultr_core.limits import CELL_BYTES
 from ultr_core.propensity.presentations import RowFault
 
 IntArray = NDArray[np.int64]
 
-NAMES = ("query", "document", "ranker", "page")
-"""Meanings whose cells are names; those of the others are numbers."""
+NAMES = ("query", "document", "ranker")
+"""Meanings whose cells are names that rows are counted by."""
 
-UNUSED = ("session",)
-"""Meanings that are recognised and told, but that nothing is made from."""
+IDS = ("presentation", "session")
+"""Meanings that say what belongs together, by which rows are not counted."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
+CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
+
+NO_NAME = frozenset(
+    {"nan", "NaN", "NULL", "null", "None", "<null>", "\\N", "(not set)", "(not provided)",
+     "undefined", "#N/A"}
+)  # fmt: skip
+"""What tools write where a query or a document has no name."""
 
 _VALUES = {
     "click": "a click",
     "impressions": "an impressions value",
     "position": "a position",
     "swap": "a swapped rank",
+    "page": "a page",
+    "offset": "an offset",
 }
 _TRUTHS = ("click", "impressions")  # may be true or false
-_LIMITS = {"position": 10**9, "swap": 10**9}  # so that a number fits int32
+_LIMITS = {"position": 10**9, "swap": 10**9, "page": 10**6, "offset": 10**9}  # fit int32
 _LIMIT = 2**53  # of the others, which are added up
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
+_FEW, _MANY = 0.02, 0.5  # of the rows at position 0, in those at 1
+_WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows with equal cells in the wanted columns are counted as one entry [entries].
+    """Rows with equal cells in the columns that are counted by are one entry [entries].
 
     codes: by meaning, int32, the place of the cell among ``texts`` of that meaning. rows: how many
-    rows of the file an entry stands for. first: number of the first of them, from 1, rising.
-    short: whether the rows end before one of the wanted columns. long: how many rows have cells
-    beyond the last column that the header names, and the number of the first.
+    rows of the log an entry stands for. number: of the entry in the table ``counted``. short:
+    whether the rows end before one of the wanted columns. broken: whether they are no JSON. long:
+    how many rows have cells beyond the last column that the header names.
     """
 
     codes: Mapping[str, NDArray[np.int32]]
     texts: Mapping[str, list[str]]
     rows: IntArray
-    first: IntArray
+    number: IntArray
     short: NDArray[np.bool_]
-    long: tuple[int, int]
+    broken: NDArray[np.bool_]
+    long: int
+
+
+Places = Mapping[tuple[Any, ...], Mapping[str, int]]
+"""By layout of a part, the place of the column of each meaning."""
+
+
+def cells_of(relation: Relation, places: Places) -> str:
+    """SQL for the rows of all parts, as text in columns k_query, k_document, ..."""
+    meanings = meanings_of(places)
+    if any(part.action for part in relation.parts):
+        meanings.append("action")
+    return " UNION ALL ".join(
+        cells_of_part(part, scan, places[part.layout], meanings) for part, scan in relation.scans()
+    )
+
+
+def meanings_of(places: Places) -> list[str]:
+    """The meanings that columns of a log have, each once."""
+    return list(dict.fromkeys(meaning for found in places.values() for meaning in found))
+
+
+def cells_of_part(
+    part: Part, scan: str, places: Mapping[str, int], meanings: list[str], extra: str = ""
+) -> str:
+    """SQL for the rows of parts of one layout; ``extra`` stands among the columns of the inside."""
+    short, broken, long, where = "false", "false", "false", ""
+    if part.is_csv:
+        short = f"c{max(places.values())} IS NULL"
+        long = "trim(coalesce(rest, '') || coalesce(further, '')) <> ''"
+    elif part.is_text:
+        broken = "broken"
+    cells = [
+        f"{part.text_of(places[meaning], is_name=meaning in (*NAMES, *IDS))} AS k_{meaning}"
+        if meaning in places
+        else f"'{part.action if meaning == 'action' else ''}' AS k_{meaning}"
+        for meaning in meanings
+    ]
+    if part.is_text:
+        # All columns are looked at only where the first ones are empty.
+        where = f"WHERE NOT CASE WHEN {_may_be_blank(part)} THEN {part.is_blank()} ELSE false END"
+        if part.is_csv:
+            cells = [
+                f"CASE WHEN {short} THEN '' ELSE {cell.replace(' AS ', ' END AS ')}"
+                for cell in cells
+            ]
+    outside = f", {extra.split(' AS ')[1]}" if extra else ""
+    inside = f"(SELECT *, {extra} FROM {scan})" if extra else scan
+    return (
+        f"SELECT {', '.join(cells)}, {short} AS short, {broken} AS broken, {long} AS long{outside} "
+        f"FROM {inside} {where}"
+    )
+
+
+def _may_be_blank(part: Part) -> str:
+    if not part.is_csv:
+        return "broken"
+    return "c1 IS NULL OR trim(c1) = ''" if len(part.header) > 1 else "true"
 
 
 def counted_rows(
-    relation: Relation, places: Mapping[str, int], room: Room, progress: Progress | None = None
+    relation: Relation,
+    places: Places,
+    cells: str,
+    meanings: list[str],
+    progress: Progress | None,
 ) -> CountedRows:
-    """Count the rows of a log by the cells of the columns at ``places``, by meaning.
+    """Count the rows of a log by their cells, SQL of `cells_of`, in the table ``counted``.
 
     Raises InputError for more rows than there is room for, cells beyond ``CELL_BYTES``, and what
     is damaged.
     """
-    relation.run(f"CREATE TEMP TABLE counted AS {_count(relation, places)}", [relation.path],
-                 progress)  # fmt: skip
-    entries, rows, last, broken, long, first_long = relation.run(
-        "SELECT count(*), coalesce(sum(rows), 0), max(last), max(broken), "
-        "coalesce(sum(long), 0), min(first_long) FROM counted"
+    keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
+    sizes = [f"strlen(k_{meaning})" for meaning in meanings]
+    # One comparison for most rows.
+    kept = (
+        f"CASE WHEN {' + '.join(sizes)} <= {CELL_BYTES.most} OR greatest({', '.join(sizes)}) <= "
+        f"{CELL_BYTES.most} THEN true ELSE error('door cells') END"
+    )
+    try:
+        relation.run(
+            f"CREATE TEMP TABLE counted AS SELECT row_number() OVER () AS number, * FROM (SELECT "
+            f"{', '.join(keys)}, short, broken, count(*) AS rows, count(*) FILTER (long) AS long "
+            f"FROM ({cells}) WHERE {kept} GROUP BY ALL)",
+            progress,
+        )
+    except LongCellsError:
+        raise _long_cell(relation, places) from None
+    _, rows, long = relation.run(
+        "SELECT count(*), coalesce(sum(rows), 0), coalesce(sum(long), 0) FROM counted"
     )[0]
+    room = relation.first.source.room
     if rows > room.rows.most:
         raise room.rows.exceeded(relation.name)
-    if entries and broken // _MOST_BREAKS == last:
-        relation.require_closed(int(last), int(broken % _MOST_BREAKS))
-    texts = {}
-    for place, meaning in enumerate(places):
-        relation.run(
-            f"CREATE TEMP TABLE names{place} AS "
-            "SELECT text, row_number() OVER (ORDER BY first) - 1 AS code FROM "
-            f"(SELECT k{place} AS text, min(first) AS first FROM counted GROUP BY ALL)"
-        )
-        found = relation.run(f"SELECT text FROM names{place} ORDER BY code")
-        texts[meaning] = [text for (text,) in found]
-    codes = ", ".join(f"names{place}.code::INTEGER AS code{place}" for place in range(len(places)))
-    joins = " ".join(
-        f"JOIN names{place} ON names{place}.text = k{place}" for place in range(len(places))
-    )
-    table = relation.run(
-        f"SELECT {codes}, rows, first, short FROM counted {joins} ORDER BY first",
-        arrays=True,
-    )
+    _require_closed(relation, keys)
+    codes, texts = {}, {}
+    for key in keys:
+        codes[key[2:]], texts[key[2:]] = relation.encoded(f"SELECT {key} FROM counted")
+    table = relation.run("SELECT rows, number, short, broken FROM counted", arrays=True)
     return CountedRows(
-        {meaning: np.asarray(table[f"code{place}"]) for place, meaning in enumerate(places)},
+        codes,
         texts,
         np.asarray(table["rows"], np.int64),
-        np.asarray(table["first"], np.int64),
+        np.asarray(table["number"], np.int64),
         np.asarray(table["short"], bool),
-        (int(long), int(first_long or 0)),
+        np.asarray(table["broken"], bool),
+        int(long),
     )
 
 
-def _count(relation: Relation, places: Mapping[str, int]) -> str:
-    """SQL that counts rows by their cells k0, k1, ..., which are in the order of ``places``."""
-    keys = [f"k{number}" for number in range(len(places))]
-    cells = [
-        f"{relation.text_of(place, is_name=meaning in NAMES)} AS {key}"
-        for key, (meaning, place) in zip(keys, places.items(), strict=True)
-    ]
-    cells.append("row_number() OVER () AS n")
-    checks = " ".join(
-        f"WHEN strlen({key}) > {CELL_BYTES.most} "
-        f"THEN error('door {meaning} ' || n || ' ' || strlen({key}))"
-        for key, meaning in zip(keys, places, strict=True)
-    )
-    # One comparison for most rows.
-    size = " + ".join(f"strlen({key})" for key in keys)
-    kept = f"({size} <= {CELL_BYTES.most} OR CASE {checks} ELSE true END)"
-    short, last, broken, long, first_long = "false", "0", "-1", "0", "0"
-    if relation.is_text:
-        cells.append("*")
-        short = f"c{max(places.values())} IS NULL"
-        keys = [f"CASE WHEN {short} THEN '' ELSE {key} END AS {key}" for key in keys]
-        beyond = "trim(coalesce(rest, '') || coalesce(further, '')) <> ''"
-        long, first_long = f"count(*) FILTER ({beyond})", f"min(n) FILTER ({beyond})"
-        # All columns are looked at only where there is no position.
-        position = f"k{list(places).index('position')}"
-        kept += (
-            f" AND NOT CASE WHEN trim({position}) = '' THEN {relation.is_blank()} ELSE false END"
+def _long_cell(relation: Relation, places: Places) -> InputError:
+    """The error for the first cell beyond ``CELL_BYTES``."""
+    meanings = meanings_of(places)
+    sizes = ", ".join(f"strlen(k_{meaning})" for meaning in meanings)
+    for part in relation.parts:
+        cells = cells_of_part(
+            part, relation.scan_of(part), places[part.layout], meanings, "row_number() OVER () AS n"
         )
-        if relation.has_quotes():
-            every = f"concat({', '.join(f'c{place}' for place in range(len(relation.header)))})"
-            last, broken = (
-                "max(n)",
-                f"max(CASE WHEN contains({every}, chr(10)) THEN n * {_MOST_BREAKS} + "
-                f"strlen({every}) - strlen(replace({every}, chr(10), '')) ELSE 0 END)",
+        found = relation.run(
+            f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} LIMIT 1"
+        )
+        if found:
+            record, *lengths = found[0]
+            place = part.places([int(record)])[int(record)]
+            size = max(lengths)
+            subject = (
+                f"The {meanings[lengths.index(size)]} in {part.row_noun} {place} of {part.name}"
             )
-    return (
-        f"SELECT {', '.join(keys)}, {short} AS short, count(*) AS rows, min(n) AS first, "
-        f"{last} AS last, {broken} AS broken, {long} AS long, {first_long} AS first_long "
-        f"FROM (SELECT {', '.join(cells)} FROM {relation.scan}) WHERE {kept} GROUP BY ALL"
-    )
+            return CELL_BYTES.exceeded(subject, int(size))
+    return CELL_BYTES.exceeded(f"A cell of {relation.name}")
+
+
+def _require_closed(relation: Relation, keys: list[str]) -> None:
+    """Raise InputError for a quotation mark that swallows the end of a file."""
+    held = " OR ".join(f"contains({key}, chr(10))" for key in keys)
+    swallowed = bool(relation.run(f"SELECT 1 FROM counted WHERE {held} LIMIT 1"))
+    for part in relation.parts:
+        if not (part.quotes % 2 or (part.quotes and swallowed)):
+            continue
+        every = f"concat({', '.join(f'c{place}' for place in range(len(part.header)))})"
+        last, breaks = relation.run(
+            f"SELECT max(n), max(CASE WHEN contains(line, chr(10)) THEN n * {_MOST_BREAKS} + "
+            f"strlen(line) - strlen(replace(line, chr(10), '')) ELSE 0 END) FROM "
+            f"(SELECT {every} AS line, row_number() OVER () AS n FROM {relation.scan_of(part)})"
+        )[0]
+        if last and breaks // _MOST_BREAKS == last:
+            part.require_closed(int(last), int(breaks % _MOST_BREAKS))
 
 
 @dataclass(frozen=True, eq=False)
 class UsableRows:
     """The usable entries of a log.
 
-    numbers: by meaning, of each entry over all of its rows for clicks and impressions, else of
-    each row; swap is -1 where none is noted. rows: of the file. names: by meaning, numbers of the
-    names in ``texts``. propensity: float64, NaN where there is no number, or None without that
-    column. faults: of the others, in the order of the file, by number of the record.
+    entry: their places among all entries. numbers: by meaning, of each row of the entry, as int64;
+    swap is -1 where none is noted. position: from 1. rows: of the log. names: by meaning, numbers
+    of the names in ``texts``. propensity: float64, NaN where there is no number, or None without
+    that column. first_position: 0 or 1, as found. page_size: by which the positions of a page were
+    moved down for each page before it, 0 for none. faults: of the others, the largest first, each
+    with the entries that have it.
     """
 
-    numbers: Mapping[str, NDArray[Any]]
+    entry: IntArray
+    numbers: Mapping[str, IntArray]
     rows: IntArray
     names: Mapping[str, NDArray[np.int32]]
     texts: Mapping[str, tuple[str, ...]]
     propensity: NDArray[np.float64] | None
-    faults: tuple[RowFault, ...]
+    first_position: int
+    page_size: int
+    faults: tuple[tuple[RowFault, IntArray], ...]
 
 
-def usable_rows(counted: CountedRows, columns: Mapping[str, str]) -> UsableRows:
+@dataclass(frozen=True)
+class Reading:
+    """How a log is read where its columns do not say it.
+
+    encoding: of its text; None for UTF-8, or UTF-16 where its first bytes say so. first_position:
+    0 or 1, None where the log shows it. page_size: documents on a page of results, whose positions
+    start again; None where the log shows it. most_presentations: sessions with more are left out,
+    None for none. clicks_above: whether rows are also counted by the number of clicks above them
+    in their presentation.
+    """
+
+    encoding: str | None = None
+    first_position: int | None = None
+    page_size: int | None = None
+    most_presentations: int | None = None
+    clicks_above: bool = False
+
+
+def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) -> UsableRows:
     """Numbers of the usable rows of a log, and what is wrong with the others.
 
-    columns: meaning to column name, for the words of a fault.
+    columns: meaning to column name, for the words of a fault. Raises InputError where positions
+    leave in doubt at which number they start, or what stands below a page.
     """
-    kind = np.zeros(counted.rows.size, dtype=np.int8)
-    kinds = [""]
-
-    def mark(rows: NDArray[np.bool_], what: str) -> None:
-        new = rows & (kind == 0)
-        if new.any():
-            kinds.append(what)
-            kind[new] = len(kinds) - 1
-
-    def mark_values(meaning: str, fault: NDArray[np.int8]) -> None:
-        for rows, what in _value_faults(meaning, fault):
-            mark(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, columns)}")
-
-    mark(counted.short, "too few columns")
+    marks = _Marks(counted, columns)
+    marks.add(counted.broken, "no JSON object")
+    marks.add(counted.short, "too few columns")
     zero = [_where(counted, meaning, lambda text: "\0" in text) for meaning in counted.codes]
-    mark(np.logical_or.reduce(zero), "a zero byte")
+    marks.add(np.logical_or.reduce(zero), "a zero byte")
     clicks, faulty = _whole(counted, "click")
-    mark_values("click", faulty)
-    shown = None
+    marks.add_values("click", faulty)
+    shown = np.ones(counted.rows.size, np.int64)
     if "impressions" in counted.codes:
         shown, faulty = _whole(counted, "impressions")
-        mark_values("impressions", faulty)
+        marks.add_values("impressions", faulty)
     position, faulty = _whole(counted, "position")
-    mark((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
-    mark(faulty == _EMPTY, "no position")
-    mark_values("position", faulty)
-    mark(clicks > (1 if shown is None else shown), "more clicks than impressions")
-    swap = None
+    marks.add((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
+    marks.add(faulty == _EMPTY, "no position")
+    marks.add_values("position", faulty)
+    if "impressions" in counted.codes:
+        marks.add(clicks > shown, "more clicks than impressions")
+    swap = np.full(counted.rows.size, -1, np.int64)
     if "swap" in counted.codes:
-        swap, faulty = _whole(counted, "swap")
-        swap = np.where(faulty == _EMPTY, -1, swap)
-        mark_values("swap", np.where(faulty == _EMPTY, 0, faulty))
-    mark(_where(counted, "document", lambda text: not text.strip()), "no document")
+        found, faulty = _whole(counted, "swap")
+        swap = np.where(faulty == _EMPTY, -1, found)
+        marks.add_values("swap", np.where(faulty == _EMPTY, 0, faulty))
+    for meaning in ("query", "document"):
+        if meaning in counted.codes:
+            marks.add(_where(counted, meaning, _is_no_name), f"no {meaning}")
+    first = _first_position(counted, position, marks, how)
+    position, swap = position + 1 - first, swap + np.where(swap >= 0, 1 - first, 0)
+    position, size = _down_the_pages(counted, position, marks, how)
 
-    faults = []
-    for code in range(1, len(kinds)):
-        rows = kind == code
-        lost = np.minimum(clicks[rows], _LARGEST_FAULTY) * counted.rows[rows]
-        first = int(counted.first[rows].min())
-        faults.append(RowFault(kinds[code], int(counted.rows[rows].sum()), int(lost.sum()), first))
-    usable = kind == 0
-    rows_of = counted.rows[usable]
-    ones = np.ones(counted.rows.size, np.int64)
-    numbers = {
-        "position": position[usable],
-        "click": clicks[usable],
-        "impressions": (ones if shown is None else shown)[usable],
-        "swap": (-ones if swap is None else swap)[usable],
-    }
+    usable = marks.kind == 0
     names, texts = {}, {}
     for meaning in NAMES:
         if meaning in counted.codes:
             names[meaning], texts[meaning] = _names(counted, meaning, usable)
     propensity = None
     if "propensity" in counted.codes:
-        found = [_number(text) for text in counted.texts["propensity"]]
-        values = np.array([np.nan if n is None else n for n in found], dtype=np.float64)
+        numbers = [_number(text) for text in counted.texts["propensity"]]
+        values = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
         propensity = values[counted.codes["propensity"][usable]]
-    faults.sort(key=lambda fault: fault.first)
-    return UsableRows(numbers, rows_of, names, texts, propensity, tuple(faults))
+    return UsableRows(
+        np.flatnonzero(usable),
+        {
+            "position": position[usable],
+            "click": clicks[usable],
+            "impressions": shown[usable],
+            "swap": swap[usable],
+        },
+        counted.rows[usable],
+        names,
+        texts,
+        propensity,
+        first,
+        size,
+        marks.faults(clicks),
+    )
+
+
+class _Marks:
+    """What is wrong with entries; the first fault of an entry counts."""
+
+    def __init__(self, counted: CountedRows, columns: Mapping[str, str]) -> None:
+        self.counted, self.columns = counted, columns
+        self.kind = np.zeros(counted.rows.size, dtype=np.int8)
+        self.kinds = [""]
+
+    def add(self, rows: NDArray[np.bool_], what: str) -> None:
+        """Mark entries without a fault so far."""
+        new = rows & (self.kind == 0)
+        if new.any():
+            self.kinds.append(what)
+            self.kind[new] = len(self.kinds) - 1
+
+    def add_values(self, meaning: str, fault: NDArray[np.int8]) -> None:
+        """Mark entries whose number of that meaning is none, each kind of fault by itself."""
+        for rows, what in _value_faults(meaning, fault):
+            self.add(rows, f"{_VALUES[meaning]} {what}{_in_column(meaning, self.columns)}")
+
+    def faults(self, clicks: IntArray) -> tuple[tuple[RowFault, IntArray], ...]:
+        """The faults with the numbers of their entries, largest first."""
+        found = []
+        for code in range(1, len(self.kinds)):
+            rows = self.kind == code
+            lost = np.minimum(clicks[rows], _LARGEST_FAULTY) * self.counted.rows[rows]
+            fault = RowFault(
+                self.kinds[code], int(self.counted.rows[rows].sum()), int(lost.sum()), 0
+            )
+            found.append((fault, self.counted.number[rows]))
+        return tuple(sorted(found, key=lambda pair: -pair[0].rows))
+
+
+def _first_position(counted: CountedRows, position: IntArray, marks: _Marks, how: Reading) -> int:
+    """The number of the top position; marks rows above it. Raises InputError if it is unclear."""
+    usable = marks.kind == 0
+    at_zero = int(counted.rows[usable & (position == 0)].sum())
+    at_one = int(counted.rows[usable & (position == 1)].sum())
+    first = how.first_position
+    if first is None:
+        if not usable.any():
+            return 1
+        if _FEW * at_one < at_zero < _MANY * at_one:
+            raise InputError(
+                f"{at_zero:,} rows are at position 0 and {at_one:,} at position 1, so it is "
+                "unclear whether positions start at 0 or at 1; say which.",
+                "first_position",
+            )
+        first = 0 if at_zero and at_zero >= _MANY * at_one else 1
+    if first == 1:
+        marks.add(usable & (position == 0), "position 0, where positions start at 1")
+    return first
+
+
+def _down_the_pages(
+    counted: CountedRows, position: IntArray, marks: _Marks, how: Reading
+) -> tuple[IntArray, int]:
+    """Ranks from positions that start again on each page, and the size of a page, 0 for none.
+
+    Raises InputError where positions start again and the size of a page is unclear.
+    """
+    if "offset" in counted.codes:
+        offset, faulty = _whole(counted, "offset")
+        marks.add_values("offset", faulty)
+        usable = marks.kind == 0
+        # An offset that positions hold already leaves no position at or above it.
+        again = usable & (offset > 0) & (position <= offset)
+        if not again.any():
+            return position, 0
+        return position + offset, -1
+    if "page" not in counted.codes:
+        return position, 0
+    page, faulty = _whole(counted, "page")
+    marks.add_values("page", faulty)
+    usable = marks.kind == 0
+    if not usable.any():
+        return position, 0
+    page = page - page[usable].min()
+    last = [int(position[usable & (page == number)].max(initial=0)) for number in (0, 1)]
+    top = int(position[usable & (page == 1)].min(initial=0))
+    if last[1] == 0 or (how.page_size is None and top > last[0]):
+        return position, 0  # one page, or positions that go on from page to page
+    size = how.page_size
+    if size is None:
+        # A page that another follows is full, and no later one is longer.
+        full = counted.rows[usable & (page == 0) & (position == last[0])].sum()
+        begun = counted.rows[usable & (page == 0) & (position == 1)].sum()
+        longest = int(position[usable].max())
+        if longest > last[0] or full < 0.9 * begun:
+            raise InputError(
+                "Positions start again on each page of results, and how many documents a page has "
+                f"is unclear (up to {longest:,}); say how many.",
+                "page_size",
+            )
+        size = last[0]
+    return position + page * size, size
 
 
 def _where(counted: CountedRows, meaning: str, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
@@ -236,18 +426,40 @@ def _where(counted: CountedRows, meaning: str, holds: Callable[[str], bool]) -> 
     return found
 
 
+def _is_no_name(text: str) -> bool:
+    plain = text.strip()
+    return not plain or plain in NO_NAME
+
+
 def _names(
     counted: CountedRows, meaning: str, usable: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Number of each usable row's trimmed name, by first appearance, and the names."""
+    """Number of each usable row's name, in the order of the names, and the names.
+
+    Names that are all whole numbers are written as such: 7.0 is 7.
+    """
     codes = counted.codes[meaning][usable]
-    texts = counted.texts[meaning]
-    used, first = np.unique(codes, return_index=True)
-    number: dict[str, int] = {}
-    place = np.zeros(len(texts), dtype=np.int32)
-    for code in used[np.argsort(first)].tolist():
-        place[code] = number.setdefault(texts[code].strip(), len(number))
-    return place[codes], tuple(number)
+    used = np.unique(codes)
+    plain = [counted.texts[meaning][code].strip() for code in used.tolist()]
+    if any(_WHOLE_NAME.fullmatch(text) for text in plain) and all(
+        _WHOLE_NAME.fullmatch(text) or _DIGITS.fullmatch(text) for text in plain
+    ):
+        plain = [whole_name(text) for text in plain]
+    names = sorted(set(plain))
+    number = {name: place for place, name in enumerate(names)}
+    place = np.zeros(len(counted.texts[meaning]), dtype=np.int32)
+    place[used] = [number[text] for text in plain]
+    return place[codes], tuple(names)
+
+
+def whole_name(text: str) -> str:
+    """A whole number as it is written: 7.0 is 7.
+
+    >>> whole_name("7.0"), whole_name("7.5")
+    ('7', '7.5')
+    """
+    found = _WHOLE_NAME.fullmatch(text)
+    return found[1] if found else text
 
 
 def _whole(counted: CountedRows, meaning: str) -> tuple[IntArray, NDArray[np.int8]]:
@@ -292,6 +504,40 @@ def _value_faults(meaning: str, fault: NDArray[np.int8]) -> Iterator[tuple[NDArr
 
 def _in_column(meaning: str, columns: Mapping[str, str]) -> str:
     """Where the value stands, if the column does not have a name of that meaning."""
-    column = columns[meaning]
-    known = column.strip().lower() in COLUMNS[meaning]
+    column = columns.get(meaning)
+    known = column is None or column.strip().lower() in COLUMNS[meaning]
     return "" if known else f" in the column {quoted(column)}"
+
+
+def first_records(
+    relation: Relation,
+    places: Places,
+    faults: tuple[tuple[RowFault, IntArray], ...],
+) -> dict[int, tuple[str, int]]:
+    """By place of a fault, the part and the record of the first row that has it.
+
+    The log is read once more, from its start, until each fault has been met.
+    """
+    meanings = meanings_of(places)
+    keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
+    relation.put(
+        "marked",
+        number=np.concatenate([entries for _, entries in faults]),
+        fault=np.repeat(np.arange(len(faults)), [entries.size for _, entries in faults]),
+    )
+    same = " AND ".join(f"rows.{key} = counted.{key}" for key in (*keys, "short", "broken"))
+    found: dict[int, tuple[str, int]] = {}
+    for part in relation.parts:
+        if len(found) == len(faults):
+            break
+        cells = cells_of_part(
+            part, relation.scan_of(part), places[part.layout], meanings, "row_number() OVER () AS n"
+        )
+        first: Any = relation.run(
+            f"SELECT fault, min(n) FROM ({cells}) AS rows JOIN counted ON {same} "
+            "JOIN marked USING (number) GROUP BY fault"
+        )
+        lines = part.places([int(record) for _, record in first])
+        for fault, record in first:
+            found.setdefault(int(fault), (part.name, lines[int(record)]))
+    return found

@@ -67,7 +67,7 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
 
     Where the corpus has no document ids, the log must call the candidates of each query 1, 2, ...
     in the order of the corpus. A document that moved stays one document with several ranks. A
-    query was drawn as often as it has pages, where the log has a column of pages and one
+    query was drawn as often as it has presentations, where the log has their ids and one
     impression a row; otherwise as often as its most shown position was shown.
 
     Raises InputError if no query, or no document, of the log is in the corpus.
@@ -85,7 +85,7 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
     joined = document >= 0
     if not joined.any():
         raise InputError(_no_document(log, corpus, query, title, query_of, name))
-    draws = _draws(log, query_of[log.query], corpus.n_queries)
+    draws = _draws(log, query_of, corpus.n_queries)
     if not draws.any():
         raise InputError(
             f"No row of the log on a query of {name} has an impression; the column impressions "
@@ -165,8 +165,9 @@ def _no_document(
     )
 
 
-def _draws(log: PresentationLog, query: IntArray, queries: int) -> IntArray:
-    """How often each query of the corpus was drawn, int64 [queries]; query is that of each row."""
+def _draws(log: PresentationLog, query_of: IntArray, queries: int) -> IntArray:
+    """How often each query of the corpus was drawn; query_of: the corpus' of each of the log's."""
+    query = query_of[log.query]
     kept = query >= 0
     places = log.positions.size
     views = query[kept] * places + np.searchsorted(log.positions, log.position[kept])
@@ -175,12 +176,11 @@ def _draws(log: PresentationLog, query: IntArray, queries: int) -> IntArray:
     shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
     draws = np.zeros(queries, dtype=np.int64)
     np.maximum.at(draws, views[order][first] // places, shown)
-    if log.page is not None and bool((log.impressions <= log.rows).all()):
-        seen = kept & (log.impressions > 0)
-        pages = int(log.page.max()) + 1
-        visits = np.sort(query[seen] * pages + log.page[seen])
-        first = np.flatnonzero(np.diff(visits, prepend=-1))
-        draws = np.maximum(draws, np.bincount(visits[first] // pages, minlength=queries))
+    found = log.presentations
+    if found is not None and found.draws is not None:
+        inside = query_of >= 0
+        lists = np.bincount(query_of[inside], found.draws[inside], queries).astype(np.int64)
+        draws = np.maximum(draws, lists)
     return draws
 
 

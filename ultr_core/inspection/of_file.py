@@ -21,7 +21,7 @@ from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
-from ultr_core.files.log_relation import is_parquet
+from ultr_core.files.log_parts import is_parquet
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores

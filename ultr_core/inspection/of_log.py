@@ -68,7 +68,7 @@ def _columns(log: PresentationLog) -> Seen:
 
 def _left_out(log: PresentationLog) -> Seen:
     others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
-    lost, used = sum(fault.rows for fault in others), int(log.rows.sum())
+    lost, used = sum(fault.rows for fault in others), log.rows
     if lost:
         noun = "row" if log.format == "Parquet" else "line"
         told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
@@ -154,15 +154,16 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
 
 
 def _repeats(log: PresentationLog) -> Seen | None:
-    if log.page is None:
+    found = log.presentations
+    if found is None or not found.number:
         return None
-    pages = log.pages_with_repeats
-    if not pages:
-        return good(0, "No page shows a document at two positions.")
+    if not found.moved:
+        return good(0, f"No presentation shows a document at two positions{found.of_sample}.")
+    noun = counted(found.moved, "presentation shows", "presentations show")
     return warning(
-        pages,
-        f"{counted(pages, 'page shows', 'pages show')} a document at two positions; it stays one "
-        "document, and each click is weighted by its own position.",
+        found.moved,
+        f"{noun} a document at two positions{found.of_sample}; it stays one document, and each "
+        "click is weighted by its own position.",
     )
 
 
@@ -201,16 +202,17 @@ def _propensities(log: PresentationLog) -> Seen | None:
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))
     zero = usable & (log.propensity == 0)
-    beyond, none = int(log.rows[outside].sum()), int(log.rows[zero].sum())
+    beyond = int(log.impressions[outside].sum())
+    none = int(log.impressions[zero].sum())
     low, high = _by_position(log, usable)
     varies = high > low * (1 + 1e-9)
     if not usable.any():
         return stop(0, f"The column {column} holds no number.")
     if outside.any():
-        row, rows = int(np.argmax(outside)), beyond
+        row = int(np.argmax(outside))
         return stop(
-            rows,
-            f"{counted(rows, 'row has', 'rows have')} a propensity outside 0 to 1, "
+            beyond,
+            f"{counted(beyond, 'impression has', 'impressions have')} a propensity outside 0 to 1, "
             f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )
     if varies.any():

@@ -32,21 +32,64 @@ class RowFault:
     rows: int
     clicks: int
     first: int
+    file: str = ""
+
+
+GROUPS = 100
+"""Groups of sessions, by a hash of their ids, so that intervals can leave out one at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Presentations:
+    """What is known of the presentations and sessions of a log.
+
+    number: of presentations, 0 without their ids. draws: presentations of each query, None without
+    ids. without: rows that name none. sessions: how many, 0 without their ids. largest: lists of
+    the largest session; largest_share, largest_clicks: its share of all lists and clicks. share:
+    of the lists that were looked at for what follows; sampled: how many those are. beside: lists
+    with two documents at one position. moved: lists with one document at two positions. repeated:
+    rows that repeated a document at one position of a list and were counted once.
+    repeated_in_sessions: such rows of one session, which may have searched again. groups: how many
+    the rows are in. left_out: sessions with too many presentations.
+    """
+
+    number: int
+    draws: IntArray | None
+    without: int
+    sessions: int
+    largest: int
+    largest_share: float
+    largest_clicks: float
+    share: float
+    sampled: int
+    beside: int
+    moved: int
+    repeated: int
+    repeated_in_sessions: int
+    groups: int
+    left_out: int
+
+    @property
+    def of_sample(self) -> str:
+        """What counts from a sample are said to be of."""
+        return "" if self.share == 1 else f" in a sample of {self.sampled:,} lists"
 
 
 @dataclass(frozen=True, eq=False)
 class PresentationLog:
     """The usable rows of a click log, whole numbers [entries], and what was found in it.
 
-    Rows with equal cells are one entry; entries are in the order of the first row of each.
+    Rows with equal cells are one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document of two queries is two documents. position: from 1.
-    impressions, clicks: of all its rows. rows: of the file, how many it is. swap: the rank that the
+    impressions, clicks: of all its rows. swap: the rank that the
     landmark traded places with in this presentation, 0 where none was noted. ranker: numbered
     from 0.
     propensity: float64 [entries] as it stands in the file, NaN where there is none; None without
-    that column. page: numbered from 0, None without that column.
+    that column. group: of the session, or the presentation where there are no sessions, from 0;
+    None without both. above: clicks above in the same presentation, None unless asked for. rows:
+    usable rows of the files. presentations: what is known of them, None where nothing is.
     query_names, document_names: names by number.
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
@@ -58,11 +101,13 @@ class PresentationLog:
     position: Numbers
     impressions: Numbers
     clicks: Numbers
-    rows: Numbers
     swap: Numbers
     ranker: Numbers
     propensity: NDArray[np.float64] | None
-    page: Numbers | None
+    group: Numbers | None
+    above: Numbers | None
+    rows: int
+    presentations: Presentations | None
     query_names: tuple[str, ...]
     document_names: tuple[str, ...]
     has_swaps: bool
@@ -75,7 +120,7 @@ class PresentationLog:
     def counts(self) -> dict[str, int]:
         """Sizes of the log, for tables and JSON."""
         return {
-            "rows": int(self.rows.sum()),
+            "rows": self.rows,
             "queries": len(self.query_names),
             "documents": len(self.document_names),
             "query_document_pairs": int(self.pairs.size),
@@ -122,18 +167,6 @@ class PresentationLog:
                 "clicked, so it holds clicks and not what was shown, and examination cannot be "
                 "estimated; add the rows that were shown and not clicked."
             )
-
-    @cached_property
-    def pages_with_repeats(self) -> int:
-        """How many pages show one document at two positions; 0 without a column of pages."""
-        if self.page is None:
-            return 0
-        order = np.lexsort((self.position, self.document, self.page))
-        page, document, position = (
-            np.diff(values[order]) for values in (self.page, self.document, self.position)
-        )
-        moved = (page == 0) & (document == 0) & (position != 0)
-        return int(np.unique(self.page[order][1:][moved]).size)
 
     def displays(self) -> DisplayCounts:
         """Displays counted by document and position, over all rankers and swaps."""

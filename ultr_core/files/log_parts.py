@@ -1,0 +1,188 @@
+"""The files that a click log comes in: one, several, a pattern, a directory of parts, uploads."""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import io
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ultr_core.errors import InputError, checked_path, named, quoted
+from ultr_core.files.disk import PACKED, ZSTD, other_format, unpacked
+from ultr_core.files.letor_lines import Source
+from ultr_core.limits import LOG_PARTS, OWN_FILES, Room
+
+PARQUET = b"PAR1"
+ENCODINGS = (
+    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "latin-1", "iso8859-15",
+    "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr",
+)  # fmt: skip
+"""Encodings of text that a reader may name; UTF-8 and UTF-16 are recognised."""
+
+MARK = "_SUCCESS"
+"""The file that a job of many parts writes last."""
+
+_PIECE_BYTES = 1 << 20
+_WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+Given = str | Path | bytes
+"""A path, a pattern, a directory of parts, or the bytes of an upload."""
+
+
+@dataclass(frozen=True)
+class LogParts:
+    """The files of one click log in order.
+
+    name: what messages call the log. actions: of the files, what each of their rows is, "view" or
+    "click"; none where a column says so, or where a row is a view and says whether it was clicked.
+    """
+
+    name: str
+    parts: tuple[Source, ...]
+    actions: tuple[str, ...] = ()
+
+    @property
+    def room(self) -> Room:
+        """What may come of the log."""
+        return self.parts[0].room
+
+
+def log_parts(
+    content: Given | Sequence[Given], name: str = "the click log", room: Room = OWN_FILES
+) -> LogParts:
+    """The files behind a path, a pattern such as ``logs/*.parquet``, a directory, or bytes.
+
+    In a directory, files whose names begin with "_" or "." are none; its parts are whole only where
+    the file ``_SUCCESS`` says so. name: what messages call bytes; several get numbers. room: what
+    may come of bytes. Raises InputError for anything but regular files, and for more than
+    ``LOG_PARTS``.
+    """
+    given = [content] if isinstance(content, (str, Path, bytes)) else list(content)
+    if not given:
+        raise InputError("A click log of no file cannot be read; give one file or more.")
+    parts: list[Source] = []
+    for number, item in enumerate(given, 1):
+        if isinstance(item, bytes):
+            label = name if len(given) == 1 else f"{name} ({number})"
+            parts.append(Source.upload(item, label, room))
+        else:
+            parts += [Source.file(path, "The click log") for path in _paths(item)]
+    LOG_PARTS.require(len(parts), name)
+    if len(parts) == 1:
+        return LogParts(parts[0].name, tuple(parts))
+    return LogParts(f"{name} of {len(parts):,} files", tuple(parts))
+
+
+def _paths(item: str | Path) -> Iterator[Path]:
+    path = checked_path(item, "The click log")
+    if path.is_dir():
+        yield from _parts_of(path)
+    elif not path.exists() and glob.has_magic(str(item)):
+        found = sorted(Path(each) for each in glob.glob(str(item), recursive=True))
+        files = [each for each in found if each.is_file()]
+        if not files:
+            raise InputError(f"No file has a name of the pattern {quoted(str(item))}.")
+        yield from files
+    else:
+        yield path
+
+
+def _parts_of(folder: Path) -> list[Path]:
+    """The parts of a directory, those in directories below included."""
+    if not (folder / MARK).exists():
+        raise InputError(
+            f"The directory {named(folder)} has no file {MARK}, so its parts may not be complete; "
+            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet."
+        )
+    parts = []
+    for parent, below, names in os.walk(folder):
+        below[:] = sorted(each for each in below if not each.startswith(("_", ".")))
+        parts += [Path(parent, each) for each in sorted(names) if not each.startswith(("_", "."))]
+    if not parts:
+        raise InputError(f"The directory {named(folder)} has no part of a click log.")
+    return parts
+
+
+def first_bytes(source: Source, size: int) -> bytes:
+    """The beginning of a file as it is stored; raises InputError if it cannot be read."""
+    try:
+        with source.open() as stream:
+            return stream.read(size)
+    except OSError as error:
+        raise InputError(f"{source.name} cannot be read ({error.strerror or error}).") from None
+
+
+def is_parquet(source: Source) -> bool:
+    """Whether the bytes are Parquet; raises InputError for other formats that are no text."""
+    start = first_bytes(source, 8)
+    if start.startswith(PARQUET):
+        return True
+    found = other_format(start)
+    if found and not start.startswith((ZSTD, *_WIDE)):
+        raise InputError(
+            f"{source.name} is {found}; give CSV or JSON lines, plain or packed with gzip or "
+            "zstandard, or a Parquet file."
+        )
+    return False
+
+
+def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack) -> IO[bytes]:
+    """A file with plain UTF-8, or Parquet: the reader's own, or one without a name in ``folder``.
+
+    encoding: of the text, where the reader named one. Raises InputError for a damaged or exploding
+    file, text of another encoding, and beyond the room of an upload.
+    """
+    start = first_bytes(source, 4)
+    packed = start.startswith(PACKED)
+    recoded = encoding not in (None, "utf-8") or start[:2] in _WIDE
+    if source.path is not None and not packed and not recoded:
+        return stack.enter_context(source.path.open("rb"))
+    private: IO[bytes] = stack.enter_context(
+        tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+    )
+    pieces = _unpacked(source) if packed else _plain(source)
+    for piece in _recoded(pieces, encoding, source.name):
+        private.write(piece)
+    private.flush()
+    private.seek(0)
+    return private
+
+
+def _plain(source: Source) -> Iterator[bytes]:
+    with source.open() as raw:
+        while piece := raw.read(_PIECE_BYTES):
+            yield piece
+
+
+def _unpacked(source: Source) -> Iterator[bytes]:
+    done = 0
+    with source.open() as raw:
+        for piece in unpacked(raw, source.size, source.name, _PIECE_BYTES):
+            done += len(piece)
+            if source.room.unpacked is not None and done > source.room.unpacked.most:
+                raise source.room.unpacked.exceeded(f"{source.name}, unpacked,")
+            yield piece
+
+
+def _recoded(pieces: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
+    """The same text as UTF-8, if it is in another encoding; UTF-16 is told by its first bytes."""
+    first = next(pieces, b"")
+    chosen = encoding or _WIDE.get(first[:2])
+    if chosen in (None, "utf-8"):
+        yield first
+        yield from pieces
+        return
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), False)
+    try:
+        yield decoder.decode(first).encode()
+        for piece in pieces:
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", True).encode()
+    except UnicodeError:
+        raise InputError(f"{name} is no {chosen} text; name the encoding that it has.") from None

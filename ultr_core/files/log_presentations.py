@@ -1,0 +1,415 @@
+"""What rows of a click log belong together: repeated rows, sessions, groups, clicks above a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_relation import Progress, Relation
+from ultr_core.files.log_rows import (
+    IDS,
+    CountedRows,
+    IntArray,
+    Reading,
+    UsableRows,
+    whole_name,
+)
+from ultr_core.propensity.presentations import GROUPS, Presentations
+
+GROUPED_ROWS = 4_000_000
+"""Rows of a log that groups may make of it; where they would make more, there are fewer groups."""
+
+SAMPLE_ROWS = 1_000_000
+"""Rows in which it is looked for repeats first; a log with fewer is looked at whole."""
+
+_FEWER_GROUPS = (GROUPS, 50, 20, 10)
+_NEARLY_ALL = 0.95
+_MOST_IN_ONE = 1_000  # rows of one presentation
+_MOST_REPEATS = 4  # rows of one document at one position of one presentation
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """The usable rows of a log added up [rows].
+
+    slot: place in `Slots`. impressions, clicks: of all rows added up. group: from 0, None where
+    nothing tells what belongs together. above: clicks above the row in its presentation, None
+    where that was not asked for. presentations: what was found out about them.
+    """
+
+    slot: IntArray
+    impressions: IntArray
+    clicks: IntArray
+    group: IntArray | None
+    above: IntArray | None
+    presentations: Presentations | None
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """What rows are counted by [slots]; of: the slot of each usable entry.
+
+    entry: one usable entry of each slot, for its numbers and names.
+    """
+
+    of: IntArray
+    entry: IntArray
+
+
+def slots_of(usable: UsableRows) -> Slots:
+    """Entries with the same query, document, position, swap, ranker and propensity together."""
+    names = [usable.names.get(name) for name in ("query", "document", "ranker")]
+    keys = [each.astype(np.int64) for each in names if each is not None]
+    keys += [usable.numbers["position"], usable.numbers["swap"]]
+    if usable.propensity is not None:
+        keys.append(np.unique(usable.propensity, return_inverse=True)[1])
+    code = np.zeros(usable.entry.size, dtype=np.int64)
+    for key in keys:
+        # Numbers of what came before, so that the product stays below 2^63.
+        code = np.unique(code, return_inverse=True)[1] if code.max() >= 1 << 31 else code
+        code = code * (int(key.max()) - int(key.min()) + 1) + (key - key.min())
+    order = np.argsort(code, kind="stable")
+    new = np.diff(code[order], prepend=-1) != 0
+    of = np.empty(order.size, dtype=np.int64)
+    of[order] = np.cumsum(new) - 1
+    return Slots(of, order[new])
+
+
+def added_up(usable: UsableRows, slots: Slots) -> GroupedRows:
+    """The rows of a log in which nothing tells what belongs together."""
+    size = slots.entry.size
+
+    def total(values: IntArray) -> IntArray:
+        return _sums(slots.of, values, size)
+
+    return GroupedRows(
+        np.arange(size),
+        total(usable.rows * usable.numbers["impressions"]),
+        total(usable.rows * usable.numbers["click"]),
+        None,
+        None,
+        None,
+    )
+
+
+def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, place, values)
+    return sums
+
+
+def grouped_rows(
+    relation: Relation,
+    cells: str,
+    counted: CountedRows,
+    usable: UsableRows,
+    slots: Slots,
+    columns: Mapping[str, str],
+    how: Reading,
+    progress: Progress | None,
+) -> GroupedRows:
+    """The rows of a log with ids of presentations or sessions, in groups of them.
+
+    cells: SQL of `cells_of`. columns: meaning to column name. Raises InputError for ids that
+    cannot be what they are said to be.
+    """
+    has = {meaning: f"k_{meaning}" in cells for meaning in IDS}
+    whole = "p" if has["presentation"] else "s"
+    plain = int(usable.numbers["impressions"].max()) <= 1
+    shown = _shown(relation, cells, counted, usable, has)
+    found = _sampled(relation, shown, whole, int(usable.rows.sum()), columns)
+    once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
+    _lists(relation, shown, whole, progress)
+    facts = _facts(relation, whole, found, usable, plain)
+    if how.most_presentations is not None:
+        facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
+    if how.clicks_above and whole != "p":
+        raise InputError(
+            "Clicks above a row need a column with the id of its presentation.", "presentation"
+        )
+    number = next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+    facts = replace(facts, groups=number)
+    if number == 1 and not (once or how.clicks_above or facts.left_out):
+        return replace(added_up(usable, slots), presentations=facts)
+    made = _added_up_by_group(
+        relation, _once(shown, whole, keys_of(counted)) if once else shown, counted, usable, slots,
+        number, how.clicks_above, progress,
+    )  # fmt: skip
+    before = int(usable.rows @ usable.numbers["impressions"])
+    merged = before - int(made.impressions.sum()) if once and not facts.left_out else 0
+    return replace(
+        made,
+        group=made.group if number > 1 else None,
+        presentations=replace(facts, repeated=merged),
+    )
+
+
+def keys_of(counted: CountedRows) -> list[str]:
+    """Columns of text that rows are counted by, besides clicks and impressions."""
+    return [f"k_{meaning}" for meaning in counted.codes if meaning not in ("click", "impressions")]
+
+
+def _shown(
+    relation: Relation,
+    cells: str,
+    counted: CountedRows,
+    usable: UsableRows,
+    has: Mapping[str, bool],
+) -> str:
+    """SQL for the rows with click and impressions as numbers, and what they belong to.
+
+    p and s identify presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
+    Rows whose numbers are none are left out.
+    """
+    for meaning in ("click", "impressions"):
+        if meaning in counted.codes:
+            _put_numbers(relation, counted, usable, meaning)
+    ids = {
+        name: f"trim(k_{meaning})" if has[meaning] else "''"
+        for name, meaning in (("p", "presentation"), ("s", "session"))
+    }
+    numbers = ", ".join(
+        f"CASE WHEN {text} = '' THEN 0 ELSE hash({text}) END AS {name}"
+        for name, text in ids.items()
+    )
+    whose = ids["s"] if has["session"] else ids["p"]
+    group = f"(('0x' || left(md5({whose}), 8))::UBIGINT % {GROUPS})::INTEGER"
+    counts = "impressions" in counted.codes
+    join = "JOIN numbers_impressions USING (k_impressions)" if counts else ""
+    return (
+        f"SELECT {', '.join(keys_of(counted))}, click, "
+        f"{'impressions' if counts else '1'} AS impressions, {numbers}, {group} AS g "
+        f"FROM ({cells}) JOIN numbers_click USING (k_click) {join} WHERE NOT short AND NOT broken"
+        f"{' AND click <= impressions' if counts else ''}"
+    )
+
+
+def _put_numbers(
+    relation: Relation, counted: CountedRows, usable: UsableRows, meaning: str
+) -> None:
+    """The table of the numbers that usable cells of a meaning stand for."""
+    code = counted.codes[meaning][usable.entry]
+    used, first = np.unique(code, return_index=True)
+    relation.put(
+        f"numbers_{meaning}",
+        **{
+            f"k_{meaning}": np.array([counted.texts[meaning][each] for each in used.tolist()], "O"),
+            meaning: usable.numbers[meaning][first],
+        },
+    )
+
+
+def _added_up_by_group(
+    relation: Relation,
+    source: str,
+    counted: CountedRows,
+    usable: UsableRows,
+    slots: Slots,
+    number: int,
+    clicks_above: bool,
+    progress: Progress | None,
+) -> GroupedRows:
+    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
+    keys = keys_of(counted)
+    relation.run(
+        f"CREATE TEMP TABLE known AS SELECT {', '.join(keys)}, any_value(slot) AS slot "
+        f"FROM counted JOIN usable USING (number) GROUP BY {', '.join(keys)}"
+    )
+    above = ", above" if clicks_above else ""
+    if clicks_above:
+        source = _above(source)
+    table = relation.run(
+        "SELECT slot, g, sum(impressions)::BIGINT AS impressions, sum(clicks)::BIGINT AS clicks"
+        f"{above} FROM (SELECT {', '.join(keys)}{above}, (g * {number}) // {GROUPS} AS g, "
+        f"sum(impressions) AS impressions, sum(click) AS clicks FROM ({source}) GROUP BY ALL) "
+        f"JOIN known USING ({', '.join(keys)}) GROUP BY ALL ORDER BY slot, g{above}",
+        progress,
+        arrays=True,
+    )
+    return GroupedRows(
+        np.asarray(table["slot"], np.int64),
+        np.asarray(table["impressions"], np.int64),
+        np.asarray(table["clicks"], np.int64),
+        np.asarray(table["g"], np.int64),
+        np.asarray(table["above"], np.int64) if above else None,
+        None,
+    )
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """What a sample of lists shows: presentations, or what one session saw of one query.
+
+    share: of all lists that were looked at. lists: how many. repeated: rows of a document at one
+    position beyond the first. views_and_clicks: whether the rows beyond are clicks on rows that
+    are views. beside: lists with two documents at one position. moved: with one document at two.
+    """
+
+    share: float
+    lists: int
+    repeated: int
+    views_and_clicks: bool
+    beside: int
+    moved: int
+
+
+def _sampled(
+    relation: Relation, shown: str, whole: str, rows: int, columns: Mapping[str, str]
+) -> _Sampled:
+    every = max(1, -(-rows // SAMPLE_ROWS))
+    query = "hash(k_query)" if "k_query" in shown else "0"
+    place = ", ".join(
+        f"try_cast(k_{meaning} AS DOUBLE)"
+        for meaning in ("position", "page", "offset")
+        if f"k_{meaning}" in shown
+    )
+    relation.run(
+        f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
+        f"hash(trim(k_document)) AS document, hash({place}) AS position, "
+        f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
+        f"AND {whole} % {every} = 0 AND trim(k_document) <> '' AND try_cast(k_position AS DOUBLE) IS NOT NULL "
+        "GROUP BY ALL"
+    )
+    if whole == "p":
+        _require_ids(relation, columns)
+    lists, repeated, extra, explained, replacing = relation.run(
+        "WITH least AS (SELECT list, query, min(n) AS m FROM sample GROUP BY ALL) SELECT "
+        "(SELECT count(*) FROM least), coalesce(sum(n - 1), 0), coalesce(sum(n - m), 0), "
+        "coalesce(sum(n - m) FILTER (n - clicks = m), 0), "
+        "count(*) FILTER (clicks > 0 AND n - clicks < m) "
+        "FROM sample JOIN least USING (list, query)"
+    )[0]
+    beside, moved = (
+        relation.run(
+            f"SELECT count(DISTINCT (list, query)) FROM (SELECT list, query FROM sample "
+            f"GROUP BY list, query, {one} HAVING count(DISTINCT {other}) > 1)"
+        )[0][0]
+        for one, other in (("position", "document"), ("document", "position"))
+    )
+    apart = extra > 0 and explained >= _NEARLY_ALL * extra and replacing <= extra / 20
+    return _Sampled(1 / every, int(lists), int(repeated), bool(apart), int(beside), int(moved))
+
+
+def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
+    """Raise InputError for a column of presentations that names something larger."""
+    rows, most, cells = relation.run(
+        "SELECT coalesce(avg(n), 0), coalesce(max(rows), 0), coalesce(sum(n), 0) FROM sample, "
+        "(SELECT max(rows) AS rows FROM (SELECT list, query, sum(n) AS rows FROM sample "
+        "GROUP BY ALL))"
+    )[0]
+    if rows > _MOST_REPEATS or (most > _MOST_IN_ONE and cells > 0 and rows > 1.5):
+        column = columns["presentation"]
+        raise InputError(
+            f"The column {quoted(column)} was taken for the id of a presentation, but a document "
+            f"has {rows:,.1f} rows at one position of one of them; it names something larger. Say "
+            "which column holds the id of a presentation, or that none does.",
+            "presentation",
+        )
+
+
+def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> None:
+    """Make the table of lists, one for each presentation or each query of a session."""
+    query = "hash(k_query)" if "k_query" in shown else "0"
+    text = "any_value(k_query)" if "k_query" in shown else "''"
+    relation.run(
+        f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
+        f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
+        f"WHERE {whole} <> 0 AND impressions > 0 GROUP BY {whole}, q",
+        progress,
+    )
+
+
+def _facts(
+    relation: Relation, whole: str, found: _Sampled, usable: UsableRows, plain: bool
+) -> Presentations:
+    total, without = relation.run("SELECT count(*), coalesce(sum(rows), 0) FROM lists")[0]
+    sessions, largest, clicks, all_clicks = relation.run(
+        "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
+        "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
+        "FROM lists WHERE s <> 0 GROUP BY s)"
+    )[0]
+    draws = None
+    if whole == "p" and plain:
+        draws = _draws(relation, "lists", usable)
+    return Presentations(
+        number=int(total) if whole == "p" else 0,
+        draws=draws,
+        without=int(usable.rows.sum()) - int(without),
+        sessions=int(sessions),
+        largest=int(largest),
+        largest_share=float(largest) / max(int(total), 1),
+        largest_clicks=float(clicks) / max(int(all_clicks), 1),
+        share=found.share,
+        sampled=found.lists,
+        beside=found.beside,
+        moved=found.moved,
+        repeated=0,
+        repeated_in_sessions=0 if whole == "p" else found.repeated,
+        groups=GROUPS,
+        left_out=0,
+    )
+
+
+def _without_busy(
+    relation: Relation,
+    shown: str,
+    facts: Presentations,
+    has: Mapping[str, bool],
+    most: int,
+    usable: UsableRows,
+) -> tuple[Presentations, str]:
+    """The rows without those of sessions that have more presentations than ``most``."""
+    if not has["session"]:
+        raise InputError("Sessions can only be left out where a column holds their ids.", "session")
+    relation.run(
+        "CREATE TEMP TABLE busy AS SELECT s FROM (SELECT s, count(*) AS n FROM lists "
+        f"WHERE s <> 0 GROUP BY s) WHERE n > {int(most)}"
+    )
+    left = int(relation.run("SELECT count(*) FROM busy")[0][0])
+    draws = facts.draws
+    if draws is not None:
+        draws = _draws(relation, "lists ANTI JOIN busy USING (s)", usable)
+    kept = f"SELECT * FROM ({shown}) ANTI JOIN busy USING (s)"
+    return replace(facts, left_out=left, draws=draws), kept
+
+
+def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
+    """How many lists each query has, by its number; names are matched as they are numbered."""
+    names = usable.texts.get("query", ("",))
+    number = {name: place for place, name in enumerate(names)}
+    draws = np.zeros(len(names), dtype=np.int64)
+    for text, count in relation.run(
+        f"SELECT trim(k_query), count(*) FROM {lists} GROUP BY trim(k_query)"
+    ):
+        place = number.get(text, number.get(whole_name(text), -1))
+        if place >= 0:
+            draws[place] += count
+    return draws
+
+
+def _once(shown: str, whole: str, keys: list[str]) -> str:
+    """The rows of a document at one position of a list as one impression, clicked if one is.
+
+    In a session that searched again, impressions are the rows that are views.
+    """
+    shows = "1" if whole == "p" else "greatest(count(*) - sum(click), 1)"
+    clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
+    kept = ", ".join(keys)
+    return (
+        f"SELECT {kept}, {whole} AS p, any_value(g) AS g, {shows} AS impressions, "
+        f"{clicks} AS click FROM ({shown}) WHERE {whole} <> 0 GROUP BY {whole}, {kept} UNION ALL "
+        f"SELECT {kept}, p, g, impressions, click FROM ({shown}) WHERE {whole} = 0"
+    )
+
+
+def _above(source: str) -> str:
+    """The rows with the number of clicks above each in its presentation."""
+    query = ", k_query" if "k_query" in source else ""
+    return (
+        f"SELECT *, CASE WHEN p = 0 THEN 0 ELSE coalesce(sum(click) OVER (PARTITION BY p{query} "
+        "ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED PRECEDING AND 0.5 "
+        f"PRECEDING), 0) END AS above FROM ({source})"
+    )
