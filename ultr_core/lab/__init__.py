@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from ultr_core.lab.comparison import (
         Comparison,
         RankerSummary,
-        compare,
         summarise,
         training_plan,
     )
@@ -75,7 +74,6 @@ __all__ = [
     "World",
     "assumed_curve",
     "build_world",
-    "compare",
     "curve_notices",
     "proof_checks",
     "ranker_family",

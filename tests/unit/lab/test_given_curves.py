@@ -13,10 +13,10 @@ from ultr_core.lab import (
     LOG_FIELDS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
+    Lab,
     RankerFamily,
     World,
     build_world,
-    compare,
     proof_checks,
     ranker_family,
     risk_picture,
@@ -58,7 +58,8 @@ def test_a_curve_equal_to_the_power_law_gives_bit_identical_results(
     by_curve = BASE.with_values(
         eta=1.9, assumed_eta=1.9, curve=power(eta), assumed_curve=power(0.5)
     )
-    one, other = compare(world, by_eta).as_dict(), compare(world, by_curve).as_dict()
+    lab = Lab(by_eta, world.splits)
+    one, other = (lab.at(s).comparison().as_dict() for s in (by_eta, by_curve))
     assert one.pop("settings") != other.pop("settings")
     assert one == other
     for first, second in zip(
@@ -110,7 +111,7 @@ def test_a_rank_examined_more_than_the_first_goes_through_every_stage(
     checks = proof_checks(world, family, settings)
     assert all(check.finding.should_hold for check in checks if check.name != "naive-order")
     assert not any(check.finding.fails for check in checks)
-    assert compare(world, settings).rankers["propensity"].risk.value > 0
+    assert Lab(settings, world.splits).comparison().rankers["propensity"].risk.value > 0
 
 
 def test_proportional_curves_are_the_same_propensities(world: World, family: RankerFamily) -> None:
@@ -146,7 +147,7 @@ def test_ranks_beyond_the_curve_are_said_with_the_first_of_them(world: World) ->
     settings = BASE.with_values(curve=(1, 0.5, 0.25))
     (notice,) = set(world_notices(world, settings)) - set(world.notices)
     assert mentions(notice, 1, 3, longest, "rank 4")
-    assert notice in compare(world, settings.with_values(draws=1)).notices
+    assert notice in Lab(settings.with_values(draws=1), world.splits).comparison().notices
     assert world_notices(world, BASE.with_values(curve=power(1.0))) == world.notices
 
 
