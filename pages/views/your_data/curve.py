@@ -20,7 +20,7 @@ from ultr_core.files import curve_text, parse_curve_values
 from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.jobs.your_data import CURVE_SOURCES
-from ultr_core.own_data.curves import curve_for_log, curve_in_log
+from ultr_core.own_data.curves import click_weights, curve_for_log, curve_in_log, last_position
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
@@ -125,12 +125,13 @@ def _values(file: Brought) -> list[float]:
 
 
 def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
-    if log is None or int(log.position.max()) <= ranks:
+    last = last_position(log)
+    if last <= ranks:
         return False
     return st.toggle(
         f"Use the value of rank {ranks:,} for all positions below it", key=CARRY_ON,
         persist_state="session",
-        help=f"The log goes down to position {int(log.position.max()):,}. Without this, clicks "
+        help=f"The log goes down to position {last:,}. Without this, clicks "
         "there have no propensity and training is refused.",
     )  # fmt: skip
 
@@ -218,18 +219,16 @@ _PANELS: Mapping[
 
 def _table(values: list[float], key: str) -> None:
     ranks = [rank for rank in _SHOWN if rank <= len(values)]
-    top = max(values)
+    weights = click_weights(values)
     with st.expander("The curve in numbers", type="compact"):
         show_rows(
             [
                 {
                     "Rank": str(rank),
                     "Propensity": f"{values[rank - 1]:.4g}",
-                    "Weight of a click": f"{top / values[rank - 1]:.3g}"
-                    if values[rank - 1] > 0
-                    else "none",
+                    "Weight of a click": "none" if weight is None else f"{weight:.3g}",
                 }
-                for rank in ranks
+                for rank, weight in zip(ranks, (weights[rank - 1] for rank in ranks), strict=True)
             ],
             key=f"{key}-table",
             alt="Propensity and weight by rank",

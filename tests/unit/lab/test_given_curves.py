@@ -17,12 +17,14 @@ from ultr_core.lab import (
     RankerFamily,
     World,
     build_world,
+    mistaken_curve,
     proof_checks,
     ranker_family,
     risk_picture,
     simulate_logs,
     stage,
     train_method,
+    true_curve,
     world_notices,
 )
 from ultr_core.lab.live import LiveDesign, run_live
@@ -69,6 +71,24 @@ def test_a_curve_equal_to_the_power_law_gives_bit_identical_results(
     pictures = [risk_picture(world, family, settings) for settings in (by_eta, by_curve)]
     np.testing.assert_array_equal(pictures[0].weighted.value, pictures[1].weighted.value)
     np.testing.assert_array_equal(pictures[0].weighted.expected, pictures[1].weighted.expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "eta"),
+    [
+        (Settings(), 1.5),
+        (Settings(eta=1.3, assumed_eta=1.3), 1.5 * 1.3),
+        (Settings(eta=1.5, assumed_eta=1.5), 0.5),
+        (Settings(eta=0, assumed_eta=0), 0.5),
+        (Settings(eta=1, assumed_eta=0.3), 0.3),
+        (Settings(curve=(1, 0.5), assumed_curve=(1, 0.5)), 1.0),
+    ],
+)
+def test_a_mistaken_curve_is_never_the_true_one(settings: Settings, eta: float) -> None:
+    found = mistaken_curve(settings)
+    assert isinstance(found, PowerLaw)
+    assert found.eta == eta
+    assert not np.array_equal(found.at(RANKS), true_curve(settings).at(RANKS))
 
 
 def test_live_users_follow_the_curve(world: World) -> None:
