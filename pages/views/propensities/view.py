@@ -181,8 +181,9 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     if not _wanted("rankers", users, design, settings):
         return
     mistaken = mistaken_curve(settings)
-    is_power = isinstance(mistaken, PowerLaw)
-    wrong = f"η′ = {mistaken.eta:g}" if is_power else learner_believes(settings)
+    wrong = learner_believes(settings)
+    if isinstance(mistaken, PowerLaw):
+        wrong = f"η′ = {mistaken.eta:g}"
     curves = {
         "true": ("True propensities", "skyline", true_curve(settings)),
         "estimated": ("Estimated by swaps", "propensity", found.curve.curve),
