@@ -91,6 +91,7 @@ class Page:
     """What a job knows of a page: its question, what its link holds, the cells of its notebook.
 
     fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
+    settings: the fields of the settings that act, where they are not those of the command.
     begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
     ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
     controls say. shown: the state with the settings that its results have, if those are others.
@@ -100,6 +101,7 @@ class Page:
     question: str
     cells: Callable[[PageState], Sequence[Cell]]
     fields: tuple[Field, ...] = ()
+    settings: tuple[Field, ...] = ()
     begins: Callable[[PageState], Begins] = lambda _: "lab"
     fixed: bool = False
     shown: Callable[[PageState], PageState] = lambda state: state

@@ -8,17 +8,118 @@ from types import MappingProxyType
 from typing import Any
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
-from ultr_core.jobs.job import Job, Page, PageState, command_line
-from ultr_core.learners import SVM
+from ultr_core.fields import Choice, Switch
+from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
+from ultr_core.jobs.own_files import JUDGING_CLIP, LEARNER, METHOD
+from ultr_core.lab.methods import method_of
+from ultr_core.learners.limits import COST
 from ultr_core.own_data.curves import LOG_ITSELF
-from ultr_core.own_data.fitting import DEFAULT_METHOD
-from ultr_core.propensity import log_method
+from ultr_core.propensity import ESTIMATORS, LOG_METHODS, PROPENSITY_METHODS, log_method
+from ultr_core.settings import PARAMETERS
 from ultr_core.words import as_argument
 
 ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
 TRAINED_HERE = "the ranker trained here"
 FOLD_SCORES = "fold_scores.csv"
+
+
+@dataclass(frozen=True)
+class CurveSource:
+    """Where propensities may come from: its name for readers, and how commands and notebooks ask.
+
+    asked: the fields of the commands, by name. code: of a notebook, which makes ``curve``; ``work``
+    is filled in. estimates: whether a command of its own writes the curve first. needs_log: whether
+    it is taken from the log. assumed: whether no list of numbers stands behind it, which might end
+    too early.
+    """
+
+    label: str
+    asked: Callable[[OwnWork], dict[str, Any]]
+    code: str
+    estimates: bool = False
+    needs_log: bool = False
+    assumed: bool = False
+
+
+def _of_file(name: str, work: OwnWork) -> dict[str, Any]:
+    return {"propensities": name, "carry_on": work.carry_on}
+
+
+CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
+    {
+        "power": CurveSource(
+            r"A power law $(1/r)^\eta$",
+            lambda work: {"eta": work.eta},
+            "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
+            assumed=True,
+        ),
+        "file": CurveSource(
+            "A curve of mine (CSV)",
+            lambda work: _of_file(as_argument(work.curve, LOG_ITSELF), work),
+            "from ultr_core.files import read_curve_values\n"
+            "from ultr_core.own_data.curves import curve_for_log\n\n"
+            "values = read_curve_values({work.curve!r})\n"
+            "curve = curve_for_log(values, log, carry_on={work.carry_on})",
+        ),
+        "estimated": CurveSource(
+            "Estimated from the log",
+            lambda work: _of_file(ESTIMATED_CURVE, work),
+            "from ultr_core.own_data.curves import curve_for_log\n"
+            "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
+            "estimate = estimate_from_log(log, method={work.estimator!r})\n"
+            "print(*estimate.notices, sep='\\n')\n"
+            "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})",
+            estimates=True,
+            needs_log=True,
+        ),
+        "log": CurveSource(
+            "The log's own column",
+            lambda work: _of_file(LOG_ITSELF, work),
+            "from ultr_core.own_data.curves import curve_in_log\n\n"
+            "curve = curve_in_log(log, carry_on={work.carry_on})",
+            needs_log=True,
+        ),
+    }
+)
+"""Where propensities of a reader's own log come from; page, commands and notebook read this."""
+
+
+SOURCE = Choice(
+    "data-curve-from", "Where they come from",
+    {key: source.label for key, source in CURVE_SOURCES.items()}, name="propensities",
+)  # fmt: skip
+ETA = replace(
+    PARAMETERS["eta"], key="data-eta", label="Assumed exponent η",
+    help="0: every rank is examined alike. 1: rank 10 is examined a tenth as often as rank 1.",
+)  # fmt: skip
+ESTIMATOR = Choice(
+    "data-estimator", "Method", {key: PROPENSITY_METHODS[key].label for key in LOG_METHODS},
+    default="all-pairs", name="estimator",
+)  # fmt: skip
+CARRY_ON = Switch(
+    "data-carry-on", "Use the last value of the curve for all positions below it", name="carry_on"
+)
+WEIGHTS = replace(
+    METHOD, key="data-method", label="Weights of the clicks",
+    options={
+        key: f"{method_of(ESTIMATORS[key]).label}: {ESTIMATORS[key].counts}"
+        for key in METHOD.options
+    },
+)  # fmt: skip
+TRAINED = replace(LEARNER, key="data-learner", help="")
+BY_VALIDATION = Switch(
+    "data-validation", "Choose C on held-out clicks", default=True,
+    help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
+    "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
+)  # fmt: skip
+CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
+_POSITIVE = replace(JUDGING_CLIP, low=0.001, above=False, help="")
+CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
+JUDGED_AT = replace(
+    _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
+)
+"""The values of the page, which the session keeps; a link has none of them, as it has no files."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +138,13 @@ class OwnWork:
     corpus: str | None = None
     log: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    propensities: str = "power"
-    eta: float = 1.0
+    propensities: str = SOURCE.default
+    eta: float = ETA.default
     curve: str = ESTIMATED_CURVE
-    estimator: str = "all-pairs"
-    carry_on: bool = False
-    method: str = DEFAULT_METHOD
-    learner: str = SVM.key
+    estimator: str = ESTIMATOR.default
+    carry_on: bool = CARRY_ON.default
+    method: str = WEIGHTS.default
+    learner: str = TRAINED.default
     cost: float | None = None
     clip: float | None = None
     seed: int = 0
@@ -51,7 +152,7 @@ class OwnWork:
     judged: str | None = None
     scores: bool = False
     folds: bool = True
-    judging_clip: float = 0.1
+    judging_clip: float = JUDGED_AT.default
     steps: tuple[str, ...] = ()
 
 
@@ -93,7 +194,7 @@ def _files(work: OwnWork) -> dict[str, Any]:
 def _training(work: OwnWork) -> dict[str, Any]:
     return {
         "method": work.method,
-        "learner": None if work.learner == SVM.key else work.learner,
+        "learner": None if work.learner == TRAINED.default else work.learner,
         "cost": work.cost,
         "clip": work.clip,
         "seed": work.seed,
@@ -240,67 +341,6 @@ def _ranker_code(work: OwnWork) -> str:
     )
 
 
-@dataclass(frozen=True)
-class CurveSource:
-    """Where propensities may come from: its name for readers, and how commands and notebooks ask.
-
-    asked: the fields of the commands, by name. code: of a notebook, which makes ``curve``; ``work``
-    is filled in. estimates: whether a command of its own writes the curve first. needs_log: whether
-    it is taken from the log. assumed: whether no list of numbers stands behind it, which might end
-    too early.
-    """
-
-    label: str
-    asked: Callable[[OwnWork], dict[str, Any]]
-    code: str
-    estimates: bool = False
-    needs_log: bool = False
-    assumed: bool = False
-
-
-def _of_file(name: str, work: OwnWork) -> dict[str, Any]:
-    return {"propensities": name, "carry_on": work.carry_on}
-
-
-CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
-    {
-        "power": CurveSource(
-            r"A power law $(1/r)^\eta$",
-            lambda work: {"eta": work.eta},
-            "from ultr_core.users import PowerLaw\n\ncurve = PowerLaw({work.eta})",
-            assumed=True,
-        ),
-        "file": CurveSource(
-            "A curve of mine (CSV)",
-            lambda work: _of_file(as_argument(work.curve, LOG_ITSELF), work),
-            "from ultr_core.files import read_curve_values\n"
-            "from ultr_core.own_data.curves import curve_for_log\n\n"
-            "values = read_curve_values({work.curve!r})\n"
-            "curve = curve_for_log(values, log, carry_on={work.carry_on})",
-        ),
-        "estimated": CurveSource(
-            "Estimated from the log",
-            lambda work: _of_file(ESTIMATED_CURVE, work),
-            "from ultr_core.own_data.curves import curve_for_log\n"
-            "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
-            "estimate = estimate_from_log(log, method={work.estimator!r})\n"
-            "print(*estimate.notices, sep='\\n')\n"
-            "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})",
-            estimates=True,
-            needs_log=True,
-        ),
-        "log": CurveSource(
-            "The log's own column",
-            lambda work: _of_file(LOG_ITSELF, work),
-            "from ultr_core.own_data.curves import curve_in_log\n\n"
-            "curve = curve_in_log(log, carry_on={work.carry_on})",
-            needs_log=True,
-        ),
-    }
-)
-"""Where propensities of a reader's own log come from; page, commands and notebook read this."""
-
-
 OWN_WORK = "work"
 """Key of the work on a reader's files among the values of the page on their own data."""
 
@@ -322,7 +362,7 @@ JOB = Job(
     pages={
         "your_data": Page(
             "What can your own clicks teach a ranker, and what do they prove?", cells,
-            begins=lambda _: "nothing",
+            settings=setting_fields("relevant_grade", "seed"), begins=lambda _: "nothing",
         )
     }
 )  # fmt: skip

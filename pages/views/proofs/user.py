@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from pages.app.field_control import control
 from pages.app.frame import show_figure
 from pages.views.proofs.words import number
 from ultr_core.figures.proofs import results_page
@@ -66,17 +67,7 @@ def _buttons(size: int) -> int:
         )  # fmt: skip
         if st.button("Start again", key="first_user", icon=":material/replay:", on_click=_reset):
             st.rerun()
-        return int(
-            st.number_input(
-                STEPS.label,
-                STEPS.low,
-                STEPS.high,
-                STEPS.default,
-                key=STEP,
-                bind="query-params",
-                width=150,
-            )
-        )
+        return int(control(STEPS, width=150))
 
 
 def _toggle() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.app import lecture
 from pages.app.context import PageContext, require_settings
-from pages.app.field_control import choose
+from pages.app.field_control import choose, control
 from pages.app.frame import show_figure
 from pages.app.markdown import show_note, told
 from pages.app.steps import show_steps
@@ -70,16 +70,14 @@ def _choose() -> tuple[str, int]:
     with claim:
         name = choose(PROOF, kind="box")
     with count:
-        users = st.number_input(
-            USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
-        )
+        users = int(control(USERS))
     with button:
         more = min(9 * users, stages.BLOCK, MOST_USERS - users)
         st.button(
             f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
             disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
         )  # fmt: skip
-    return name, int(users)
+    return name, users
 
 
 def _switches() -> tuple[str, ...]:
