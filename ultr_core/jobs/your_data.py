@@ -239,6 +239,26 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         It reads your files by their names: put them beside the notebook.
         """
     )
+    yield from _reading_cells(work)
+    if "fit" in work.steps or "evaluate" in work.steps:
+        yield code(
+            """
+            from ultr_core.inspection import inspect_together, join_log
+
+            joined = join_log(log, corpus)
+            """
+        )
+    if "fit" in work.steps:
+        yield words("## Ranker")
+        yield _fit_cell(work)
+    if "evaluate" in work.steps:
+        yield words("## Evidence")
+        yield code(_ranker_code(work))
+        yield _evidence_cell(work)
+
+
+def _reading_cells(work: OwnWork) -> Iterator[Cell]:
+    """Corpus and log with their checks, and the propensities."""
     if work.corpus is not None:
         yield words("## Corpus")
         yield code(
@@ -267,57 +287,50 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         if "propensities" in work.steps:
             yield words("## Propensities")
             yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
-    if "fit" in work.steps or "evaluate" in work.steps:
-        yield code(
-            """
-            from ultr_core.inspection import inspect_together, join_log
 
-            joined = join_log(log, corpus)
-            """
-        )
-    if "fit" in work.steps:
-        yield words("## Ranker")
-        yield code(
-            f"""
-            from ultr_core.own_data.fitting import fit_from_log
-            from ultr_core.files.ranker_files import write_ranker
-            from ultr_core.propensity import ESTIMATORS
 
-            fit = fit_from_log(
-                corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
-                cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
-            )
-            print(fit.sentence)
-            found = inspect_together(
-                joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
-            )
-            for finding in found.findings:
-                print(finding.severity, "-", finding.sentence)
-            write_ranker(fit.ranker, {TRAINED_RANKER!r})
-            """
-        )
-    if "evaluate" in work.steps:
-        yield words("## Evidence")
-        yield code(_ranker_code(work))
-        yield code(
-            f"""
-            from ultr_core.own_data.evaluation import evaluate_ranker
-            from ultr_core.own_data.evaluation import compare_with_shown
+def _fit_cell(work: OwnWork) -> Cell:
+    return code(
+        f"""
+        from ultr_core.own_data.fitting import fit_from_log
+        from ultr_core.files.ranker_files import write_ranker
+        from ultr_core.propensity import ESTIMATORS
 
-            for finding in inspect_together(joined, corpus, curve).findings:
-                print(finding.severity, "-", finding.sentence)
-            name = {work.judged or TRAINED_HERE!r}
-            found = evaluate_ranker(
-                corpus, joined.clicks, scores, curve, clip={work.judging_clip},
-                relevant_grade={work.relevant_grade}, name=name,
-            )
-            print(found.sentence)
-            for report in found.reports.values():
-                print(report.label, report.estimate or report.words)
-            print(found.true)
-            print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
-            """
+        fit = fit_from_log(
+            corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
+            cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
         )
+        print(fit.sentence)
+        found = inspect_together(
+            joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
+        )
+        for finding in found.findings:
+            print(finding.severity, "-", finding.sentence)
+        write_ranker(fit.ranker, {TRAINED_RANKER!r})
+        """
+    )
+
+
+def _evidence_cell(work: OwnWork) -> Cell:
+    return code(
+        f"""
+        from ultr_core.own_data.evaluation import evaluate_ranker
+        from ultr_core.own_data.evaluation import compare_with_shown
+
+        for finding in inspect_together(joined, corpus, curve).findings:
+            print(finding.severity, "-", finding.sentence)
+        name = {work.judged or TRAINED_HERE!r}
+        found = evaluate_ranker(
+            corpus, joined.clicks, scores, curve, clip={work.judging_clip},
+            relevant_grade={work.relevant_grade}, name=name,
+        )
+        print(found.sentence)
+        for report in found.reports.values():
+            print(report.label, report.estimate or report.words)
+        print(found.true)
+        print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
+        """
+    )
 
 
 def _ranker_code(work: OwnWork) -> str:
