@@ -90,9 +90,10 @@ PROPENSITIES: tuple[Field, ...] = (
 )  # fmt: skip
 
 
+_BY_ITSELF = "what the log allows"
 OWN_METHOD = Choice(
     "own_method", "Method",
-    {"": "what the log allows", **{key: PROPENSITY_METHODS[key].label for key in LOG_METHODS}},
+    {_BY_ITSELF: _BY_ITSELF, **{key: PROPENSITY_METHODS[key].label for key in LOG_METHODS}},
 )  # fmt: skip
 """How the page reads a visitor's own log; the session keeps it."""
 

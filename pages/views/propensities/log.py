@@ -78,7 +78,7 @@ def _log(page: PageContext, settings: Settings) -> None:
 def _estimated(file: Brought, method: str) -> LogEstimate:
     with reading(), st.spinner("Reading the click log …"):
         log = parse_log(file.data, file.name, room=UPLOADS)
-        return estimate_from_log(log, method=method or None)
+        return estimate_from_log(log, method=None if method == OWN_METHOD.default else method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:
