@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ultr_core.errors import InputError
     from ultr_core.files import load_corpus, load_directory, read_log
     from ultr_core.inspection import join_log
-    from ultr_core.lab import Lab, build_world, compare
+    from ultr_core.lab import Lab, build_world
     from ultr_core.learners import LinearRanker
     from ultr_core.own_data import evaluate_ranker, fit_from_log
     from ultr_core.propensity import estimate_from_log
@@ -39,7 +39,6 @@ __all__ = [
     "Settings",
     "__version__",
     "build_world",
-    "compare",
     "estimate_from_log",
     "evaluate_ranker",
     "fit_from_log",

@@ -41,6 +41,16 @@ def number_text(value: float) -> str:
     return short if float(short) == value else str(value)
 
 
+def rounded_up(number: int, digits: int = 2) -> int:
+    """The next whole number that has no more than these digits before its zeros.
+
+    >>> rounded_up(12_345), rounded_up(99_100), rounded_up(7)
+    (13000, 100000, 7)
+    """
+    step: int = 10 ** max(0, len(str(number)) - digits)
+    return -(-number // step) * step
+
+
 def as_argument(path: str, *taken: str) -> str:
     """A path as it can be pasted into a command line, whatever its name.
 

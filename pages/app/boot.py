@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
-import importlib.metadata
-import platform
 import threading
 
 import streamlit as st
 
+from ultr_core.export.origin import versions as package_versions
 from ultr_core.lazy import load
 
 _DONE = threading.Event()
@@ -48,6 +47,6 @@ def booted() -> bool:
 @functools.cache
 def versions() -> str:
     """Versions that results depend on, for a report."""
-    names = ("numpy", "scipy", "streamlit")
-    found = [f"{name} {importlib.metadata.version(name)}" for name in names]
-    return ", ".join([f"Python {platform.python_version()}", *found])
+    found = package_versions("numpy", "scipy", "streamlit")
+    text = ", ".join(f"{name} {number}" for name, number in found.items())
+    return text.replace("python", "Python", 1)

@@ -15,19 +15,32 @@ _WIDEST_SLIDER = 100  # wider ranges of whole numbers are typed
 _SEEN = "address_of_"
 
 
-def control(field: Field, *, label: str = "", disabled: bool = False) -> Any:
+Width = int | Literal["stretch"]
+
+
+def control(
+    field: Field,
+    *,
+    label: str = "",
+    disabled: bool = False,
+    keep: bool = False,
+    width: Width = "stretch",
+) -> Any:
     """The control that fits the kind of a field, bound to the address bar under its key.
 
-    label: what the control is called where it is not the label of the field.
+    label: what the control is called where it is not the label of the field. keep: the session
+    keeps the value, and no link has it; `kept` reads it.
     """
     if isinstance(field, Choice):
-        return choose(field, kind="box")
+        show = keep_choice if keep else choose
+        return show(field, kind="box", width=width)
     label = label or field.label
     common: dict[str, Any] = {
         "key": field.key,
-        "bind": "query-params",
+        **({"persist_state": "session"} if keep else {"bind": "query-params"}),
         "help": set_formulas(field.help),
         "disabled": disabled,
+        "width": width,
     }
     if isinstance(field, Number):
         return _number(field, label, common)
@@ -39,11 +52,37 @@ def control(field: Field, *, label: str = "", disabled: bool = False) -> Any:
     return st.text_input(label, field.default, max_chars=field.longest, **common)
 
 
+def keep_choice(field: Choice, *, kind: Literal["buttons", "box"] = "buttons", **more: Any) -> Any:
+    """A control for a choice that the session keeps, as in `control`."""
+    options = tuple(field.options)
+    common: dict[str, Any] = {
+        "key": field.key,
+        # A session may hold a key that is not offered any more.
+        "format_func": lambda key: field.options.get(key, ""),
+        "persist_state": "session",
+        **more,
+    }
+    if kind == "box":
+        return st.selectbox(field.label, options, options.index(field.default), **common)
+    return st.segmented_control(
+        field.label, options, default=field.default, required=True, **common
+    )
+
+
+def kept(field: Field) -> Any:
+    """The value that the session keeps for a field; its default before there is a control."""
+    value = st.session_state.get(field.key)
+    return field.default if value is None else value
+
+
 def _number(field: Number, label: str, common: dict[str, Any]) -> Any:
     if field.stops:
         return st.select_slider(
             label, field.stops, field.default, format_func=field.shown, **common
         )
+    if field.decimals is None:
+        ends: Any = [float(n) for n in (field.low, field.high, field.default)]
+        return st.number_input(label, *ends, format="%g", **common)
     kind, places = (float, f"%.{field.decimals}f") if field.decimals else (int, "%d")
     numbers: Any = [kind(n) for n in (field.low, field.high, field.default, field.step)]
     if kind is int and field.high - field.low > _WIDEST_SLIDER:
@@ -57,7 +96,7 @@ def choose(
     kind: Literal["buttons", "box"] = "buttons",
     offered: tuple[str, ...] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
-    width: int | Literal["stretch"] = "stretch",
+    width: Width = "stretch",
 ) -> str:
     """A control for a choice; its key stands in the address bar unless it is the default.
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.views.your_data.curve import SOURCE
 from pages.views.your_data.input import SAMPLE_NAMES, allowed_path
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError, named
+from ultr_core.jobs.your_data import SOURCE
 from ultr_core.own_data.samples import sample_files
 
 OpenApp = Callable[..., AppTest]
@@ -38,7 +38,7 @@ def page(open_app: OpenApp, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ap
 def take(app: AppTest, *kinds: str) -> AppTest:
     for kind in kinds:
         if kind == "curve":
-            app.session_state[SOURCE] = "file"
+            app.session_state[SOURCE.key] = "file"
             app.run()
         app.text_input(key=f"data-path-{kind}-0").set_value(SAMPLE_NAMES[kind]).run()
         assert not app.exception

@@ -14,8 +14,7 @@ from tests.app.pages import opened
 from tests.meaning import is_text, mentions
 from ultr_core.content import read
 from ultr_core.curve_values import CURVES
-from ultr_core.files import load_directory
-from ultr_core.lab import build_world, compare
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
 LAB_WORDS = read(lab_words.__file__, "lab")
@@ -34,7 +33,7 @@ def test_the_lab_computes_with_the_curves_of_the_link(
     app = open_app(**FAST, p=CURVE, assumed_p="1,0.5")
     assert not app.exception
     settings = Settings(draws=1, clicks=500, curve=(1, 0.62, 0.45), assumed_curve=(1, 0.5))
-    expected = compare(build_world(settings, load_directory(small_corpus)), settings)
+    expected = Lab(settings, str(small_corpus)).comparison()
     text = words(app)
     assert f"**{expected.sentence}**" in text
     for label in (CURVES["curve"].label, "η′"):

@@ -18,7 +18,7 @@ from tests.app.pages import open_savers, opened
 from tests.meaning import mentions
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory
-from ultr_core.lab import Lab, build_world, compare, proof_checks, ranker_family, risk_picture
+from ultr_core.lab import Lab, build_world, proof_checks, ranker_family, risk_picture
 from ultr_core.lab import lab as stages
 from ultr_core.proofs.proof import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
@@ -72,8 +72,7 @@ def test_a_run_sends_few_parts_and_nothing_that_is_closed(open_app: OpenApp) -> 
 
 def test_numbers_on_the_page_are_those_of_the_core(open_app: OpenApp, small_corpus: Path) -> None:
     app = open_app(**FAST)
-    world = build_world(SETTINGS, load_directory(small_corpus))
-    expected = compare(world, SETTINGS)
+    expected = Lab(SETTINGS, str(small_corpus)).comparison()
     assert f"**{expected.sentence}**" in words(app)
     shown = opened(app, "numbers").table[0].value.to_dict("records")
     assert len(shown) == len(expected.rankers)

@@ -34,6 +34,10 @@ def test_what_is_said_first_is_taken_for_the_better_one(
     true: list[float], said: list[float], right: bool
 ) -> None:
     found = picture(true, said, 0.98)
+    assert found.preferred(found.weighted) == (
+        "skyline" if said[1] < said[0] else "production",
+        right,
+    )
     told = preference(found, found.weighted)
     first = told.index("skyline") < told.index("production")
     assert first is (said[1] < said[0])
@@ -94,6 +98,7 @@ def test_the_weight_at_rank_ten_is_said_in_words() -> None:
 
 def test_clicks_that_weigh_the_same_have_no_heaviest_one() -> None:
     alike = picture([13.0, 10.0], [3.0, 2.0], 0.98)
+    assert alike.weights_alike
     assert alike.weighted.effective_sample_size == alike.clicks
     assert is_text(sample_sentence(alike), WORDS, "sample.alike")
     weighted = replace(alike.weighted, effective_sample_size=5.0, largest_weight=24.0)

@@ -22,6 +22,7 @@ from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
 from ultr_core.cli import main
 from ultr_core.files.ranker_files import ranker_text
+from ultr_core.jobs.your_data import BY_VALIDATION, CHOSEN_CLIP, CHOSEN_COST, ETA, WEIGHTS
 from ultr_core.limits import VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import PROPENSITY_METHODS
@@ -266,6 +267,25 @@ def test_training_that_takes_too_long_is_ended_and_others_get_their_turn(
     page.selectbox(key="data-method").set_value("naive").run()
     page.button(key="data-train").click().run()
     assert "Trained." in words(page)
+
+
+def test_controls_are_made_of_the_fields_and_kept_on_another_page(page: AppTest) -> None:
+    sampled(page, "corpus", "log")
+    assert page.slider(key=ETA.key).value == ETA.default
+    assert page.selectbox(key=WEIGHTS.key).options == list(WEIGHTS.options.values())
+    page.toggle(key=BY_VALIDATION.key).set_value(False).run()
+    page.selectbox(key=WEIGHTS.key).set_value("clipped").run()
+    for field in (CHOSEN_COST, CHOSEN_CLIP):
+        box = page.number_input(key=field.key)
+        assert (box.min, box.max, box.value) == (field.low, field.high, field.default)
+    page.number_input(key=CHOSEN_COST.key).set_value(0.25).run()
+    page.slider(key=ETA.key).set_value(0.5).run()
+    assert not set(page.query_params) & {field.key for field in (ETA, WEIGHTS, CHOSEN_COST)}
+    page.switch_page("pages/about.py").run()
+    page.switch_page("pages/your_data.py").run()
+    assert page.number_input(key=CHOSEN_COST.key).value == 0.25
+    assert page.slider(key=ETA.key).value == 0.5
+    assert page.selectbox(key=WEIGHTS.key).value == "clipped"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from scripts.screenshots import server
 from scripts.serving import running_server
 from scripts.visitor import Visitor
 from tests.server.in_time import finished
-from ultr_core.files import load_directory
-from ultr_core.lab import build_world, compare
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
 
@@ -81,7 +80,7 @@ def find(node: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 def test_page_and_command_line_say_the_same(running: str, small_corpus: Path) -> None:
     settings = Settings(clicks=500, draws=2, eta=0.7)
     answer = ask(running, page="lab", query_params=link(settings))
-    comparison = compare(build_world(settings, load_directory(small_corpus)), settings)
+    comparison = Lab(settings, str(small_corpus)).comparison()
     assert comparison.sentence in json.dumps(answer, ensure_ascii=False)
 
 

@@ -21,7 +21,7 @@ entry.where exercise.question exercise.solution exercise.unit field.help field.l
 field.shown field.stops figure.data file_format.label finding.status first.error formulas
 found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
 found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
-here.watch importlib.metadata.version(name) info.question known.tries lab.comparison(order.plan)
+here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
@@ -29,13 +29,14 @@ load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes metho
 method.source noisy_hinge_curve(world,GAPS).alt order.lab.settings.draws order.plan
 pa.array(values,from_pandas=True) picture.naive picture.weighted pin.comparison pin.number
 plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus point.interval_text
-point.rank point.value_text predicted_failures proof.fails_when proof.statement proof.title
-python_version r.kind r.place ratio_text read_study report.label result.design.last_rank
+point.rank point.value_text failures_foretold proof.fails_when proof.statement proof.title
+package_versions r.kind r.place ratio_text read_study report.label result.design.last_rank
 result.loss.definition result.sentence risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words sidebar_words st.empty() step.button step.lesson
 step.question summarise summary.label svg_data_uri term.meaning term.name term.section
+click_weights mistaken_curve watched.clicks
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk
 true.risk_of_log true_curve value.closed value.enumerated verdict.words walk walk.failing
 walk.notes world.inverse world.query.new world.query.presented world.query.shown world.query.size

@@ -69,4 +69,4 @@ def test_the_short_face_is_enough_for_a_first_result(small_corpus: Path) -> None
     assert ultr_core.PowerLaw(1.0).at([1, 2]).tolist() == [1.0, 0.5]
     with pytest.raises(ultr_core.InputError):
         ultr_core.Settings(eta=9)
-    assert ultr_core.compare is importlib.import_module("ultr_core.lab.comparison").compare
+    assert ultr_core.build_world is importlib.import_module("ultr_core.lab.world").build_world

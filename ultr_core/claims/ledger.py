@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from ultr_core.claims.common import SWAP_SESSIONS, Measure, from_proof, judged
 from ultr_core.claims.readings import READINGS
 from ultr_core.content import Content, read
 from ultr_core.errors import InputError
+from ultr_core.files.tables import table_text
 from ultr_core.findings import Finding, Outcome, count_outcomes
 from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
@@ -290,10 +289,6 @@ def to_json(lines: Sequence[LedgerLine], world: Mapping[str, Any]) -> bytes:
 
 def to_csv(lines: Iterable[LedgerLine]) -> bytes:
     """One row a claim, UTF-8 with a mark that spreadsheets recognise."""
-    file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for line in lines:
-        row = line.as_dict()
-        writer.writerow({**row, **(row["interval"] or {})})
-    return file.getvalue().encode("utf-8-sig")
+    rows = [line.as_dict() for line in lines]
+    rows = [{**row, **(row["interval"] or {})} for row in rows]
+    return table_text(rows, COLUMNS).encode("utf-8-sig")

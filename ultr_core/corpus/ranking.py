@@ -347,34 +347,17 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
     return order
 
 
-def sum_of_ranks(ranks: ArrayLike, relevance: ArrayLike, query_offsets: ArrayLike) -> FloatArray:
-    """Sum of the ranks of relevant documents, per query.
-
-    Delta(y | x, r) = sum_d rank(d | y) r(d), equation (2), Section 3 and 4 of
-    Joachims, Swaminathan and Schnabel (2017). Lower is better.
-
-    ranks [..., documents], relevance [documents]; returns float64 [..., queries].
-    Raises InputError for arrays that do not fit or numbers that are not finite.
-    """
-    places, labels = _ranks_and_labels(ranks, relevance, "Relevance")
-    product = np.multiply(places, labels, dtype=np.float64)
-    sums: FloatArray = query_sums(product, query_offsets)
-    return sums
-
-
-def _ranks_and_labels(
-    ranks: ArrayLike, labels: ArrayLike, what: str
-) -> tuple[NDArray[Any], FloatArray]:
-    """Ranks [..., documents] and labels [documents] as numbers, all of them finite."""
+def _ranks_and_grades(ranks: ArrayLike, grades: ArrayLike) -> tuple[NDArray[Any], FloatArray]:
+    """Ranks and grades [documents] as numbers, all of them finite."""
     places = real_numbers(ranks, "Ranks")
-    judged = real_numbers(labels, f"The {what.lower()} of the documents").astype(np.float64)
+    judged = real_numbers(grades, "The grade of the documents").astype(np.float64)
     if judged.ndim != 1 or places.shape[-1:] != judged.shape:
         raise InputError(
             f"There are ranks of shape {places.shape} for documents of shape {judged.shape}; "
-            f"every document needs a rank and a {what.lower()}."
+            "every document needs a rank and a grade."
         )
     require_finite(places, "rank")
-    require_finite(judged, what.lower())
+    require_finite(judged, "grade")
     return places, judged
 
 
@@ -407,7 +390,7 @@ def dcg(
     Raises InputError for arrays that do not fit, ranks below 1, negative grades or such as have
     no finite gain, a cutoff below 1, or another gain.
     """
-    places, labels = _ranks_and_labels(ranks, grades, "Grade")
+    places, labels = _ranks_and_grades(ranks, grades)
     if places.size and places.min() < 1:
         raise InputError(
             f"Ranks are counted from 1, but there is a rank {places.min()}.", "rank_from_1"

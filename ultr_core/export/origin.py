@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import platform
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ultr_core.curve_values import CURVES
 from ultr_core.settings import PARAMETERS, Settings
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Versions of Python and of packages that numbers and pictures come from, by name."""
+    found = {"python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
 import re
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ultr_core.export.figure_files import to_png, to_svg, to_vega_lite
+from ultr_core.export.origin import versions
 from ultr_core.figures.studies import study_figure
 from ultr_core.files.disk import write_whole, written_together
 from ultr_core.studies import GRID_VERSION, StudyResult, judge, read_study
 
-_PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "altair", "vl-convert-python")
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "altair", "vl-convert-python")
 
 
 def study_svg(result: StudyResult) -> bytes:
@@ -49,19 +48,8 @@ def study_settings(result: StudyResult) -> dict[str, Any]:
         "reading": read_study(result),
         "claims": [claim.as_dict() for claim in judge(result)],
         "grid_version": GRID_VERSION,
-        "versions": versions(),
+        "versions": versions(*PACKAGES),
     }
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers and pictures come from."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
 
 
 def write_study(result: StudyResult, folder: Path) -> list[Path]:

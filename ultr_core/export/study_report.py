@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ultr_core.export.study_files import study_svg, versions
+from ultr_core.export.origin import versions
+from ultr_core.export.study_files import PACKAGES, study_svg
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.findings import Finding, Outcome
 from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
@@ -150,7 +151,8 @@ def _run_section(result: StudyResult, facts: RunFacts) -> str:
         f"{counted(base.draws, 'click log')} a point, seed {base.seed}, ε₊ = {base.eps_plus:g}, "
         f"relevant from grade {base.relevant_grade}, corpus seed {base.corpus_seed}"
     )
-    packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+    found = versions(*PACKAGES)
+    packages = ", ".join(f"{name} {number}" for name, number in found.items())
     return (
         "<h2>This run</h2>"
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "

@@ -1,8 +1,9 @@
-"""CSV tables with one line a document of a corpus: how its lines find their documents."""
+"""CSV tables: rows as text, and how lines for documents of a corpus find their documents."""
 
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -20,6 +21,20 @@ DELIMITERS: Mapping[str, str] = MappingProxyType(
     {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 )
 """Characters that may stand between columns, and what they are called."""
+
+
+def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> str:
+    """CSV text with these columns, or those of the first row; a missing value is an empty cell.
+
+    >>> table_text([{"a": 1, "b": None}, {"a": 2}])
+    'a,b\\n1,\\n2,\\n'
+    """
+    out = io.StringIO()
+    names = list(columns or (rows[0] if rows else ()))
+    table = csv.DictWriter(out, names, restval="", extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()
 
 
 def split_line(line: str, known: Collection[str], name: str) -> tuple[str, list[str]]:

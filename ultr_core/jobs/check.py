@@ -10,7 +10,7 @@ from ultr_core.inspection import Inspection, inspect_file, inspect_together, joi
 from ultr_core.jobs.files import COLUMNS, File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, share_line
-from ultr_core.jobs.own_files import CORPUS, PART, own_corpus, own_part
+from ultr_core.jobs.own_files import CORPUS, PART, own_corpus, require_directory
 
 _NOTES = (
     "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with the sentence that says "
@@ -21,7 +21,7 @@ _NOTES = (
 
 def run(given: Given) -> list[Inspection]:
     """Check every file."""
-    own_part(given)
+    require_directory(given)
     own = None if given.corpus is None else own_corpus(given)
     found: list[Inspection] = []
     for path in given.files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.corpus.model import LARGEST_GRADE
@@ -38,75 +39,17 @@ from ultr_core.propensity import Weights, full_information_weights
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
-FORMATS: Mapping[str, str] = {
-    "letor": "corpus, one document a line: grade qid:ID id:value ...",
-    "proprank": "training file of svm_proprank: a ranking for each weighted document",
-    "weights": "table of document weights (CSV)",
-    "json": "ranker with all that is known of it (JSON)",
-    "svmlight": "ranker as model text of svm_light, for svm_rank_classify",
-    "scores": "one score a line, in the order of the corpus' rows",
-    "score-table": "table of scores (CSV)",
-    "curve": "propensity curve (CSV), made relative to rank 1",
-}
-"""Names on the command line and what they stand for."""
-
-_TARGETS: Mapping[str, tuple[str, ...]] = {
-    "letor": ("letor", "proprank"),
-    "proprank": ("letor", "proprank", "weights"),
-    "weights": ("proprank", "weights"),
-    "json": ("svmlight", "json"),
-    "svmlight": ("json", "svmlight"),
-    "scores": ("score-table", "scores"),
-    "score-table": ("scores", "score-table"),
-    "curve": ("curve",),
-}
-_ENDINGS: Mapping[str, tuple[str, ...]] = {
-    "letor": (".txt", ".dat", ".letor"),
-    "proprank": (".dat", ".txt"),
-    "weights": (".csv",),
-    "json": (".json",),
-    "svmlight": (".dat", ".txt", ".model"),
-    "scores": (".txt", ".scores"),
-    "score-table": (".csv",),
-    "curve": (".csv",),
-}
-"""Endings of file names that ask for a format."""
-
 _KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
-
-
-_NOTES = "\n".join(
-    [
-        "formats:",
-        *(f"  {name:12} {text}" for name, text in FORMATS.items()),
-        "",
-        "conversions:",
-        *(f"  {source:12} to {', '.join(_TARGETS[source])}" for source in _TARGETS),
-        "",
-        "endings of OUT, before .gz, that ask for a format:",
-        *(f"  {name:12} {', '.join(_ENDINGS[name])}" for name in FORMATS),
-        "",
-        "Tables keep ids as they are, so that they can be read back. Import them into a",
-        "spreadsheet as text: an id that begins with = is a formula there.",
-        "",
-        "examples (after python -m ultr_core):",
-        "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
-        "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
-        "  convert train.dat weights.csv                     the weights in such a file",
-        "  convert ranker.json model.dat                     model for svm_rank_classify",
-        "  convert scores.txt scores.csv --corpus test.txt   scores with query and document",
-    ]
-)
 
 
 def run(given: Given) -> None:
     """Read, write and say what was done."""
     source = vars(given)["from"] or _detect(given.input)
     target = given.to or _target(source, given)
-    if target not in _TARGETS[source]:
+    if target not in FORMATS[source].targets:
         raise InputError(
             f"{named(given.input)} ({source}) cannot become {target}; from {source} it can be "
-            f"{' or '.join(_TARGETS[source])}."
+            f"{' or '.join(FORMATS[source].targets)}."
         )
     if given.relevant_grade is not None and (
         (source, target) != ("letor", "proprank") or given.weights is not None
@@ -115,9 +58,9 @@ def run(given: Given) -> None:
             "--relevant-grade is for a corpus that becomes a training file (proprank) without "
             f"--weights; from {source} to {target} it changes nothing, leave it out."
         )
-    done = _READERS[source](_Work(given, share_line("reading")), target)
+    done = FORMATS[source].convert(_Work(given, share_line("reading")), target)
     print(f"{named(given.input)} ({source}): {done}.")
-    print(f"Written to {named(given.output)} ({target}: {FORMATS[target]}).")
+    print(f"Written to {named(given.output)} ({target}: {FORMATS[target].words}).")
 
 
 def _detect(path: str) -> str:
@@ -147,14 +90,14 @@ def _target(source: str, given: Given) -> str:
 
     Raises InputError for an ending that none of them has.
     """
-    targets = _TARGETS[source]
+    targets = FORMATS[source].targets
     if source == "letor":
         targets = ("proprank",) if given.weights else ("letor",)
     # A name may be nothing but an ending.
     ending = Path("x" + Path(given.output).name.lower().removesuffix(".gz")).suffix
-    found = next((name for name in targets if not ending or ending in _ENDINGS[name]), None)
+    found = next((name for name in targets if not ending or ending in FORMATS[name].endings), None)
     if found is None:
-        ways = " or ".join(f"{' or '.join(_ENDINGS[name])} for {name}" for name in targets)
+        ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
             f"{named(given.output)} does not say what it is to become: from {source} it can end "
             f"in {ways}; or name the format with --to."
@@ -267,16 +210,80 @@ def _counted(corpus: Corpus) -> str:
     )
 
 
-_READERS: Mapping[str, Callable[[_Work, str], str]] = {
-    "letor": _from_letor,
-    "proprank": _from_proprank,
-    "weights": _from_weights,
-    "json": _from_ranker,
-    "svmlight": _from_ranker,
-    "scores": _from_scores,
-    "score-table": _from_scores,
-    "curve": _from_curve,
-}
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is, which it can become, and what reads it.
+
+    targets: names of formats, the usual one first. endings: of file names that ask for it.
+    convert: reads the file of the work and writes it as a target; says what was done.
+    """
+
+    words: str
+    targets: tuple[str, ...]
+    endings: tuple[str, ...]
+    convert: Callable[[_Work, str], str]
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "letor": Format(
+            "corpus, one document a line: grade qid:ID id:value ...",
+            ("letor", "proprank"), (".txt", ".dat", ".letor"), _from_letor,
+        ),
+        "proprank": Format(
+            "training file of svm_proprank: a ranking for each weighted document",
+            ("letor", "proprank", "weights"), (".dat", ".txt"), _from_proprank,
+        ),
+        "weights": Format(
+            "table of document weights (CSV)", ("proprank", "weights"), (".csv",), _from_weights
+        ),
+        "json": Format(
+            "ranker with all that is known of it (JSON)",
+            ("svmlight", "json"), (".json",), _from_ranker,
+        ),
+        "svmlight": Format(
+            "ranker as model text of svm_light, for svm_rank_classify",
+            ("json", "svmlight"), (".dat", ".txt", ".model"), _from_ranker,
+        ),
+        "scores": Format(
+            "one score a line, in the order of the corpus' rows",
+            ("score-table", "scores"), (".txt", ".scores"), _from_scores,
+        ),
+        "score-table": Format(
+            "table of scores (CSV)", ("scores", "score-table"), (".csv",), _from_scores
+        ),
+        "curve": Format(
+            "propensity curve (CSV), made relative to rank 1", ("curve",), (".csv",), _from_curve
+        ),
+    }
+)  # fmt: skip
+"""By name on the command line."""
+
+_NAMED = {name: each.words for name, each in FORMATS.items()}
+
+_NOTES = "\n".join(
+    [
+        "formats:",
+        *(f"  {name:12} {text}" for name, text in _NAMED.items()),
+        "",
+        "conversions:",
+        *(f"  {source:12} to {', '.join(each.targets)}" for source, each in FORMATS.items()),
+        "",
+        "endings of OUT, before .gz, that ask for a format:",
+        *(f"  {name:12} {', '.join(each.endings)}" for name, each in FORMATS.items()),
+        "",
+        "Tables keep ids as they are, so that they can be read back. Import them into a",
+        "spreadsheet as text: an id that begins with = is a formula there.",
+        "",
+        "examples (after python -m ultr_core):",
+        "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
+        "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
+        "  convert train.dat weights.csv                     the weights in such a file",
+        "  convert ranker.json model.dat                     model for svm_rank_classify",
+        "  convert scores.txt scores.csv --corpus test.txt   scores with query and document",
+    ]
+)
+
 
 JOB = Job(
     run,
@@ -288,9 +295,9 @@ JOB = Job(
         ),
     ),
     options=(
-        Choice("from", "", FORMATS, default="", help="format of IN, told by its content"),
+        Choice("from", "", _NAMED, default="", help="format of IN, told by its content"),
         Choice(
-            "to", "", FORMATS, default="",
+            "to", "", _NAMED, default="",
             help="format of OUT, told by IN and by the ending of its name",
         ),
         File(

@@ -17,7 +17,7 @@ from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
-    CLIP,
+    JUDGING_CLIP,
     OWN_FIELDS,
     check_propensities,
     own_checks,
@@ -153,7 +153,7 @@ JOB = Job(
             "whose own clicks flatter it (see fit --fold-scores-out)",
         ),
         File("scores", "", help="instead: scores, one a row of the corpus, or a table"),
-        replace(CLIP, default=0.1, help="threshold of the clipped estimate"),
+        JUDGING_CLIP,
         *setting_fields("relevant_grade"),
     ),
     show=Evidence.show,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.fields import Choice, Number
+from ultr_core.fields import Number
 from ultr_core.files import write_scores
 from ultr_core.files.disk import written_together
 from ultr_core.files.proprank_files import write_proprank
@@ -19,19 +19,19 @@ from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes, progress_line, share_line
 from ultr_core.jobs.own_files import (
     CLIP,
+    LEARNER,
+    METHOD,
     OWN_FIELDS,
+    PART,
     OwnCorpus,
     check_propensities,
     own_checks,
     own_corpus,
     own_log,
-    own_part,
     own_propensities,
 )
-from ultr_core.learners import LEARNERS, SVM
 from ultr_core.learners.limits import COST
 from ultr_core.own_data.fitting import (
-    DEFAULT_METHOD,
     FIT_METHODS,
     OwnFit,
     fit_from_log,
@@ -139,7 +139,7 @@ def _validation(
     given: Given, own: OwnCorpus, log: PresentationLog
 ) -> tuple[Corpus, ClickLog] | None:
     """Clicks on the validation part of a directory, where its query ids are its own."""
-    if own.splits is None or own_part(given) != "train":
+    if own.splits is None or given.part != PART.default:
         return None
     other = own.splits.validation
     if set(other.query_ids) & set(own.corpus.query_ids) or not (
@@ -173,14 +173,8 @@ JOB = Job(
     run,
     options=(
         *OWN_FIELDS,
-        Choice(
-            "method", "Method", {key: ESTIMATORS[key].label for key in FIT_METHODS},
-            default=DEFAULT_METHOD, help="weights of the clicks",
-        ),
-        Choice(
-            "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
-            default=SVM.key, help="what is trained on them",
-        ),
+        METHOD,
+        LEARNER,
         Cost(
             **vars(COST) | {"help": f"the paper's C, or {VALIDATION}, the default, to choose it on "
             "the clicks of held-out queries"},

@@ -20,8 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.jobs.files import File, protect_inputs
 from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
-from ultr_core.jobs.setting_options import settings_from
-from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.settings import PARAMETERS, SETTING_FIELDS, Settings
 from ultr_core.words import as_argument
 
 if TYPE_CHECKING:
@@ -91,6 +90,7 @@ class Page:
     """What a job knows of a page: its question, what its link holds, the cells of its notebook.
 
     fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
+    settings: the fields of the settings that act, where they are not those of the command.
     begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
     ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
     controls say. shown: the state with the settings that its results have, if those are others.
@@ -100,6 +100,7 @@ class Page:
     question: str
     cells: Callable[[PageState], Sequence[Cell]]
     fields: tuple[Field, ...] = ()
+    settings: tuple[Field, ...] = ()
     begins: Callable[[PageState], Begins] = lambda _: "lab"
     fixed: bool = False
     shown: Callable[[PageState], PageState] = lambda state: state
@@ -195,7 +196,7 @@ class Job:
 
     def _settings(self, asked: Mapping[str, Any]) -> Settings:
         names = [each.name for each in self.settings]
-        settings, notices = settings_from(
+        settings, notices = _settings_from(
             {n: asked[n] for n in names if n in asked}, believing="assumed_eta" in names
         )
         print_notes(notices)
@@ -261,3 +262,49 @@ def _help(each: Field) -> str:
         stop = "." if text.endswith(".") else ""
         text = f"{text.removesuffix('.')} ({each.wanted}{default}){stop}"
     return text.replace("%", "%%")
+
+
+def _settings_from(
+    asked: Mapping[str, str], *, believing: bool = True
+) -> tuple[Settings, tuple[str, ...]]:
+    """The settings that texts by name ask for, with notes; a curve's text names its file.
+
+    believing: whether there is a learner with a belief of its own about the users.
+
+    Raises InputError for a value that cannot be used, and for a curve
+    beside the exponent that it takes the place of.
+    """
+    numbers = {name: text for name, text in asked.items() if name in PARAMETERS}
+    files = {name: path for name, path in asked.items() if name in CURVES}
+    for name in files:
+        if CURVES[name].power in numbers:
+            raise InputError(
+                f"{option_of(name)} takes the place of {option_of(CURVES[name].power)}; "
+                "give one of them."
+            )
+    settings, notices = Settings.from_options({**numbers, **_curve_values(files)})
+    return settings, (*notices, *(_belief_note(settings, asked) if believing else ()))
+
+
+def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
+    if not files:
+        return {}
+    from ultr_core.files import read_curve_values
+
+    return {name: read_curve_values(path) for name, path in files.items()}
+
+
+def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:
+    """A reader who changes how users look may forget that the learner's belief stays."""
+    told = "assumed_eta" in asked or "assumed_curve" in asked
+    if told or settings.belief_is_right or not ("eta" in asked or "curve" in asked):
+        return ()
+    users = f"have η = {settings.eta:g}"
+    right = f"{option_of('assumed_eta')} {settings.eta:g}"
+    if "curve" in asked:
+        users = "follow the given curve"
+        right = f"{option_of('assumed_curve')} {shlex.quote(as_argument(asked['curve']))}"
+    return (
+        f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
+        f"propensities add {right}.",
+    )

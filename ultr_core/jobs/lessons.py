@@ -6,26 +6,30 @@ from dataclasses import replace
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice
-from ultr_core.jobs.job import Job, Page, PageState
-from ultr_core.lessons import LESSONS
+from ultr_core.jobs.job import Job, Page, PageState, setting_fields
+from ultr_core.lessons import LESSONS, PLANS
 from ultr_core.settings import SHARED_FIELDS
 
 LESSON_PART = Choice(
     "part", "Part", {"lessons": "Lessons", "lecturers": "For lecturers", "glossary": "Glossary"}
 )
-LESSON = Choice("lesson", "Lesson", {str(number): str(number) for number in range(1, 10)})
-LESSON_PLAN = Choice("plan", "Time", {"45": "45 minutes", "90": "90 minutes"})
+LESSON = Choice("lesson", "Lesson", {str(n): str(n) for n in range(1, len(LESSONS) + 1)})
+LESSON_PLAN = Choice(
+    "plan", "Time", {str(plan.minutes): f"{plan.minutes} minutes" for plan in PLANS}
+)
 
 
 def shown(state: PageState) -> PageState:
     """The state with the settings of its results: in a lesson the lesson's own.
 
-    Of a plan and of the glossary only seed and corpus are named, for a plan has many worlds.
+    They are all named; of a plan and of the glossary only those that act, for a plan has many
+    worlds.
     """
     if state.values[LESSON_PART.key] != LESSON_PART.default:
         return replace(state, acting=SHARED_FIELDS)
     lesson = LESSONS[int(state.values[LESSON.key]) - 1]
-    return replace(state, settings=lesson.settings(state.settings))
+    own = lesson.settings(state.settings)
+    return replace(state, settings=own, acting=tuple(own.as_dict()))
 
 
 def cells(state: PageState) -> list[Cell]:
@@ -131,7 +135,7 @@ JOB = Job(
     pages={
         "lessons": Page(
             "Can you predict what biased clicks do?", cells, (LESSON_PART, LESSON, LESSON_PLAN),
-            shown=shown,
+            settings=setting_fields(*SHARED_FIELDS), shown=shown,
         )
     }
 )  # fmt: skip

@@ -9,6 +9,7 @@ from ultr_core.fields import Field
 from ultr_core.jobs.files import CORPUS
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
+from ultr_core.jobs.sign_test import COUNTS
 from ultr_core.lab.interleaving import SCHEME
 from ultr_core.lab.live import (
     INTERLEAVED,
@@ -35,6 +36,14 @@ LIVE: tuple[Field, ...] = (
     replace(LIVE_SMOOTHING, key="live_smoothing", decimals=2, snaps=True),
 )  # fmt: skip
 """What the page offers of the design."""
+
+SIGN_TEST = tuple(
+    replace(each, key=f"sign_{each.name}", label=label, high=1_000_000, default=paper, help="")
+    for each, (label, paper) in zip(
+        COUNTS, {"Wins": 87, "Losses": 48, "Ties": 83}.items(), strict=True
+    )
+)
+"""Counts for the page's own sign test, at first the paper's; the session keeps them."""
 
 
 def run(given: Given) -> LiveResult:

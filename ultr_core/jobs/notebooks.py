@@ -40,7 +40,8 @@ def page_notebook(state: PageState) -> Notebook:
     page = job.pages[state.page]
     state = _shown(state, page)
     if not state.acting:
-        state = replace(state, acting=tuple(each.name for each in job.settings))
+        acting = page.settings or job.settings
+        state = replace(state, acting=tuple(each.name for each in acting))
     if page.fixed:
         state = replace(state, settings=Settings())
     begins = page.begins(state)

@@ -18,26 +18,36 @@ from ultr_core.inspection import (
 from ultr_core.jobs.files import COLUMNS, File
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
+from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
+from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
 from ultr_core.settings import PARAMETERS
 from ultr_core.users import ExaminationCurve, PowerLaw
 
-PARTS = ("train", "validation", "test")
 _TOLD_BY_READER = (
     "columns", "rows_left_out", "clicks_without_position", "positions", "repeated_on_page",
     "rank_changes",
 )  # fmt: skip
 
 
+METHOD = Choice(
+    "method", "Method", {key: ESTIMATORS[key].label for key in FIT_METHODS},
+    default=DEFAULT_METHOD, help="weights of the clicks",
+)  # fmt: skip
+LEARNER = Choice(
+    "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
+    default=SVM.key, help="what is trained on them",
+)  # fmt: skip
 CLIP = Number("clip", "Clipping threshold τ", 0, 1, above=True, decimals=None)
+JUDGING_CLIP = replace(CLIP, default=0.1, help="threshold of the clipped estimate")
 CORPUS = File(
     "corpus", "", metavar="PATH",
     help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
 )  # fmt: skip
 PART = Choice(
-    "part", "", {part: part for part in PARTS}, default="",
-    help="of a directory, the part that the log belongs to, train unless named",
+    "part", "", {part: part for part in ("train", "validation", "test")},
+    help="of a directory, the part that the log belongs to",
 )  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
     replace(CORPUS, required=True),
@@ -70,10 +80,10 @@ class OwnCorpus:
 
 def own_corpus(given: Given) -> OwnCorpus:
     """Load ``--corpus``; raises InputError if it or ``--part`` cannot be used."""
-    part = own_part(given)
+    require_directory(given)
     path = checked_path(given.corpus, "The corpus")
     progress = share_line("reading the corpus")
-    if path.exists() and not path.is_dir() and given.part:
+    if path.exists() and not path.is_dir() and PART.name in given.asked:
         raise InputError(
             f"--part chooses a part of a directory, but {named(given.corpus)} is one file; leave "
             "--part out, or give the directory."
@@ -84,18 +94,14 @@ def own_corpus(given: Given) -> OwnCorpus:
         return OwnCorpus(whole, named(path.name), None)
     splits = load_directory(path, progress=progress)
     print_notes(splits.notices)
-    corpus: Corpus = getattr(splits, part)
-    return OwnCorpus(corpus, f"the {part} part of {splits.name}", splits)
+    corpus: Corpus = getattr(splits, given.part)
+    return OwnCorpus(corpus, f"the {given.part} part of {splits.name}", splits)
 
 
-def own_part(given: Given) -> str:
-    """The part of the directory that the log belongs to.
-
-    Raises InputError if one is named without a directory.
-    """
-    if given.corpus is None and given.part:
+def require_directory(given: Given) -> None:
+    """Raise InputError if a part is named without a directory that it could be of."""
+    if given.corpus is None and PART.name in given.asked:
         raise InputError("--part chooses a part of a directory; give that with --corpus.")
-    return given.part or PARTS[0]
 
 
 def own_log(given: Given) -> PresentationLog:
@@ -107,7 +113,7 @@ def own_log(given: Given) -> PresentationLog:
 
 def check_propensities(given: Given) -> None:
     """Raise InputError for two curves at once; said before files are read."""
-    own_part(given)
+    require_directory(given)
     if given.propensities is not None and given.eta is not None:
         raise InputError("--propensities takes the place of --eta; give one of them.")
 

@@ -10,8 +10,9 @@ from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import read_log, write_curve
 from ultr_core.jobs.files import COLUMNS, File
-from ultr_core.jobs.job import Given, Job, Page, PageState
+from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes
+from ultr_core.lab import WORLD_FIELDS
 from ultr_core.lab.propensity_study import SESSIONS, SwapDesign
 from ultr_core.propensity import (
     LOG_METHODS,
@@ -87,6 +88,14 @@ PROPENSITIES: tuple[Field, ...] = (
            stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
            help="Half the width of the 95% interval, relative to the ratio."),
 )  # fmt: skip
+
+
+_BY_ITSELF = "what the log allows"
+OWN_METHOD = Choice(
+    "own_method", "Method",
+    {_BY_ITSELF: _BY_ITSELF, **{key: PROPENSITY_METHODS[key].label for key in LOG_METHODS}},
+)  # fmt: skip
+"""How the page reads a visitor's own log; the session keeps it."""
 
 
 def run(given: Given) -> LogEstimate:
@@ -246,7 +255,8 @@ JOB = Job(
     as_dict=LogEstimate.as_dict,
     pages={
         "propensities": Page(
-            "Where do propensities come from, and what do they cost?", cells, PROPENSITIES
+            "Where do propensities come from, and what do they cost?", cells, PROPENSITIES,
+            setting_fields(*WORLD_FIELDS, "eta", "eps_minus", "eps_plus", "seed", "curve"),
         )
     },
 )  # fmt: skip

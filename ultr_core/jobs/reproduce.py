@@ -150,9 +150,9 @@ def _say_unused_curves(plans: list[Plan]) -> None:
 
 
 def _source(given: Given, settings: Settings) -> WorldSource:
-    if given.corpus is not None and given.size:
+    if given.corpus is not None and "size" in given.asked:
         raise InputError("--size is for the synthetic corpus; leave it out with --corpus.")
-    return WorldSource.of(settings, given.corpus, given.size or "default")
+    return WorldSource.of(settings, given.corpus, given.size)
 
 
 def _folder(path: str) -> Path:
@@ -315,7 +315,7 @@ JOB = Job(
     options=(
         CORPUS,
         Choice(
-            "size", "", {size: size for size in SIZES}, default="",
+            "size", "", {size: size for size in SIZES},
             help="size of the synthetic corpus; yahoo has the counts of the paper's corpus",
         ),
         Choice(

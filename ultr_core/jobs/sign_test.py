@@ -57,13 +57,15 @@ def run(given: Given) -> Tested:
     return Tested(test, comparisons_needed(test.win_share))
 
 
+COUNTS = (
+    Number("wins", "", 0, MOST, help="comparisons that the first ranker won"),
+    Number("losses", "", 0, MOST, help="comparisons that it lost"),
+    Number("ties", "", 0, MOST, default=0, help="comparisons without a winner"),
+)
+
 JOB = Job(
     run,
-    arguments=(
-        Number("wins", "", 0, MOST, help="comparisons that the first ranker won"),
-        Number("losses", "", 0, MOST, help="comparisons that it lost"),
-        Number("ties", "", 0, MOST, default=0, help="comparisons without a winner"),
-    ),
+    arguments=COUNTS,
     show=Tested.show,
     as_dict=Tested.as_dict,
 )

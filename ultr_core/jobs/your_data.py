@@ -8,236 +8,20 @@ from types import MappingProxyType
 from typing import Any
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
-from ultr_core.jobs.job import Job, Page, PageState, command_line
-from ultr_core.learners import SVM
+from ultr_core.fields import Choice, Switch
+from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
+from ultr_core.jobs.own_files import JUDGING_CLIP, LEARNER, METHOD
+from ultr_core.lab.methods import method_of
+from ultr_core.learners.limits import COST
 from ultr_core.own_data.curves import LOG_ITSELF
-from ultr_core.own_data.fitting import DEFAULT_METHOD
-from ultr_core.propensity import log_method
+from ultr_core.propensity import ESTIMATORS, LOG_METHODS, PROPENSITY_METHODS, log_method
+from ultr_core.settings import PARAMETERS
 from ultr_core.words import as_argument
 
 ESTIMATED_CURVE = "curve.csv"
 TRAINED_RANKER = "ranker.json"
 TRAINED_HERE = "the ranker trained here"
 FOLD_SCORES = "fold_scores.csv"
-
-
-@dataclass(frozen=True)
-class OwnWork:
-    """What was done: names of the files, and every choice.
-
-    corpus, log: names of files, None where there is none. columns: meaning to column of the log,
-    where names had to be mapped. propensities: key in ``CURVE_SOURCES``, with ``eta``, ``curve``,
-    ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
-    of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
-    the trained one; scores: whether that file holds scores. folds: whether the trained one was
-    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
-    of "propensities", "fit" and "evaluate" were done.
-    """
-
-    corpus: str | None = None
-    log: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    propensities: str = "power"
-    eta: float = 1.0
-    curve: str = ESTIMATED_CURVE
-    estimator: str = "all-pairs"
-    carry_on: bool = False
-    method: str = DEFAULT_METHOD
-    learner: str = SVM.key
-    cost: float | None = None
-    clip: float | None = None
-    seed: int = 0
-    relevant_grade: int = 3
-    judged: str | None = None
-    scores: bool = False
-    folds: bool = True
-    judging_clip: float = 0.1
-    steps: tuple[str, ...] = ()
-
-
-def command_lines(work: OwnWork) -> tuple[str, ...]:
-    """The command lines that do the same and print the same numbers, in their order."""
-    # Four jobs and their readers, which nobody waits for who only opens the page.
-    from ultr_core.jobs import check, evaluate, fit, propensities
-
-    lines = []
-    asked: dict[str, Any]
-    if files := [name for name in (work.corpus, work.log) if name is not None]:
-        asked = {"files": files, "columns": work.columns or None}
-        lines.append(command_line("check", check.JOB, asked))
-    if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
-        asked = {
-            "log": work.log,
-            "columns": work.columns or None,
-            "method": log_method(work.estimator).name,
-            "out": ESTIMATED_CURVE,
-        }
-        lines.append(command_line("propensities", propensities.JOB, asked))
-    if "fit" in work.steps:
-        lines.append(command_line("fit", fit.JOB, {**_files(work), **_training(work)}))
-    if "evaluate" in work.steps:
-        lines.append(command_line("evaluate", evaluate.JOB, {**_files(work), **_judging(work)}))
-    return tuple(lines)
-
-
-def _files(work: OwnWork) -> dict[str, Any]:
-    """What training and judging begin with, by field."""
-    return {
-        "corpus": work.corpus,
-        "log": work.log,
-        "columns": work.columns or None,
-        **CURVE_SOURCES[work.propensities].asked(work),
-    }
-
-
-def _training(work: OwnWork) -> dict[str, Any]:
-    return {
-        "method": work.method,
-        "learner": None if work.learner == SVM.key else work.learner,
-        "cost": work.cost,
-        "clip": work.clip,
-        "seed": work.seed,
-        "out": TRAINED_RANKER,
-        "fold_scores_out": FOLD_SCORES if work.folds else None,
-    }
-
-
-def _judging(work: OwnWork) -> dict[str, Any]:
-    by_scores = work.scores if work.judged is not None else work.folds
-    ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
-    return {
-        "scores" if by_scores else "model": ranker,
-        "clip": work.judging_clip,
-        "relevant_grade": work.relevant_grade,
-    }
-
-
-def _by_path(work: OwnWork) -> OwnWork:
-    """The same with names that no reader takes for anything but a file."""
-    return replace(
-        work,
-        corpus=None if work.corpus is None else as_argument(work.corpus),
-        log=None if work.log is None else as_argument(work.log),
-        curve=as_argument(work.curve, LOG_ITSELF),
-        judged=None if work.judged is None else as_argument(work.judged),
-    )
-
-
-def own_notebook(work: OwnWork) -> Notebook:
-    """A notebook that does the same with ``ultr_core`` alone, beside the files."""
-    return notebook("your-data", list(_cells(_by_path(work))))
-
-
-def _cells(work: OwnWork) -> Iterator[Cell]:
-    yield words(
-        f"""
-        # Your data: from corpus and clicks to a ranker and evidence
-
-        The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
-
-        It reads your files by their names: put them beside the notebook.
-        """
-    )
-    if work.corpus is not None:
-        yield words("## Corpus")
-        yield code(
-            f"""
-            from ultr_core.files import load_corpus
-            from ultr_core.inspection import inspect_corpus
-
-            corpus = load_corpus({work.corpus!r})
-            found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
-            for finding in found.findings:
-                print(finding.severity, "-", finding.sentence)
-            """
-        )
-    if work.log is not None:
-        yield words("## Click log")
-        yield code(
-            f"""
-            from ultr_core.inspection import inspect_log
-            from ultr_core.files import read_log
-
-            log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
-            for finding in inspect_log(log).findings:
-                print(finding.severity, "-", finding.sentence)
-            """
-        )
-        if "propensities" in work.steps:
-            yield words("## Propensities")
-            yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
-    if "fit" in work.steps or "evaluate" in work.steps:
-        yield code(
-            """
-            from ultr_core.inspection import inspect_together, join_log
-
-            joined = join_log(log, corpus)
-            """
-        )
-    if "fit" in work.steps:
-        yield words("## Ranker")
-        yield code(
-            f"""
-            from ultr_core.own_data.fitting import fit_from_log
-            from ultr_core.files.ranker_files import write_ranker
-            from ultr_core.propensity import ESTIMATORS
-
-            fit = fit_from_log(
-                corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
-                cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
-            )
-            print(fit.sentence)
-            found = inspect_together(
-                joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
-            )
-            for finding in found.findings:
-                print(finding.severity, "-", finding.sentence)
-            write_ranker(fit.ranker, {TRAINED_RANKER!r})
-            """
-        )
-    if "evaluate" in work.steps:
-        yield words("## Evidence")
-        yield code(_ranker_code(work))
-        yield code(
-            f"""
-            from ultr_core.own_data.evaluation import evaluate_ranker
-            from ultr_core.own_data.evaluation import compare_with_shown
-
-            for finding in inspect_together(joined, corpus, curve).findings:
-                print(finding.severity, "-", finding.sentence)
-            name = {work.judged or TRAINED_HERE!r}
-            found = evaluate_ranker(
-                corpus, joined.clicks, scores, curve, clip={work.judging_clip},
-                relevant_grade={work.relevant_grade}, name=name,
-            )
-            print(found.sentence)
-            for report in found.reports.values():
-                print(report.label, report.estimate or report.words)
-            print(found.true)
-            print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
-            """
-        )
-
-
-def _ranker_code(work: OwnWork) -> str:
-    if work.judged is None:
-        if not work.folds:
-            return "scores = fit.ranker.score(corpus)"
-        return (
-            "from ultr_core.own_data.fitting import fold_scores\n\n"
-            f"scores = fold_scores(corpus, joined.clicks, fit, seed={work.seed})"
-        )
-    if work.scores:
-        return (
-            "from ultr_core.files import read_scores\n\n"
-            f"scores = read_scores({work.judged!r}, corpus)"
-        )
-    return (
-        "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
-        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
-        "print(*notices)\n"
-        "scores = model.score(corpus)"
-    )
 
 
 @dataclass(frozen=True)
@@ -301,6 +85,275 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
 """Where propensities of a reader's own log come from; page, commands and notebook read this."""
 
 
+SOURCE = Choice(
+    "data-curve-from", "Where they come from",
+    {key: source.label for key, source in CURVE_SOURCES.items()}, name="propensities",
+)  # fmt: skip
+ETA = replace(
+    PARAMETERS["eta"], key="data-eta", label="Assumed exponent η",
+    help="0: every rank is examined alike. 1: rank 10 is examined a tenth as often as rank 1.",
+)  # fmt: skip
+ESTIMATOR = Choice(
+    "data-estimator", "Method", {key: PROPENSITY_METHODS[key].label for key in LOG_METHODS},
+    default="all-pairs", name="estimator",
+)  # fmt: skip
+CARRY_ON = Switch(
+    "data-carry-on", "Use the last value of the curve for all positions below it", name="carry_on"
+)
+WEIGHTS = replace(
+    METHOD, key="data-method", label="Weights of the clicks",
+    options={
+        key: f"{method_of(ESTIMATORS[key]).label}: {ESTIMATORS[key].counts}"
+        for key in METHOD.options
+    },
+)  # fmt: skip
+TRAINED = replace(LEARNER, key="data-learner", help="")
+BY_VALIDATION = Switch(
+    "data-validation", "Choose C on held-out clicks", default=True,
+    help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
+    "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
+)  # fmt: skip
+CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
+_POSITIVE = replace(JUDGING_CLIP, low=0.001, above=False, help="")
+CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
+JUDGED_AT = replace(
+    _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
+)
+"""The values of the page, which the session keeps; a link has none of them, as it has no files."""
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """What was done: names of the files, and every choice.
+
+    corpus, log: names of files, None where there is none. columns: meaning to column of the log,
+    where names had to be mapped. propensities: key in ``CURVE_SOURCES``, with ``eta``, ``curve``,
+    ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
+    of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
+    the trained one; scores: whether that file holds scores. folds: whether the trained one was
+    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
+    of "propensities", "fit" and "evaluate" were done.
+    """
+
+    corpus: str | None = None
+    log: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    propensities: str = SOURCE.default
+    eta: float = ETA.default
+    curve: str = ESTIMATED_CURVE
+    estimator: str = ESTIMATOR.default
+    carry_on: bool = CARRY_ON.default
+    method: str = WEIGHTS.default
+    learner: str = TRAINED.default
+    cost: float | None = None
+    clip: float | None = None
+    seed: int = 0
+    relevant_grade: int = 3
+    judged: str | None = None
+    scores: bool = False
+    folds: bool = True
+    judging_clip: float = JUDGED_AT.default
+    steps: tuple[str, ...] = ()
+
+
+def command_lines(work: OwnWork) -> tuple[str, ...]:
+    """The command lines that do the same and print the same numbers, in their order."""
+    # Four jobs and their readers, which nobody waits for who only opens the page.
+    from ultr_core.jobs import check, evaluate, fit, propensities
+
+    lines = []
+    asked: dict[str, Any]
+    if files := [name for name in (work.corpus, work.log) if name is not None]:
+        asked = {"files": files, "columns": work.columns or None}
+        lines.append(command_line("check", check.JOB, asked))
+    if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
+        asked = {
+            "log": work.log,
+            "columns": work.columns or None,
+            "method": log_method(work.estimator).name,
+            "out": ESTIMATED_CURVE,
+        }
+        lines.append(command_line("propensities", propensities.JOB, asked))
+    if "fit" in work.steps:
+        lines.append(command_line("fit", fit.JOB, {**_files(work), **_training(work)}))
+    if "evaluate" in work.steps:
+        lines.append(command_line("evaluate", evaluate.JOB, {**_files(work), **_judging(work)}))
+    return tuple(lines)
+
+
+def _files(work: OwnWork) -> dict[str, Any]:
+    """What training and judging begin with, by field."""
+    return {
+        "corpus": work.corpus,
+        "log": work.log,
+        "columns": work.columns or None,
+        **CURVE_SOURCES[work.propensities].asked(work),
+    }
+
+
+def _training(work: OwnWork) -> dict[str, Any]:
+    return {
+        "method": work.method,
+        "learner": None if work.learner == TRAINED.default else work.learner,
+        "cost": work.cost,
+        "clip": work.clip,
+        "seed": work.seed,
+        "out": TRAINED_RANKER,
+        "fold_scores_out": FOLD_SCORES if work.folds else None,
+    }
+
+
+def _judging(work: OwnWork) -> dict[str, Any]:
+    by_scores = work.scores if work.judged is not None else work.folds
+    ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
+    return {
+        "scores" if by_scores else "model": ranker,
+        "clip": work.judging_clip,
+        "relevant_grade": work.relevant_grade,
+    }
+
+
+def _by_path(work: OwnWork) -> OwnWork:
+    """The same with names that no reader takes for anything but a file."""
+    return replace(
+        work,
+        corpus=None if work.corpus is None else as_argument(work.corpus),
+        log=None if work.log is None else as_argument(work.log),
+        curve=as_argument(work.curve, LOG_ITSELF),
+        judged=None if work.judged is None else as_argument(work.judged),
+    )
+
+
+def own_notebook(work: OwnWork) -> Notebook:
+    """A notebook that does the same with ``ultr_core`` alone, beside the files."""
+    return notebook("your-data", list(_cells(_by_path(work))))
+
+
+def _cells(work: OwnWork) -> Iterator[Cell]:
+    yield words(
+        f"""
+        # Your data: from corpus and clicks to a ranker and evidence
+
+        The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
+
+        It reads your files by their names: put them beside the notebook.
+        """
+    )
+    yield from _reading_cells(work)
+    if "fit" in work.steps or "evaluate" in work.steps:
+        yield code(
+            """
+            from ultr_core.inspection import inspect_together, join_log
+
+            joined = join_log(log, corpus)
+            """
+        )
+    if "fit" in work.steps:
+        yield words("## Ranker")
+        yield _fit_cell(work)
+    if "evaluate" in work.steps:
+        yield words("## Evidence")
+        yield code(_ranker_code(work))
+        yield _evidence_cell(work)
+
+
+def _reading_cells(work: OwnWork) -> Iterator[Cell]:
+    """Corpus and log with their checks, and the propensities."""
+    if work.corpus is not None:
+        yield words("## Corpus")
+        yield code(
+            f"""
+            from ultr_core.files import load_corpus
+            from ultr_core.inspection import inspect_corpus
+
+            corpus = load_corpus({work.corpus!r})
+            found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
+            for finding in found.findings:
+                print(finding.severity, "-", finding.sentence)
+            """
+        )
+    if work.log is not None:
+        yield words("## Click log")
+        yield code(
+            f"""
+            from ultr_core.inspection import inspect_log
+            from ultr_core.files import read_log
+
+            log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
+            for finding in inspect_log(log).findings:
+                print(finding.severity, "-", finding.sentence)
+            """
+        )
+        if "propensities" in work.steps:
+            yield words("## Propensities")
+            yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
+
+
+def _fit_cell(work: OwnWork) -> Cell:
+    return code(
+        f"""
+        from ultr_core.own_data.fitting import fit_from_log
+        from ultr_core.files.ranker_files import write_ranker
+        from ultr_core.propensity import ESTIMATORS
+
+        fit = fit_from_log(
+            corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
+            cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
+        )
+        print(fit.sentence)
+        found = inspect_together(
+            joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
+        )
+        for finding in found.findings:
+            print(finding.severity, "-", finding.sentence)
+        write_ranker(fit.ranker, {TRAINED_RANKER!r})
+        """
+    )
+
+
+def _evidence_cell(work: OwnWork) -> Cell:
+    return code(
+        f"""
+        from ultr_core.own_data.evaluation import evaluate_ranker
+        from ultr_core.own_data.evaluation import compare_with_shown
+
+        for finding in inspect_together(joined, corpus, curve).findings:
+            print(finding.severity, "-", finding.sentence)
+        name = {work.judged or TRAINED_HERE!r}
+        found = evaluate_ranker(
+            corpus, joined.clicks, scores, curve, clip={work.judging_clip},
+            relevant_grade={work.relevant_grade}, name=name,
+        )
+        print(found.sentence)
+        for report in found.reports.values():
+            print(report.label, report.estimate or report.words)
+        print(found.true)
+        print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
+        """
+    )
+
+
+def _ranker_code(work: OwnWork) -> str:
+    if work.judged is None:
+        if not work.folds:
+            return "scores = fit.ranker.score(corpus)"
+        return (
+            "from ultr_core.own_data.fitting import fold_scores\n\n"
+            f"scores = fold_scores(corpus, joined.clicks, fit, seed={work.seed})"
+        )
+    if work.scores:
+        return (
+            "from ultr_core.files import read_scores\n\n"
+            f"scores = read_scores({work.judged!r}, corpus)"
+        )
+    return (
+        "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
+        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
+        "print(*notices)\n"
+        "scores = model.score(corpus)"
+    )
+
+
 OWN_WORK = "work"
 """Key of the work on a reader's files among the values of the page on their own data."""
 
@@ -322,7 +375,7 @@ JOB = Job(
     pages={
         "your_data": Page(
             "What can your own clicks teach a ranker, and what do they prove?", cells,
-            begins=lambda _: "nothing",
+            settings=setting_fields("relevant_grade", "seed"), begins=lambda _: "nothing",
         )
     }
 )  # fmt: skip

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from ultr_core.lab.comparison import (
         Comparison,
         RankerSummary,
-        compare,
         summarise,
         training_plan,
     )
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
         Logs,
         assumed_curve,
         curve_notices,
+        mistaken_curve,
         simulate_logs,
         simulate_training_log,
         true_curve,
@@ -75,8 +75,8 @@ __all__ = [
     "World",
     "assumed_curve",
     "build_world",
-    "compare",
     "curve_notices",
+    "mistaken_curve",
     "proof_checks",
     "ranker_family",
     "risk_picture",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ultr_core.lab.logs import simulate_logs, world_notices
+from ultr_core.lab.logs import world_notices
 from ultr_core.lab.methods import CLICK_METHODS, METHODS
-from ultr_core.lab.training import TrainedMethod, train_method
+from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
 from ultr_core.settings import PARAMETERS, Settings
@@ -122,23 +122,6 @@ def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
         _closed_gap(fixed, done.get("propensity", ())),
         world_notices(world, settings),
     )
-
-
-def compare(
-    world: World, settings: Settings, *, progress: Callable[[str], None] | None = None
-) -> Comparison:
-    """Simulate, train and evaluate all methods on ``settings.draws`` draws of clicks.
-
-    ``progress`` is told what is about to run.
-    """
-    trained: dict[str, list[TrainedMethod]] = {key: [] for key in CLICK_METHODS}
-    for draw, method in training_plan(settings.draws):
-        if progress is not None:
-            progress(f"draw {draw + 1} of {settings.draws}: {METHODS[method].label}")
-        if method == CLICK_METHODS[0]:
-            logs = simulate_logs(world, settings, draw)
-        trained[method].append(train_method(world, settings, draw, method, logs))
-    return summarise(world, settings, trained)
 
 
 def training_plan(draws: int) -> Iterator[tuple[int, str]]:

@@ -31,6 +31,18 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
     return _curve(settings.assumed_curve, settings.assumed_eta)
 
 
+def mistaken_curve(settings: Settings) -> MeasuredCurve:
+    """What the learner wrongly believes; another power law where its belief is right.
+
+    That is (1/r)^η′ with η′ = 1 beside a given curve, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
+    """
+    if not settings.belief_is_right:
+        return assumed_curve(settings)
+    if settings.curve:
+        return PowerLaw(1.0)
+    return PowerLaw(1.5 * settings.eta if 0 < settings.eta <= 1.3 else 0.5)
+
+
 def _curve(values: Values, eta: float) -> MeasuredCurve:
     return table_curve(values) if values else PowerLaw(eta)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,6 +144,18 @@ class RiskPicture:
     intercept: float
     clicks: int
     query_draws: int
+
+    @property
+    def weights_alike(self) -> bool:
+        """Whether every click has the same weight: their effective number is all of them."""
+        return math.isclose(self.weighted.effective_sample_size, self.clicks)
+
+    def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:
+        """Which of "production" and "skyline" an estimate puts first, and whether that is right."""
+        kinds = ("production", "skyline")
+        place = {kind: self.kinds.index(kind) for kind in kinds}
+        first, second = sorted(kinds, key=lambda kind: float(estimates.value[place[kind]]))
+        return first, bool(self.true_risk[place[first]] < self.true_risk[place[second]])
 
     @property
     def sentence(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -143,6 +143,21 @@ class Exercise:
             if self._known(-reading.value, numbers) == self.answer:
                 return Verdict(False, WRONG_SIGN, counts=False)
         return Verdict(False, fill(self.hint, numbers))
+
+    def wrong(self, tries: Sequence[str], numbers: Mapping[str, float]) -> int:
+        """How many of the tries were numbers, precise enough, and wrong."""
+        return sum(self._is_wrong(text, numbers) for text in tries)
+
+    def solution_is_due(self, tries: Sequence[str], numbers: Mapping[str, float]) -> bool:
+        """Whether so many tries were wrong that the way to the solution is shown."""
+        return self.wrong(tries, numbers) >= TRIES_BEFORE_SOLUTION
+
+    def _is_wrong(self, text: str, numbers: Mapping[str, float]) -> bool:
+        try:
+            verdict = self.judge(text, numbers)
+        except InputError:
+            return False
+        return verdict.counts and not verdict.right
 
     def _readings(self, typed: Typed) -> tuple[Typed, ...]:
         """What was typed on the scale of the answer: as asked first, then on the other scale."""

@@ -25,13 +25,26 @@ def curve_for_log(
     positions have no propensity. Raises InputError for numbers that are no curve, or a log that
     goes too far down.
     """
-    if log is None or not carry_on:
-        return table_curve(values)
-    last = int(log.position.max())
-    if last <= len(values):
+    last = last_position(log)
+    if not carry_on or last <= len(values):
         return table_curve(values)
     CURVE_RANKS.require(last, "The curve, carried on to the last position of the log,")
     return table_curve([*values, *[values[-1]] * (last - len(values))])
+
+
+def last_position(log: PresentationLog | None) -> int:
+    """The lowest position of a log, from 1; 0 without a log."""
+    return 0 if log is None else int(log.position.max())
+
+
+def click_weights(values: Sequence[float]) -> tuple[float | None, ...]:
+    """What a click at ranks 1, 2, ..., K counts: max p / p_r; None where p_r = 0.
+
+    >>> click_weights([0.5, 0.25, 0])
+    (1.0, 2.0, None)
+    """
+    top = max(values)
+    return tuple(top / value if value > 0 else None for value in values)
 
 
 def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> ExaminationCurve:

@@ -128,53 +128,72 @@ def fit_from_log(
     more than ``pairs``, a seed that is none, or what is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
-    way = _method(method, learner)
-    estimator = ESTIMATORS[method]
+    way, estimator = _method(method, learner), ESTIMATORS[method]
     _check_clip(estimator, clip)
     require_log(log)
     require_curve(curve)
     checked_seed(seed)
     if "curve" in estimator.needs:
         require_covered(log, curve)
-    notices = _require_pairs(log, corpus)
+    notices = _require_preferences(log, corpus)
     belief = Belief(curve)
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
     if pairs is not None:
         for tried in clips:  # documents without a click may have a weight as well
             weights = weights_by(estimator, log, replace(belief, clip=tried))
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
-    chosen_by, by_clicks = "given", cost is None
-    initial = None
-    chosen = clips[0]
-    if cost is None or len(clips) > 1:
-        held = _held_out(corpus, log, validation, seed)
-        if held is None:
-            cost = COST_WITHOUT_VALIDATION if cost is None else cost
-            chosen_by = "fixed, there are too few clicked queries to hold any out"
-        else:
-            (train, train_log), (other, other_log) = held
-            tell("choosing C on held-out clicks")
-            data = ClickData(train, train_log, other, other_log, belief, seed)
-            selection = select(
-                way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
-            )
-            initial, cost, chosen = selection.ranker, selection.ranker.cost, selection.clip
-            if by_clicks:
-                notices += _at_the_end(cost, way.learner.costs)
-            held_out = int(np.count_nonzero(other_log.clicks_per_query))
-            chosen_by = (
-                f"chosen on {counted(other_log.total_clicks, 'click')} of "
-                f"{counted(held_out, 'held-out query', 'held-out queries')}"
-            )
+    if cost is not None and len(clips) == 1:
+        chosen = _Chosen(cost, clips[0], "given")
+    elif (held := _held_out(corpus, log, validation, seed)) is None:
+        fixed = COST_WITHOUT_VALIDATION if cost is None else cost
+        why = "fixed, there are too few clicked queries to hold any out"
+        chosen = _Chosen(fixed, clips[0], why)
+    else:
+        tell("choosing C on held-out clicks")
+        data = ClickData(*held[0], *held[1], belief, seed)
+        chosen = _by_validation(way, data, cost, clips, callback)
     tell("training on all clicks")
-    weights = weights_by(estimator, log, replace(belief, clip=chosen))
+    weights = weights_by(estimator, log, replace(belief, clip=chosen.clip))
     ranker = final_fit(
-        way.learner, corpus, weights, cost=cost, initial=initial, seed=seed, callback=callback
-    )
-    return OwnFit(
-        ranker, weights, method, float(cost), chosen, chosen_by, log.query_draws, notices,
-        _clicked(log), learner,
+        way.learner, corpus, weights, cost=chosen.cost, initial=chosen.ranker, seed=seed,
+        callback=callback,
     )  # fmt: skip
+    return OwnFit(
+        ranker, weights, method, float(chosen.cost), chosen.clip, chosen.words, log.query_draws,
+        (*notices, *chosen.notices), _clicked(log), learner,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """C and threshold to train with, how they came about, and the ranker that they gave."""
+
+    cost: float
+    clip: float
+    words: str
+    ranker: LinearRanker | None = None
+    notices: tuple[str, ...] = ()
+
+
+def _by_validation(
+    way: Method,
+    data: ClickData,
+    cost: float | None,
+    clips: tuple[float, ...],
+    callback: Callback | None,
+) -> _Chosen:
+    """The C, unless it is given, and the threshold that do best on the held-out clicks."""
+    selection = select(
+        way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
+    )
+    ranker, log = selection.ranker, data.validation_log
+    queries = int(np.count_nonzero(log.clicks_per_query))
+    words = (
+        f"chosen on {counted(log.total_clicks, 'click')} of "
+        f"{counted(queries, 'held-out query', 'held-out queries')}"
+    )
+    notices = () if cost is not None else _at_the_end(ranker.cost, way.learner.costs)
+    return _Chosen(ranker.cost, selection.clip, words, ranker, notices)
 
 
 def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
@@ -264,7 +283,7 @@ def _check_clip(estimator: Estimator, clip: float | None) -> None:
     require_clip(clip)
 
 
-def _require_pairs(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
+def _require_preferences(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
     clicked = log.clicks_per_query > 0
     if not clicked.any():
         raise InputError("No document of the corpus was clicked; there is nothing to learn from.")

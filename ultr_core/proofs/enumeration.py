@@ -45,6 +45,10 @@ class ClickLaw:
         pattern = self.patterns[index]
         return tuple(d for bit, d in enumerate(self.documents) if pattern >> bit & 1)
 
+    def total(self, index: int, values: Sequence[Fraction]) -> Fraction:
+        """sum_d c_d v_d in one pattern, for values v [all documents of the query]."""
+        return sum((values[d] for d in self.clicked(index)), Fraction(0))
+
     def marginal(self, document: int) -> Fraction:
         """P(c_d = 1), summed over the patterns; 0 for a document that cannot be clicked."""
         if document not in self.documents:

@@ -195,6 +195,39 @@ def watch_user(
     return looked, clicked
 
 
+@dataclass(frozen=True)
+class Watched:
+    """The weighted examples of users who are watched one by one.
+
+    clicks: (user from 1, document) in their order, up to where the last user is. finished: users
+    who have seen the whole list. mean: (1/N) sum over their clicks of rank(d | S_1) / p_d, the
+    weighted loss of S_1 so far (equation 5), None before the first has finished. expected: what it
+    tends to.
+    """
+
+    clicks: tuple[tuple[int, int], ...]
+    finished: int
+    mean: float | None
+    expected: float
+
+
+def watch_users(world: SmallWorld, last: int, reached: int, seed: int) -> Watched:
+    """The users 1 to ``last`` as `watch_user` has them, the last one having read ``reached`` ranks.
+
+    Raises InputError as `watch_user` does.
+    """
+    query, losses = world.query, times(world.query.new, world.inverse)
+    clicks: list[tuple[int, int]] = []
+    for user in range(1, last + 1):
+        clicked = watch_user(world, user, seed)[1]
+        read = query.shown[: reached if user == last else query.size]
+        clicks += [(user, document) for document in read if clicked[document]]
+    finished = last - 1 + (reached == query.size)
+    total = sum((losses[document] for user, document in clicks if user <= finished), Fraction(0))
+    mean = float(total / finished) if finished else None
+    return Watched(tuple(clicks), finished, mean, float(world.users.mean(losses)))
+
+
 def _chance(size: int, skip: int, seed: int) -> np.random.Generator:
     """The stream of random numbers, from user number ``skip`` (counted from 0) on."""
     checked_seed(seed)
@@ -330,6 +363,19 @@ class Race:
     clicks_per_user: float
     predicted: float | None
     observed: float | None
+
+    @property
+    def predicted_clicks(self) -> int | None:
+        """Clicks by which N* users have come, rounded up."""
+        return self._clicks_of(self.predicted)
+
+    @property
+    def observed_clicks(self) -> int | None:
+        """Clicks at the crossing that was observed, rounded up."""
+        return self._clicks_of(self.observed)
+
+    def _clicks_of(self, users: float | None) -> int | None:
+        return None if users is None else math.ceil(users * self.clicks_per_user)
 
 
 def race(world: SmallWorld, *, seed: int, users: Sequence[int], repetitions: int = 2000) -> Race:

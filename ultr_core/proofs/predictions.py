@@ -90,6 +90,16 @@ def predicted_failures(world: SmallWorld, name: str, derivation: str) -> Failure
     return {line: amount for line, amount in amounts.items() if amount}
 
 
+def failures_foretold(world: SmallWorld, derivation: str) -> Failures | None:
+    """The `predicted_failures` of a world that is broken; None where the formulas are not for it.
+
+    They are for one broken assumption in a world whose assumed curve is right.
+    """
+    if len(world.broken) != 1 or not world.curve_is_right:
+        return None
+    return predicted_failures(world, world.broken[0], derivation)
+
+
 def _ranks(broken: Broken) -> list[Fraction]:
     return [Fraction(rank) for rank in broken.world.query.new]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from pages.app.curves import learner_believes, users_have
 from pages.app.steps import read_step
 from ultr_core.content import read
@@ -92,9 +90,8 @@ def law_condition(settings: Settings) -> str:
 def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
     """Which of production and skyline an estimate takes for the better ranker, and the others."""
     names = {"production": "production", "skyline": "the skyline"}
-    place = {kind: picture.kinds.index(kind) for kind in names}
-    better, worse = sorted(names, key=lambda kind: estimates.value[place[kind]])
-    right = picture.true_risk[place[better]] < picture.true_risk[place[worse]]
+    better, right = picture.preferred(estimates)
+    (worse,) = names.keys() - {better}
     tau = estimates.kendall
     if right:
         others = ""
@@ -145,6 +142,6 @@ def sample_sentence(picture: RiskPicture) -> str:
         draws=counted(picture.query_draws, "query was", "queries were"),
         clicks=counted(picture.clicks, "click"),
     )
-    if math.isclose(worth, picture.clicks):
+    if picture.weights_alike:
         return f"{drawn} {words.text('alike', weight=heaviest)}"
     return f"{drawn} {words.text('unequal', worth=worth, heaviest=heaviest)}"

@@ -206,7 +206,7 @@ def _verdict(
         st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
         return
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
-    if state.solution_is_due(exercise, tries, numbers):
+    if exercise.solution_is_due(tries, numbers):
         state.note_shown(number)
         st.markdown(f":material/route: **The way to it.** {fill(exercise.solution, numbers)}")
 

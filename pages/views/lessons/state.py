@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ultr_core.errors import InputError
 from ultr_core.jobs.lessons import LESSON
-from ultr_core.lessons import LESSONS, TRIES_BEFORE_SOLUTION, Exercise
+from ultr_core.lessons import LESSONS
 from ultr_core.settings import SHARED_FIELDS
 
 LONGEST_ANSWER = 80
@@ -108,18 +106,6 @@ def go_to(number: int) -> None:
     st.session_state[LESSON.key] = str(number)
 
 
-def wrong_tries(exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]) -> int:
-    """How many of the tries were numbers, precise enough, and wrong."""
-    return sum(_is_wrong(exercise, text, numbers) for text in tries)
-
-
-def solution_is_due(
-    exercise: Exercise, tries: tuple[str, ...], numbers: Mapping[str, float]
-) -> bool:
-    """Whether so many answers were wrong that the way to the solution is shown."""
-    return wrong_tries(exercise, tries, numbers) >= TRIES_BEFORE_SOLUTION
-
-
 def guess_key(number: int) -> str:
     """Key of the control in which the prediction is made."""
     return f"lesson-guess-{number}"
@@ -137,14 +123,6 @@ def _moved_key(number: int) -> str:
 def _world() -> tuple[object, ...]:
     """The settings of the reader that change the numbers of a lesson."""
     return tuple(st.session_state.get(name) for name in SHARED_FIELDS)
-
-
-def _is_wrong(exercise: Exercise, text: str, numbers: Mapping[str, float]) -> bool:
-    try:
-        verdict = exercise.judge(text, numbers)
-    except InputError:
-        return False
-    return verdict.counts and not verdict.right
 
 
 def _put(number: int, new: Progress) -> None:

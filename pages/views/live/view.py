@@ -16,7 +16,7 @@ from pages.app.markdown import show_error, show_note, told
 from pages.app.steps import Step, set_controls, show_steps
 from ultr_core.errors import InputError
 from ultr_core.figures import live_curve_figure, win_share_figure
-from ultr_core.jobs.live import LIVE
+from ultr_core.jobs.live import LIVE, SIGN_TEST
 from ultr_core.lab.interleaving import SCHEME, SCHEMES, click_on, exact_verdicts, one_random_click
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
 from ultr_core.risk.sign_test import sign_test, traffic_words
@@ -135,15 +135,10 @@ def _curve_section(result: LiveResult) -> None:
 def _sign_test_section() -> None:
     st.subheader("The sign test, with any counts")
     columns = st.columns(3, gap="medium")
-    # Typed numbers stay out of the address: a number field fails on an infinite one there.
     counts = []
-    for column, (name, start) in zip(
-        columns, {"Wins": 87, "Losses": 48, "Ties": 83}.items(), strict=True
-    ):
+    for column, field in zip(columns, SIGN_TEST, strict=True):
         with column:
-            counts.append(
-                int(st.number_input(name, 0, 1_000_000, start, key=f"sign_{name.lower()}"))
-            )
+            counts.append(int(control(field, keep=True)))
     try:
         test = sign_test(*counts)
     except InputError as error:

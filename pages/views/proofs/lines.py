@@ -12,6 +12,7 @@ from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.small_query import LETTERS
+from ultr_core.proofs.users import times
 from ultr_core.words import counted
 
 MOST_SHOWN = 32
@@ -49,16 +50,16 @@ def show_patterns(world: SmallWorld) -> None:
     except InputError as error:
         show_note(error)
         return
+    losses = times(world.query.new, world.inverse)
     likeliest = sorted(range(len(law.patterns)), key=lambda i: -law.weights[i])[:MOST_SHOWN]
     rows = []
     for index in likeliest:
         clicked = law.clicked(index)
-        loss = sum((world.query.new[d] * world.inverse[d] for d in clicked), Fraction(0))
         rows.append(
             {
                 "Clicked": " ".join(sorted(LETTERS[d] for d in clicked)) or "nothing",
                 "Probability": number(law.probability(index)),
-                "Weighted loss of S₁": number(loss),
+                "Weighted loss of S₁": number(law.total(index, losses)),
             }
         )
     st.markdown(

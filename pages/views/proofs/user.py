@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from pages.app.field_control import control
 from pages.app.frame import show_figure
 from pages.views.proofs.words import number
 from ultr_core.figures.proofs import results_page
 from ultr_core.jobs.proofs import STEP as STEPS
 from ultr_core.proofs import SmallWorld
-from ultr_core.proofs.monte_carlo import watch_user
+from ultr_core.proofs.monte_carlo import Watched, watch_user, watch_users
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.words import counted
 
@@ -43,7 +42,7 @@ def _stage(world: SmallWorld, seed: int) -> None:
         figure = partial(results_page, world, looked=looked, clicked=clicked, reached=reached)
         show_figure(figure, key="user")
     with ledger:
-        _ledger(world, seed, user, reached)
+        _ledger(world, watch_users(world, user, reached, seed))
 
 
 def _where(reached: int, size: int) -> str:
@@ -68,17 +67,7 @@ def _buttons(size: int) -> int:
         )  # fmt: skip
         if st.button("Start again", key="first_user", icon=":material/replay:", on_click=_reset):
             st.rerun()
-        return int(
-            st.number_input(
-                STEPS.label,
-                STEPS.low,
-                STEPS.high,
-                STEPS.default,
-                key=STEP,
-                bind="query-params",
-                width=150,
-            )
-        )
+        return int(control(STEPS, width=150))
 
 
 def _toggle() -> None:
@@ -99,47 +88,22 @@ def _reset() -> None:
     st.session_state[PLAYING] = False
 
 
-def _ledger(world: SmallWorld, seed: int, user: int, reached: int) -> None:
+def _ledger(world: SmallWorld, watched: Watched) -> None:
     """The weighted examples so far, and the average that they make."""
-    examples = _examples(world, seed, user, reached)
-    st.markdown(f"**{counted(len(examples), 'click')} so far, each a weighted example:**")
+    clicks = watched.clicks
+    st.markdown(f"**{counted(len(clicks), 'click')} so far, each a weighted example:**")
     lines = [
         f"- user {who}: {LETTERS[document]} at rank {world.query.presented[document]}"
         f"{'' if world.query.relevance[document] else ' (by mistake)'}, weight "
         f"1/p = **{number(world.inverse[document])}**, counts "
         f"{number(world.inverse[document] * world.query.new[document])}"
-        for who, document in examples[-SHOWN_EXAMPLES:]
+        for who, document in clicks[-SHOWN_EXAMPLES:]
     ]
-    if len(examples) > SHOWN_EXAMPLES:
-        lines.insert(0, f"- … and {len(examples) - SHOWN_EXAMPLES} before")
+    if len(clicks) > SHOWN_EXAMPLES:
+        lines.insert(0, f"- … and {len(clicks) - SHOWN_EXAMPLES} before")
     st.markdown("\n".join(lines) or "- none yet")
-    total = sum(float(world.inverse[d]) * world.query.new[d] for _, d in examples)
-    finished = user - 1 + (reached == world.query.size)
-    expected = float(world.users.mean([w * r for w, r in zip(world.inverse, world.query.new,
-                                                             strict=True)]))  # fmt: skip
-    if finished:
+    if watched.mean is not None:
         st.markdown(
-            f"Average of rank under S₁ ÷ p over {counted(finished, 'user')}: "
-            f"**{_finished_total(total, examples, world, finished):.3g}**; it settles at "
-            f"{expected:.3g}."
+            f"Average of rank under S₁ ÷ p over {counted(watched.finished, 'user')}: "
+            f"**{watched.mean:.3g}**; it settles at {watched.expected:.3g}."
         )
-
-
-def _examples(world: SmallWorld, seed: int, user: int, reached: int) -> list[tuple[int, int]]:
-    """(user, clicked document) of all clicks up to rank ``reached`` of the last user."""
-    found: list[tuple[int, int]] = []
-    for who in range(1, user + 1):
-        clicked: NDArray[np.bool_] = watch_user(world, who, seed)[1]
-        last = reached if who == user else world.query.size
-        found += [(who, d) for d in world.query.shown[:last] if clicked[d]]
-    return found
-
-
-def _finished_total(
-    total: float, examples: list[tuple[int, int]], world: SmallWorld, finished: int
-) -> float:
-    """The average over users that have left; clicks of the present user do not count yet."""
-    open_clicks = sum(
-        float(world.inverse[d]) * world.query.new[d] for who, d in examples if who > finished
-    )
-    return (total - open_clicks) / finished

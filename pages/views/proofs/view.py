@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.app import lecture
 from pages.app.context import PageContext, require_settings
-from pages.app.field_control import choose
+from pages.app.field_control import choose, control
 from pages.app.frame import show_figure
 from pages.app.markdown import show_note, told
 from pages.app.steps import show_steps
@@ -25,9 +25,9 @@ from ultr_core.jobs.proofs import PROOF, USERS, VIEW, switch_key
 from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld
 from ultr_core.proofs.monte_carlo import MOST_USERS
-from ultr_core.proofs.predictions import predicted_failures
+from ultr_core.proofs.predictions import failures_foretold
 from ultr_core.proofs.small_query import LETTERS
-from ultr_core.proofs.users import times
+from ultr_core.proofs.users import dot, times
 from ultr_core.settings import Settings
 from ultr_core.words import counted, with_minus
 
@@ -54,7 +54,7 @@ def show(page: PageContext) -> None:
     walk = stages.walk(world, name, users, settings.seed)
     verdict.markdown(headline(DERIVATIONS[name], walk, world, settings))
     with lines:
-        show_lines(walk, users, _predicted(world, name))
+        show_lines(walk, users, failures_foretold(world, name))
         show_claim(DERIVATIONS[name])
         with st.expander("Every click pattern with its probability", key="patterns"):
             show_patterns(world.clean if name in CLEAN else world)
@@ -70,16 +70,14 @@ def _choose() -> tuple[str, int]:
     with claim:
         name = choose(PROOF, kind="box")
     with count:
-        users = st.number_input(
-            USERS.label, USERS.low, USERS.high, USERS.default, key=USERS.key, bind="query-params"
-        )
+        users = int(control(USERS))
     with button:
         more = min(9 * users, stages.BLOCK, MOST_USERS - users)
         st.button(
             f"Draw {more:,} more", key="draw_more", icon=":material/group_add:", type="primary",
             disabled=more == 0, on_click=_draw_more, args=(more,), width="stretch",
         )  # fmt: skip
-    return name, int(users)
+    return name, users
 
 
 def _switches() -> tuple[str, ...]:
@@ -96,13 +94,6 @@ def _switches() -> tuple[str, ...]:
 
 def _draw_more(more: int) -> None:
     st.session_state["users"] = int(st.session_state["users"]) + more
-
-
-def _predicted(world: SmallWorld, name: str) -> dict[int, Fraction] | None:
-    """The bias formulas, which are for one broken assumption in an otherwise intact world."""
-    if len(world.broken) != 1 or not world.curve_is_right:
-        return None
-    return predicted_failures(world, world.broken[0], name)
 
 
 def _more(world: SmallWorld, settings: Settings, name: str, users: int) -> None:
@@ -124,12 +115,8 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
     clean = name in CLEAN
     weights = tuple(times(world.query.new, world.inverse))
     at, mean, error = stages.running(world, users, settings.seed, weights, clean=clean)
-    law = (world.clean if clean else world).users
     intact = world.clean if clean else world
-    claimed = sum(
-        (rank * g for rank, g in zip(world.query.new, intact.constant_noise, strict=True)),
-        Fraction(0),
-    )
+    claimed = dot(world.query.new, intact.constant_noise)
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(
@@ -138,7 +125,7 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
         )
         show_figure(
             partial(
-                settling, at, mean, error, expected=float(law.mean(weights)),
+                settling, at, mean, error, expected=float(intact.users.mean(weights)),
                 claimed=float(claimed),
             )
         )  # fmt: skip
@@ -173,18 +160,18 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
     except InputError as error:
         show_note(error)
         return
-    if found.predicted is None:
+    if found.predicted is None or found.predicted_clicks is None:
         text = (
             "**In this world weighting never overtakes naive**, or leads from the first click on: "
             "its own bias or its variance is too large."
         )
     else:
-        seen = "not within the picture" if found.observed is None else (
-            f"from {counted(math.ceil(found.observed * found.clicks_per_user), 'click')} on"
+        seen = "not within the picture" if found.observed_clicks is None else (
+            f"from {counted(found.observed_clicks, 'click')} on"
         )  # fmt: skip
-        clicks = math.ceil(found.predicted * found.clicks_per_user)
+        clicks = counted(found.predicted_clicks, "click")
         text = (
-            f"**Predicted: weighting is ahead of naive from {counted(clicks, 'click')} on** "
+            f"**Predicted: weighting is ahead of naive from {clicks} on** "
             f"(about {counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
             f"{seen}. This is the race on one query with a handful of documents; on the corpus of "
             "the Lab, where rankers are trained, it takes many more clicks."

@@ -6,16 +6,17 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.curves import curve_buttons, text_of
+from pages.app.field_control import control
 from pages.app.markdown import plain, show_error, told
 from pages.views.your_data.bench import Brought, bench, reading
 from pages.views.your_data.curve import show_trust
 from pages.views.your_data.input import bring
 from ultr_core.errors import InputError
 from ultr_core.files import curve_text, parse_curve, parse_log
+from ultr_core.jobs.propensities import OWN_METHOD
 from ultr_core.lab import Lab
 from ultr_core.limits import UPLOADS
 from ultr_core.propensity import (
-    LOG_METHODS,
     PROPENSITY_METHODS,
     LogEstimate,
     RankEstimate,
@@ -24,8 +25,6 @@ from ultr_core.propensity import (
 )
 from ultr_core.settings import Settings
 from ultr_core.words import counted
-
-_BY_ITSELF = "what the log allows"
 
 
 def section(page: PageContext, lab: Lab) -> None:
@@ -49,10 +48,7 @@ def _log(page: PageContext, settings: Settings) -> None:
         "larger logs, and the command line logs of any size.",
         small=True,
     )  # fmt: skip
-    method = st.selectbox(
-        "Method", [_BY_ITSELF, *LOG_METHODS], key="own_method",
-        format_func=lambda key: key if key == _BY_ITSELF else PROPENSITY_METHODS[key].label,
-    )  # fmt: skip
+    method = str(control(OWN_METHOD, keep=True))
     if file is None:
         return
     try:
@@ -82,7 +78,7 @@ def _log(page: PageContext, settings: Settings) -> None:
 def _estimated(file: Brought, method: str) -> LogEstimate:
     with reading(), st.spinner("Reading the click log …"):
         log = parse_log(file.data, file.name, room=UPLOADS)
-        return estimate_from_log(log, method=None if method == _BY_ITSELF else method)
+        return estimate_from_log(log, method=None if method == OWN_METHOD.default else method)
 
 
 def _points(result: LogEstimate) -> list[tuple[RankEstimate, float]]:

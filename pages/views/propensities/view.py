@@ -29,7 +29,7 @@ from ultr_core.errors import InputError
 from ultr_core.figures import curve_figure, curve_risk_figure
 from ultr_core.jobs.links import value_of
 from ultr_core.jobs.propensities import NOTHING_ELSE, TRUST, swap_design
-from ultr_core.lab import LOG_FIELDS, Lab, assumed_curve, stage, true_curve
+from ultr_core.lab import LOG_FIELDS, Lab, mistaken_curve, stage, true_curve
 from ultr_core.lab.propensity_study import (
     MethodResult,
     SwapDesign,
@@ -38,7 +38,7 @@ from ultr_core.lab.propensity_study import (
 )
 from ultr_core.propensity import PROPENSITY_METHODS
 from ultr_core.settings import Settings
-from ultr_core.users import ExaminationCurve, PositionModel, PowerLaw, TrustBiasModel
+from ultr_core.users import PositionModel, PowerLaw, TrustBiasModel
 from ultr_core.words import counted
 
 Users = PositionModel | TrustBiasModel
@@ -180,11 +180,14 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     settings = lab.settings
     if not _wanted("rankers", users, design, settings):
         return
-    wrong, wrong_curve = _wrong(settings)
+    mistaken = mistaken_curve(settings)
+    wrong = learner_believes(settings)
+    if isinstance(mistaken, PowerLaw):
+        wrong = f"η′ = {mistaken.eta:g}"
     curves = {
         "true": ("True propensities", "skyline", true_curve(settings)),
         "estimated": ("Estimated by swaps", "propensity", found.curve.curve),
-        "wrong": (f"Mis-set, {wrong}", "clipped", wrong_curve),
+        "wrong": (f"Mis-set, {wrong}", "clipped", mistaken),
         "none": ("No weights (naive)", "naive", None),
     }
     place = Slot()
@@ -204,16 +207,6 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
         f"with {users_have(settings)}; C chosen for each on validation clicks. One log has no "
         "interval: differences of a tenth come and go with the seed."
     )
-
-
-def _wrong(settings: Settings) -> tuple[str, ExaminationCurve]:
-    """What the learner wrongly believes in these settings, or a wrong belief if it is right."""
-    if not settings.belief_is_right:
-        return learner_believes(settings), assumed_curve(settings)
-    if settings.curve:
-        return "η′ = 1", PowerLaw(1.0)
-    eta = 1.5 * settings.eta if 0 < settings.eta <= 1.3 else 0.5
-    return f"η′ = {eta:g}", PowerLaw(eta)
 
 
 def _assumptions_section() -> None:

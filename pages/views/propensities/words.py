@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from pages.app.steps import Step, read_step
 from ultr_core.content import read
 from ultr_core.jobs.propensities import POSITION, TRUST
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
-from ultr_core.words import part_of, with_minus
+from ultr_core.words import part_of, rounded_up, with_minus
 
 COMPUTE = "Compute for this design"
 """Button of what takes longer, and so is not done for every design."""
@@ -92,15 +91,8 @@ def precision_sentence(rank: int, precision: float, needed: int, design: SwapDes
         else f"the present traffic is {share:.0%} of it"
     )
     return _WORDS.text(
-        "precision", rank=rank, precision=precision, needed=_rounded(needed), enough=enough
+        "precision", rank=rank, precision=precision, needed=rounded_up(needed), enough=enough
     )
-
-
-def _rounded(number: int) -> int:
-    """Two digits, which is what the prediction supports."""
-    power = max(0, math.floor(math.log10(max(number, 1))) - 1)
-    step = int(10**power)
-    return -(-number // step) * step
 
 
 def method_rows(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
 from pages.app.context import PageContext
+from pages.app.field_control import control, keep_choice, kept
 from pages.app.frame import show_figure
 from pages.app.markdown import mark, plain, show_error, told
 from pages.views.your_data.bench import Bench, Brought, bench
@@ -19,10 +20,9 @@ from ultr_core.figures import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values
 from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
-from ultr_core.jobs.your_data import CURVE_SOURCES
-from ultr_core.own_data.curves import curve_for_log, curve_in_log
+from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
+from ultr_core.own_data.curves import click_weights, curve_for_log, curve_in_log, last_position
 from ultr_core.propensity import (
-    LOG_METHODS,
     PROPENSITY_METHODS,
     LogEstimate,
     PresentationLog,
@@ -30,13 +30,9 @@ from ultr_core.propensity import (
     estimate_from_log,
     ratio_text,
 )
-from ultr_core.settings import PARAMETERS
 from ultr_core.users import ExaminationCurve, PowerLaw
 from ultr_core.words import counted
 
-SOURCE, ETA, ESTIMATOR, CARRY_ON = (
-    "data-curve-from", "data-eta", "data-estimator", "data-carry-on",
-)  # fmt: skip
 _SHOWN = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
@@ -52,11 +48,8 @@ class Propensities:
 def propensities_step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
     """Choose and check propensities; None where they cannot be used."""
     st.subheader("3 · Propensities: who looks how far down")
-    st.segmented_control(
-        "Where they come from", list(CURVE_SOURCES), key=SOURCE, default="power",
-        required=True, format_func=lambda key: CURVE_SOURCES[key].label, persist_state="session",
-    )  # fmt: skip
-    source = source_chosen()
+    keep_choice(SOURCE)
+    source = str(kept(SOURCE))
     if CURVE_SOURCES[source].needs_log and log is None:
         st.markdown(":material/info: This needs a click log in step 2.")
         return None
@@ -67,25 +60,13 @@ def propensities_step(page: PageContext, log: PresentationLog | None) -> Propens
         return None
 
 
-def source_chosen() -> str:
-    """Where the propensities come from."""
-    return str(st.session_state.get(SOURCE) or "power")
-
-
 def carries_on() -> bool:
     """Whether the last value is used below the end of a curve."""
-    return (
-        bool(st.session_state.get(CARRY_ON, False)) and not CURVE_SOURCES[source_chosen()].assumed
-    )
+    return bool(kept(CARRY_ON)) and not CURVE_SOURCES[kept(SOURCE)].assumed
 
 
 def _power(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities:
-    parameter = PARAMETERS["eta"]
-    eta = st.slider(
-        "Assumed exponent η", float(parameter.low), float(parameter.high), 1.0,
-        float(parameter.step), key=ETA, persist_state="session",
-        help="0: every rank is examined alike. 1: rank 10 is examined a tenth as often as rank 1.",
-    )  # fmt: skip
+    eta = float(control(ETA, keep=True))
     curve = PowerLaw(eta)
     st.markdown(
         f"Assumed, not measured: at ranks 1, 2, 5 and 10 it is {_at(curve, 1, 2, 5, 10)}. "
@@ -125,22 +106,20 @@ def _values(file: Brought) -> list[float]:
 
 
 def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
-    if log is None or int(log.position.max()) <= ranks:
+    last = last_position(log)
+    if last <= ranks:
         return False
-    return st.toggle(
-        f"Use the value of rank {ranks:,} for all positions below it", key=CARRY_ON,
-        persist_state="session",
-        help=f"The log goes down to position {int(log.position.max()):,}. Without this, clicks "
-        "there have no propensity and training is refused.",
-    )  # fmt: skip
+    why = (
+        f"The log goes down to position {last:,}. Without this, clicks there have no propensity "
+        "and training is refused."
+    )
+    label = f"Use the value of rank {ranks:,} for all positions below it"
+    return bool(control(replace(CARRY_ON, help=why), label=label, keep=True))
 
 
 def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Propensities:
     assert log is not None
-    method = st.selectbox(
-        "Method", LOG_METHODS, index=LOG_METHODS.index(default_method(log)), key=ESTIMATOR,
-        format_func=lambda key: PROPENSITY_METHODS[key].label, persist_state="session",
-    )  # fmt: skip
+    method = str(control(replace(ESTIMATOR, default=default_method(log)), keep=True))
     about = PROPENSITY_METHODS[method]
     st.markdown(f"Assumes that {about.assumes}. *{about.source}.*")
     token = (id_of_log(own), method)
@@ -218,18 +197,16 @@ _PANELS: Mapping[
 
 def _table(values: list[float], key: str) -> None:
     ranks = [rank for rank in _SHOWN if rank <= len(values)]
-    top = max(values)
+    weights = click_weights(values)
     with st.expander("The curve in numbers", type="compact"):
         show_rows(
             [
                 {
                     "Rank": str(rank),
                     "Propensity": f"{values[rank - 1]:.4g}",
-                    "Weight of a click": f"{top / values[rank - 1]:.3g}"
-                    if values[rank - 1] > 0
-                    else "none",
+                    "Weight of a click": "none" if weight is None else f"{weight:.3g}",
                 }
-                for rank in ranks
+                for rank, weight in zip(ranks, (weights[rank - 1] for rank in ranks), strict=True)
             ],
             key=f"{key}-table",
             alt="Propensity and weight by rank",

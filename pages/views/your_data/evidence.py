@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from pages.app.field_control import control, kept
 from pages.app.frame import show_figure
 from pages.app.markdown import plain, show_error, shown, told
 from pages.views.your_data.bench import bench
@@ -15,8 +16,10 @@ from pages.views.your_data.findings import show_points, show_rows
 from pages.views.your_data.ranker import Ranker
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
+from ultr_core.jobs.your_data import JUDGED_AT
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
@@ -32,7 +35,6 @@ from ultr_core.own_data.fitting import FOLDS, flattery
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-JUDGED, CLIP = "data-judged", "data-judging-clip"
 _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
 
 
@@ -61,7 +63,7 @@ def evidence_step(
         )
         return None
     ranker = _chosen(rankers)
-    clip = judging_clip()
+    clip = float(kept(JUDGED_AT))
     own = bench()
     token = (ranker.token, joined, propensities.token, clip, settings.relevant_grade)
     try:
@@ -126,23 +128,12 @@ def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
     )
 
 
-def judging_clip() -> float:
-    """The threshold of the clipped estimate."""
-    return float(st.session_state.get(CLIP) or 0.1)
-
-
 def _chosen(rankers: list[Ranker]) -> Ranker:
-    names = [ranker.name for ranker in rankers]  # the session keeps them, and no more
+    names = {str(place): shown(ranker.name) for place, ranker in enumerate(rankers)}
     with st.container(horizontal=True):
-        place = st.selectbox(
-            "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
-            format_func=lambda number: shown(names[number]) if number < len(names) else "",
-        )  # fmt: skip
-        st.number_input(
-            "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,
-            persist_state="session",
-        )  # fmt: skip
-    return rankers[min(place or 0, len(rankers) - 1)]
+        place = control(Choice("data-judged", "Ranker to judge", names), keep=True, width=420)
+        control(JUDGED_AT, keep=True, width=220)
+    return rankers[min(int(place), len(rankers) - 1)]
 
 
 def _tables(found: Evaluation) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.app.markdown import mark, plain, shown, told
 from pages.views.your_data.input import download
-from ultr_core.export.tables import table_text
+from ultr_core.files.tables import table_text
 from ultr_core.findings import Finding
 from ultr_core.inspection import Inspection
 

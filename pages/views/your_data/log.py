@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import streamlit as st
 
 from pages.app.context import PageContext
+from pages.app.field_control import control
 from pages.app.markdown import plain, show_error, shown
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.fields import Choice
 from ultr_core.files import COLUMNS, LogPreview, parse_log, preview_log, read_log
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
@@ -113,17 +114,10 @@ def _mapping(preview: LogPreview, token: str) -> None:
     for meaning in COLUMNS:
         found = preview.columns.get(meaning)
         automatic = "not in the file" if found is None else f"{found} (found)"
+        options = {_BY_NAME: shown(automatic), **{name: shown(name) for name in names}}
+        label = meaning.capitalize() if meaning != "swap" else "Swapped rank"
         with grid.cell():
-            st.selectbox(
-                meaning.capitalize() if meaning != "swap" else "Swapped rank",
-                [_BY_NAME, *names],
-                format_func=partial(_option, automatic),
-                key=_key(meaning, token), persist_state="session",
-            )  # fmt: skip
-
-
-def _option(automatic: str, name: str) -> str:
-    return shown(name or automatic)
+            control(Choice(_key(meaning, token), label, options), keep=True)
 
 
 def _chosen(token: str) -> dict[str, str]:

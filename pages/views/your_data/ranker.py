@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.context import PageContext
+from pages.app.field_control import control, kept
 from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
@@ -38,16 +39,18 @@ from ultr_core.inspection import (
     inspect_together,
     join_log,
 )
-from ultr_core.jobs.your_data import TRAINED_HERE
-from ultr_core.lab.methods import method_of
-from ultr_core.learners import LEARNERS, SVM
-from ultr_core.learners.limits import LARGEST_COST
+from ultr_core.jobs.your_data import (
+    BY_VALIDATION,
+    CHOSEN_CLIP,
+    CHOSEN_COST,
+    TRAINED,
+    TRAINED_HERE,
+    WEIGHTS,
+)
 from ultr_core.learners.problem import Progress
 from ultr_core.learners.ranker import LinearModel
 from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.fitting import (
-    DEFAULT_METHOD,
-    FIT_METHODS,
     FOLDS,
     OwnFit,
     fit_from_log,
@@ -65,11 +68,11 @@ _TELL_EVERY = 0.2  # seconds between two messages to the page
 class Plan:
     """How to train: estimator and learner, and C and threshold, None to choose by validation."""
 
-    method: str = DEFAULT_METHOD
+    method: str = WEIGHTS.default
     cost: float | None = None
     clip: float | None = None
     seed: int = 0
-    learner: str = SVM.key
+    learner: str = TRAINED.default
 
 
 def want(token: Hashable) -> None:
@@ -137,8 +140,6 @@ class _Watch:
         )
 
 
-METHOD, LEARNER = "data-method", "data-learner"
-BY_VALIDATION, COST, CLIP = "data-validation", "data-cost", "data-clip"
 WALK = "whole walk"
 
 
@@ -204,15 +205,13 @@ def ranker_step(
 
 def plan_chosen(settings: Settings) -> Plan:
     """What the controls of training say."""
-    state = st.session_state
-    method = str(state.get(METHOD) or DEFAULT_METHOD)
-    by_validation = bool(state.get(BY_VALIDATION, True))
+    method, by_validation = str(kept(WEIGHTS)), bool(kept(BY_VALIDATION))
     return Plan(
         method,
-        None if by_validation else float(state.get(COST) or 1.0),
-        None if by_validation or not _clips(method) else float(state.get(CLIP) or 0.1),
+        None if by_validation else float(kept(CHOSEN_COST)),
+        None if by_validation or not _clips(method) else float(kept(CHOSEN_CLIP)),
         settings.seed,
-        str(state.get(LEARNER) or SVM.key),
+        str(kept(TRAINED)),
     )
 
 
@@ -275,30 +274,14 @@ def _clips(method: str) -> bool:
 
 
 def _controls(settings: Settings) -> Plan:
-    st.selectbox(
-        "Weights of the clicks", FIT_METHODS, index=FIT_METHODS.index(DEFAULT_METHOD), key=METHOD,
-        format_func=weights_words, persist_state="session",
-    )  # fmt: skip
-    if len(LEARNERS) > 1:
-        st.selectbox(
-            "Learner", list(LEARNERS), key=LEARNER, persist_state="session",
-            format_func=lambda key: LEARNERS[key].label,
-        )  # fmt: skip
-    choose = st.toggle(
-        "Choose C on held-out clicks", True, key=BY_VALIDATION, persist_state="session",
-        help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
-        "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
-    )  # fmt: skip
-    if not choose:
+    method = control(WEIGHTS, keep=True)
+    if len(TRAINED.options) > 1:
+        control(TRAINED, keep=True)
+    if not control(BY_VALIDATION, keep=True):
         with st.container(horizontal=True):
-            st.number_input(
-                "C", 1e-6, float(LARGEST_COST), 1.0, format="%g", key=COST, persist_state="session",
-                width=180,
-            )  # fmt: skip
-            if _clips(str(st.session_state.get(METHOD) or DEFAULT_METHOD)):
-                st.number_input(
-                    "τ", 0.001, 1.0, 0.1, format="%g", key=CLIP, persist_state="session", width=180
-                )
+            control(CHOSEN_COST, keep=True, width=180)
+            if _clips(method):
+                control(CHOSEN_CLIP, keep=True, width=180)
     return plan_chosen(settings)
 
 
@@ -363,9 +346,3 @@ def _read_scores(file: Brought, corpus: Corpus) -> NDArray[np.float64]:
         return read_scores(file.path, corpus)
     require_kind(file, "scores", "groups")
     return parse_scores(file.data, corpus, file.name)
-
-
-def weights_words(key: str) -> str:
-    """A way to weight the clicks, by key: its name and what a click counts."""
-    estimator = ESTIMATORS[key]
-    return f"{method_of(estimator).label}: {estimator.counts}"

@@ -9,10 +9,11 @@ from functools import partial
 import streamlit as st
 
 from pages.app import take_away
+from pages.app.field_control import kept
 from pages.app.markdown import plain, show_note
 from pages.views.your_data.bench import bench
-from pages.views.your_data.curve import ETA, carries_on, source_chosen
-from pages.views.your_data.evidence import Judged, judging_clip
+from pages.views.your_data.curve import carries_on
+from pages.views.your_data.evidence import Judged
 from pages.views.your_data.input import download
 from pages.views.your_data.log import mapped_columns
 from pages.views.your_data.ranker import Ranker, plan_chosen
@@ -21,7 +22,16 @@ from ultr_core.errors import InputError, named
 from ultr_core.files.ranker_files import ranker_text, svm_light_text
 from ultr_core.files.score_files import scores_text
 from ultr_core.files.weight_files import weights_text
-from ultr_core.jobs.your_data import OwnWork, command_lines, own_notebook
+from ultr_core.jobs.your_data import (
+    ESTIMATED_CURVE,
+    ESTIMATOR,
+    ETA,
+    JUDGED_AT,
+    SOURCE,
+    OwnWork,
+    command_lines,
+    own_notebook,
+)
 from ultr_core.own_data.curves import training_file, training_file_bytes
 from ultr_core.own_data.fitting import OwnFit
 from ultr_core.settings import Settings
@@ -116,10 +126,10 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         corpus=names.get("corpus"),
         log=names.get("log"),
         columns=mapped_columns(),
-        propensities=source_chosen(),
-        eta=float(st.session_state.get(ETA, 1.0)),
-        curve=names.get("curve", "curve.csv"),
-        estimator=str(st.session_state.get("data-estimator") or "all-pairs"),
+        propensities=kept(SOURCE),
+        eta=kept(ETA),
+        curve=names.get("curve", ESTIMATED_CURVE),
+        estimator=kept(ESTIMATOR),
         carry_on=carries_on(),
         method=plan.method,
         learner=plan.learner,
@@ -130,6 +140,6 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         judged=None if file is None else file.name,
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
-        judging_clip=judging_clip(),
+        judging_clip=kept(JUDGED_AT),
         steps=tuple(steps),
     )

@@ -9,13 +9,11 @@ from pages.app.context import PageContext, require_settings
 from pages.app.markdown import plain
 from pages.views.your_data.bench import bench, largest_upload_mb
 from pages.views.your_data.corpus import corpus_step
-from pages.views.your_data.curve import SOURCE, Propensities, propensities_step
+from pages.views.your_data.curve import Propensities, propensities_step
 from pages.views.your_data.evidence import Judged, evidence_step
 from pages.views.your_data.input import KINDS, use_samples
 from pages.views.your_data.log import log_step
 from pages.views.your_data.ranker import (
-    BY_VALIDATION,
-    METHOD,
     WALK,
     Ranker,
     joined_log,
@@ -24,10 +22,9 @@ from pages.views.your_data.ranker import (
 from pages.views.your_data.take import take_away_section
 from ultr_core.corpus import Corpus
 from ultr_core.errors import named
+from ultr_core.jobs.your_data import BY_VALIDATION, JOB, SOURCE, WEIGHTS
 from ultr_core.own_data.evaluation import Evaluation
-from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import PresentationLog
-from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
 _WALK_FILES = ("corpus", "log", "curve", "ranker")
@@ -65,7 +62,7 @@ def _introduction() -> None:
             "is forgotten when the session ends. A larger text file may fit when packed with gzip.",
             width="content",
         )
-    grade, seed = (PARAMETERS[name].label for name in ("relevant_grade", "seed"))
+    grade, seed = (field.label for field in JOB.pages["your_data"].settings)
     st.markdown(
         f":small[:material/tune: At the side only “{grade}” and “{seed}” act on your files; the "
         "rest describes simulated users.]"
@@ -75,9 +72,9 @@ def _introduction() -> None:
 def _walk() -> None:
     """Callback: all samples, and training at once."""
     use_samples(_WALK_FILES)
-    st.session_state[SOURCE] = "file"
-    st.session_state[METHOD] = DEFAULT_METHOD
-    st.session_state[BY_VALIDATION] = True
+    st.session_state[SOURCE.key] = "file"
+    for field in (WEIGHTS, BY_VALIDATION):
+        st.session_state[field.key] = field.default
     bench().wishes.add(WALK)
 
 

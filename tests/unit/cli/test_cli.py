@@ -13,7 +13,7 @@ import pytest
 from ultr_core import __version__
 from ultr_core.cli import main
 from ultr_core.jobs.output import option_of
-from ultr_core.lab import METHODS, build_world, compare, summarise, train_method
+from ultr_core.lab import METHODS, Lab, build_world, summarise, train_method
 from ultr_core.proofs import PROOFS
 from ultr_core.risk import NO_INTERVAL
 from ultr_core.settings import PARAMETERS, Settings
@@ -68,7 +68,7 @@ def test_command_line_and_python_say_the_same_to_the_last_digit(
     settings = Settings(clicks=2000, draws=2, eta=0.5)
     assert main(["compare", "--json", *QUICK, "--eta", "0.5"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    computed = json.loads(json.dumps(compare(build_world(settings), settings).as_dict()))
+    computed = json.loads(json.dumps(Lab(settings).comparison().as_dict()))
     assert printed == computed
 
 

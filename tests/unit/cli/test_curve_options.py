@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultr_core.cli import main
-from ultr_core.files import load_directory, write_curve
-from ultr_core.lab import build_world, compare
+from ultr_core.files import write_curve
+from ultr_core.lab import Lab
 from ultr_core.settings import Settings
 
 FAST = ["--clicks", "600", "--draws", "1"]
@@ -31,9 +31,10 @@ def test_compare_gives_what_python_gives(
     assert main([*command, "--curve", files[0], "--assumed-curve", files[1]]) == 0
     captured = capsys.readouterr()
     settings = Settings(clicks=600, draws=1, curve=(1, 0.7, 0.5), assumed_curve=(0.5, 0.6, 0.2))
-    world = build_world(settings, load_directory(small_corpus))
     printed = json.loads(captured.out)
-    assert printed == json.loads(json.dumps(compare(world, settings).as_dict()))
+    assert printed == json.loads(
+        json.dumps(Lab(settings, str(small_corpus)).comparison().as_dict())
+    )
     assert Settings(**printed["settings"]) == settings
     assert "divided by 0.6, that of rank 2, the largest" in captured.err
     assert "from rank 4 on the value of rank 3" in captured.err

@@ -20,7 +20,6 @@ from ultr_core.corpus.ranking import (
     query_sums,
     rank_documents,
     rank_many,
-    sum_of_ranks,
 )
 
 few_scores = st.lists(
@@ -169,14 +168,6 @@ def test_segment_sums_of_all_kinds_and_axes():
     assert query_of_document(offsets).tolist() == [0, 0, 1]
 
 
-def test_the_loss_adds_the_ranks_of_relevant_documents():
-    ranks = np.array([[2, 1, 3, 1, 2], [1, 2, 3, 2, 1]])
-    relevance = np.array([True, False, True, False, False])
-    assert sum_of_ranks(ranks, relevance, [0, 3, 5]).tolist() == [[5, 0], [4, 0]]
-    graded = sum_of_ranks(ranks[0], np.array([0.5, 0, 1, 0, 0]), [0, 3, 5])
-    assert graded.tolist() == [4.0, 0.0]
-
-
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
@@ -216,8 +207,8 @@ HIDDEN = np.ma.array([1.0, 2.0], mask=[False, True])
         (lambda: query_sums(["a"], [0, 1]), ("real_numbers", "text")),
         (lambda: order_from_ranks([1.5, 1], [0, 2]), ("whole_numbers", 0, "1.5")),
         (lambda: order_from_ranks([[1], [2]], [0, 2]), ("", "axis", 1, 2)),
-        (lambda: sum_of_ranks([1, np.nan], [0, 1], [0, 2]), ("", "rank", "document", 1, 0, "nan")),
-        (lambda: sum_of_ranks([1, 2], [0], [0, 2]), ("", "rank", "relevance", 1, 2)),
+        (lambda: ndcg([1, np.nan], [0, 1], [0, 2]), ("", "rank", "document", 1, 0, "nan")),
+        (lambda: ndcg([[1, 2]], [0, 1, 1], [0, 3]), ("", "rank", "grade", 3, 2)),
     ],
 )
 def test_what_is_no_number_or_does_not_fit_is_refused(call, fault: tuple[object, ...]):

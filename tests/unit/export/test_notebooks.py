@@ -23,7 +23,7 @@ from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import NOTEBOOK_PAGES, job_of, page_of
 from ultr_core.jobs.notebooks import page_notebook
 from ultr_core.jobs.your_data import OWN_WORK, OwnWork
-from ultr_core.settings import PARAMETERS, PRESETS, Settings
+from ultr_core.settings import PARAMETERS, PRESETS, SETTING_FIELDS, Settings
 
 ROOT = Path(__file__).parents[3]
 QUERIES = {
@@ -65,9 +65,19 @@ def test_a_job_says_whether_the_app_has_its_page(page: str) -> None:
     assert (f"({link})" in linked) is (found.in_app and not own_opening)
 
 
-@pytest.mark.parametrize("page", [page for page in NOTEBOOK_PAGES if job_of(page).settings])
+@pytest.mark.parametrize("page", NOTEBOOK_PAGES)
+def test_every_page_says_which_settings_act_on_it(page: str) -> None:
+    found, job = page_of(page), job_of(page)
+    assert found.fixed or found.settings or job.settings
+    names = {field.name for field in found.settings or job.settings}
+    assert names <= {field.name for field in SETTING_FIELDS}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in NOTEBOOK_PAGES if page not in ("claims", "lessons", "your_data")]
+)
 def test_the_opening_names_the_settings_that_act(page: str) -> None:
-    acting = {field.name for field in job_of(page).settings}
+    acting = {field.name for field in page_of(page).settings or job_of(page).settings}
     opening = page_notebook(PageState.of_query(page, "")).cells[0].text
     (named,) = re.findall(r"^Settings: (.*)\.$", opening, re.MULTILINE)
     assert named

@@ -13,16 +13,18 @@ from ultr_core.lab import (
     LOG_FIELDS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
+    Lab,
     RankerFamily,
     World,
     build_world,
-    compare,
+    mistaken_curve,
     proof_checks,
     ranker_family,
     risk_picture,
     simulate_logs,
     stage,
     train_method,
+    true_curve,
     world_notices,
 )
 from ultr_core.lab.live import LiveDesign, run_live
@@ -58,7 +60,8 @@ def test_a_curve_equal_to_the_power_law_gives_bit_identical_results(
     by_curve = BASE.with_values(
         eta=1.9, assumed_eta=1.9, curve=power(eta), assumed_curve=power(0.5)
     )
-    one, other = compare(world, by_eta).as_dict(), compare(world, by_curve).as_dict()
+    lab = Lab(by_eta, world.splits)
+    one, other = (lab.at(s).comparison().as_dict() for s in (by_eta, by_curve))
     assert one.pop("settings") != other.pop("settings")
     assert one == other
     for first, second in zip(
@@ -68,6 +71,24 @@ def test_a_curve_equal_to_the_power_law_gives_bit_identical_results(
     pictures = [risk_picture(world, family, settings) for settings in (by_eta, by_curve)]
     np.testing.assert_array_equal(pictures[0].weighted.value, pictures[1].weighted.value)
     np.testing.assert_array_equal(pictures[0].weighted.expected, pictures[1].weighted.expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "eta"),
+    [
+        (Settings(), 1.5),
+        (Settings(eta=1.3, assumed_eta=1.3), 1.5 * 1.3),
+        (Settings(eta=1.5, assumed_eta=1.5), 0.5),
+        (Settings(eta=0, assumed_eta=0), 0.5),
+        (Settings(eta=1, assumed_eta=0.3), 0.3),
+        (Settings(curve=(1, 0.5), assumed_curve=(1, 0.5)), 1.0),
+    ],
+)
+def test_a_mistaken_curve_is_never_the_true_one(settings: Settings, eta: float) -> None:
+    found = mistaken_curve(settings)
+    assert isinstance(found, PowerLaw)
+    assert found.eta == eta
+    assert not np.array_equal(found.at(RANKS), true_curve(settings).at(RANKS))
 
 
 def test_live_users_follow_the_curve(world: World) -> None:
@@ -110,7 +131,7 @@ def test_a_rank_examined_more_than_the_first_goes_through_every_stage(
     checks = proof_checks(world, family, settings)
     assert all(check.finding.should_hold for check in checks if check.name != "naive-order")
     assert not any(check.finding.fails for check in checks)
-    assert compare(world, settings).rankers["propensity"].risk.value > 0
+    assert Lab(settings, world.splits).comparison().rankers["propensity"].risk.value > 0
 
 
 def test_proportional_curves_are_the_same_propensities(world: World, family: RankerFamily) -> None:
@@ -146,7 +167,7 @@ def test_ranks_beyond_the_curve_are_said_with_the_first_of_them(world: World) ->
     settings = BASE.with_values(curve=(1, 0.5, 0.25))
     (notice,) = set(world_notices(world, settings)) - set(world.notices)
     assert mentions(notice, 1, 3, longest, "rank 4")
-    assert notice in compare(world, settings.with_values(draws=1)).notices
+    assert notice in Lab(settings.with_values(draws=1), world.splits).comparison().notices
     assert world_notices(world, BASE.with_values(curve=power(1.0))) == world.notices
 
 

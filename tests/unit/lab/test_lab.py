@@ -15,14 +15,17 @@ from tests.meaning import refused
 from ultr_core.corpus import CorpusShape, CorpusSplits, synthetic_splits
 from ultr_core.files import load_directory
 from ultr_core.lab import (
+    CLICK_METHODS,
     METHODS,
     Cell,
     Lab,
     Store,
     build_world,
-    compare,
     proof_checks,
     ranker_family,
+    simulate_logs,
+    summarise,
+    train_method,
 )
 from ultr_core.lab import lab as stages
 from ultr_core.lab.live import LiveDesign, run_live
@@ -123,7 +126,12 @@ def test_many_callers_at_once_make_each_stage_once(
 
 def test_numbers_are_those_of_the_core(splits: CorpusSplits) -> None:
     lab, world = Lab(SETTINGS, splits), build_world(SETTINGS, splits)
-    assert lab.comparison().as_dict() == compare(world, SETTINGS).as_dict()
+    logs = [simulate_logs(world, SETTINGS, draw) for draw in range(SETTINGS.draws)]
+    trained = {
+        method: [train_method(world, SETTINGS, d, method, log) for d, log in enumerate(logs)]
+        for method in CLICK_METHODS
+    }
+    assert lab.comparison().as_dict() == summarise(world, SETTINGS, trained).as_dict()
     checks = proof_checks(world, ranker_family(world), SETTINGS)
     assert [c.as_dict() for c in lab.checks()] == [c.as_dict() for c in checks]
     second = second_ranker(world, SETTINGS)

@@ -17,10 +17,10 @@ from ultr_core.lab import (
     METHODS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
+    Lab,
     RankerFamily,
     World,
     build_world,
-    compare,
     proof_checks,
     ranker_family,
     risk_picture,
@@ -255,12 +255,6 @@ def test_proofs_of_the_default_world(world: World, family: RankerFamily) -> None
     assert [check.name for check in checks if not check.finding.holds] == ["naive-order"]
 
 
-def test_compare_reports_progress(world: World) -> None:
-    told: list[str] = []
-    compare(world, Settings(clicks=500, draws=1), progress=told.append)
-    assert len(told) == len(CLICK_METHODS)
-
-
 def test_only_click_methods_can_be_trained_on_clicks(world: World) -> None:
     assert set(METHODS) - set(CLICK_METHODS) == {"production", "skyline"}
     with pytest.raises(InputError, match="skyline"):
@@ -318,7 +312,7 @@ def test_a_corpus_in_which_everything_is_relevant_is_refused() -> None:
 
 
 def test_a_tiny_corpus_works_and_says_what_the_production_ranker_got() -> None:
-    tiny = build_world(Settings(), tiny_splits([4, 0, 3, 1] * 10))
-    assert any("1%" in notice for notice in tiny.notices)
-    comparison = compare(tiny, Settings(clicks=200, draws=2))
+    tiny = Lab(Settings(clicks=200, draws=2), tiny_splits([4, 0, 3, 1] * 10))
+    assert any("1%" in notice for notice in tiny.world().notices)
+    comparison = tiny.comparison()
     assert set(comparison.rankers) == set(METHODS)

@@ -10,7 +10,7 @@ from tests.meaning import mentions, refused
 from ultr_core.content import fill
 from ultr_core.errors import InputError
 from ultr_core.lessons import Exercise, Mistake, read_number
-from ultr_core.lessons.answers import MORE_DIGITS, WRONG_SIGN
+from ultr_core.lessons.answers import MORE_DIGITS, TRIES_BEFORE_SOLUTION, WRONG_SIGN
 
 EXERCISE = Exercise(
     question="?", answer="right", unit="", tolerance=0.02,
@@ -102,6 +102,15 @@ def test_no_text_raises_anything_else(text: str) -> None:
 @given(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6))
 def test_written_numbers_come_back(value: float) -> None:
     assert read_number(f"{value:.8g}") == pytest.approx(value, rel=1e-6)
+
+
+def test_only_wrong_numbers_count_before_the_solution() -> None:
+    tries = ("-50", "apples", "50", "48.9", "0.02")
+    wrong = [text for text in tries if EXERCISE.wrong((text,), NUMBERS)]
+    assert wrong == ["48.9", "0.02"]
+    assert EXERCISE.wrong(tries, NUMBERS) == 2 == TRIES_BEFORE_SOLUTION
+    assert EXERCISE.solution_is_due(tries, NUMBERS)
+    assert not EXERCISE.solution_is_due(tries[:-1], NUMBERS)
 
 
 @pytest.mark.parametrize(

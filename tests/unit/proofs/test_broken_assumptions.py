@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world
-from ultr_core.proofs.predictions import predicted_failures
+from ultr_core.proofs.predictions import failures_foretold, predicted_failures
 
 Worlds = Callable[..., st.SearchStrategy[SmallWorld]]
 
@@ -105,3 +105,12 @@ def test_several_switches_at_once_are_possible() -> None:
     for name in DERIVATIONS:
         found = walk(name, world)
         assert all(line.agrees for line in found.lines)
+
+
+def test_failures_are_foretold_for_one_broken_assumption_beside_the_right_curve() -> None:
+    world = default_world()
+    assert failures_foretold(world, "ips-unbiased") is None
+    assert failures_foretold(world.breaking("trust", "cascade"), "ips-unbiased") is None
+    found = failures_foretold(world.breaking("trust"), "affine-law")
+    assert found == predicted_failures(world, "trust", "affine-law")
+    assert found

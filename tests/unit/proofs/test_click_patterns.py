@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.meaning import refused
-from ultr_core.proofs import SmallWorld, Ways
+from ultr_core.proofs import SmallWorld, Ways, default_world
 from ultr_core.proofs.derivations.section_4 import ips_unbiased
 from ultr_core.proofs.enumeration import MOST_PATTERNS, click_law
 from ultr_core.proofs.users import Users
@@ -88,3 +88,13 @@ def test_more_patterns_than_can_be_enumerated_are_said_and_still_computed() -> N
     assert time.perf_counter() - start < 0.5
     assert f"{MOST_PATTERNS:,}" in walk.notes[0]
     assert walk.lines[0].value.enumerated is not None  # three relevant documents: 8 patterns
+
+
+def test_the_loss_of_a_pattern_adds_up_what_was_clicked() -> None:
+    law = click_law(default_world().users)
+    values = [Fraction(10**d) for d in range(default_world().query.size)]
+    for index in range(len(law.patterns)):
+        assert law.total(index, values) == sum(10**d for d in law.clicked(index))
+    assert law.mean(values) == sum(
+        law.probability(i) * law.total(i, values) for i in range(len(law.patterns))
+    )

@@ -22,6 +22,7 @@ from ultr_core.proofs.monte_carlo import (
     running_mean,
     simulate,
     watch_user,
+    watch_users,
 )
 from ultr_core.proofs.users import dot, times
 
@@ -85,6 +86,40 @@ def test_a_user_that_is_watched_is_the_one_that_is_counted(broken: tuple[str, ..
                 assert not looked[shown][np.argmax(clicked[shown]) + 1 :].any()
     with refused("", "user", 0, "1,000,000"):
         watch_user(world, 0, 9)
+
+
+@pytest.mark.parametrize(("last", "reached", "finished"), [(1, 0, 0), (1, 6, 1), (40, 2, 39)])
+def test_users_that_are_watched_add_up_to_the_mean_of_their_losses(
+    last: int, reached: int, finished: int
+) -> None:
+    world = default_world()
+    noisy, _ = simulate(world, last, 9)
+    losses = np.array([float(v) for v in times(world.query.new, world.inverse)])
+    found = watch_users(world, last, reached, 9)
+    assert found.finished == finished
+    assert found.expected == float(world.users.mean(times(world.query.new, world.inverse)))
+    if not finished:
+        assert found.mean is None
+    else:
+        assert found.mean == pytest.approx(float((noisy[:finished] @ losses).mean()), rel=1e-12)
+    read = [set(world.query.shown)] * (last - 1) + [set(world.query.shown[:reached])]
+    assert sorted(found.clicks) == [
+        (user, document)
+        for user in range(1, last + 1)
+        for document in range(world.query.size)
+        if noisy[user - 1, document] and document in read[user - 1]
+    ]
+
+
+def test_clicks_of_a_race_are_those_of_its_users_rounded_up() -> None:
+    found = race(default_world(), seed=0, users=(1, 10, 1_000), repetitions=50)
+    for users, clicks in (
+        (found.predicted, found.predicted_clicks), (found.observed, found.observed_clicks)
+    ):  # fmt: skip
+        assert (users is None) is (clicks is None)
+        if users is not None and clicks is not None:
+            assert clicks - 1 < users * found.clicks_per_user <= clicks
+    assert found.predicted is not None
 
 
 def test_a_hundred_thousand_users_take_a_tenth_of_a_second() -> None:
