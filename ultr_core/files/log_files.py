@@ -31,6 +31,7 @@ from ultr_core.files.log_rows import (
     UsableRows,
     cells_of,
     counted_rows,
+    first_long,
     first_records,
     usable_rows,
 )
@@ -281,10 +282,10 @@ def _counted_log(
     log = _log(rows, slots.entry, grouped, faults, columns, relation)
     notices = [f"{text} left out; the other rows are used." for text in words]
     if found.long:
-        notices.append(
-            f"{counted(found.long, 'row')} with more columns than the first line names: what "
-            "stands there is not read."
+        beyond = RowFault(
+            "more columns than the first line names", found.long, 0, *first_long(relation, places)
         )
+        notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     return replace(log, notices=(*notices, *_of_events(events), *_sentences(log, rows)))
 
 
@@ -353,8 +354,6 @@ def _words(fault: RowFault, relation: Relation) -> str:
         what = f"{counted(count, 'click')} {kind}"
     else:
         what = f"{counted(count, 'row')} with {fault.kind}"
-        if fault.clicks:
-            what += f" and {counted(fault.clicks, 'click')}"
     if not fault.first:
         return what
     where = f"{relation.first.row_noun} {fault.first}"
@@ -392,7 +391,12 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
             f"Positions start again on each page of {rows.page_size} documents; they were counted "
             "on from page to page."
         )
-    elif rows.page_size < 0:
+    if rows.clicked_again:
+        yield (
+            f"{counted(rows.clicked_again, 'row')} with more than one click: each is one "
+            "impression that was clicked."
+        )
+    if rows.page_size < 0:
         yield "Positions start again below each offset, which was added to them."
     if "query" not in log.columns:
         yield "There is no column query, so all rows are taken as one query."

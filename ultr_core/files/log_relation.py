@@ -537,6 +537,12 @@ def _head(
         text = line.rstrip(b"\r").decode("utf-8", "replace")
         delimiter, cells = split_header(text, columns, name)
         header = [cell.strip() for cell in cells] or [""]
+        if "\N{REPLACEMENT CHARACTER}" in text:
+            raise InputError(
+                f"Line {number} of {name} is no UTF-8 text; save the file as UTF-8, or say which "
+                "encoding it has.",
+                "encoding",
+            )
         if not (plain.startswith(b"#") and not found_columns(header, None, name)):
             return header, delimiter, number
     else:

@@ -48,6 +48,7 @@ _LIMIT = 2**53  # of the others, which are added up
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
+_FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
 _FEW, _MANY = 0.02, 0.5  # of the rows at position 0, in those at 1
 _WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
 _DIGITS = re.compile(r"[0-9]+")
@@ -238,6 +239,7 @@ class UsableRows:
     propensity: NDArray[np.float64] | None
     first_position: int
     page_size: int
+    clicked_again: int
     faults: tuple[tuple[RowFault, IntArray], ...]
 
 
@@ -248,7 +250,8 @@ class Reading:
     encoding: of its text; None for UTF-8, or UTF-16 where its first bytes say so. first_position:
     0 or 1, None where the log shows it. page_size: documents on a page of results, whose positions
     start again; None where the log shows it. most_presentations: sessions with more are left out,
-    None for none. clicks_above: whether rows are also counted by the number of clicks above them
+    None for none. clicks_once: whether rows without a column of impressions are one impression
+    each, however often it was clicked; few such rows are taken so. clicks_above: whether rows are also counted by the number of clicks above them
     in their presentation.
     """
 
@@ -256,6 +259,7 @@ class Reading:
     first_position: int | None = None
     page_size: int | None = None
     most_presentations: int | None = None
+    clicks_once: bool = False
     clicks_above: bool = False
 
 
@@ -280,8 +284,8 @@ def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) 
     marks.add((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
     marks.add(faulty == _EMPTY, "no position")
     marks.add_values("position", faulty)
-    if "impressions" in counted.codes:
-        marks.add(clicks > shown, "more clicks than impressions")
+    clicks, again = _clicked_once(counted, clicks, shown, marks, how)
+    marks.add(clicks > shown, "more clicks than impressions")
     swap = np.full(counted.rows.size, -1, np.int64)
     if "swap" in counted.codes:
         found, faulty = _whole(counted, "swap")
@@ -318,8 +322,31 @@ def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) 
         propensity,
         first,
         size,
+        again,
         marks.faults(clicks),
     )
+
+
+def _clicked_once(
+    counted: CountedRows, clicks: IntArray, shown: IntArray, marks: _Marks, how: Reading
+) -> tuple[IntArray, int]:
+    """Clicks of each row, one for each row that is an impression, and how many had more.
+
+    Raises InputError where so many rows have more that they may be sums.
+    """
+    usable = marks.kind == 0
+    if "impressions" in counted.codes:
+        return clicks, 0
+    again = int(counted.rows[usable & (clicks > 1)].sum())
+    clicked = int(counted.rows[usable & (clicks > 0)].sum())
+    if again > _FEW_AGAIN * clicked and not how.clicks_once:
+        raise InputError(
+            f"{again:,} of {clicked:,} rows with a click have more than one, and no column has the "
+            "impressions; if a row is one impression, say that its clicks count once, otherwise "
+            "add the impressions.",
+            "clicks_once",
+        )
+    return np.minimum(clicks, 1), again
 
 
 class _Marks:
@@ -541,3 +568,19 @@ def first_records(
         for fault, record in first:
             found.setdefault(int(fault), (part.name, lines[int(record)]))
     return found
+
+
+def first_long(relation: Relation, places: Places) -> tuple[int, str]:
+    """The line of the first row with more cells than the header, and its file if there are more."""
+    for part in relation.parts:
+        if not part.is_csv:
+            continue
+        cells = cells_of_part(
+            part, relation.scan_of(part), places[part.layout], ["document"],
+            "row_number() OVER () AS n",
+        )  # fmt: skip
+        found = relation.run(f"SELECT n FROM ({cells}) WHERE long ORDER BY n LIMIT 1")
+        if found:
+            record = int(found[0][0])
+            return part.places([record])[record], part.name if len(relation.parts) > 1 else ""
+    return 0, ""

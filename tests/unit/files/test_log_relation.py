@@ -17,7 +17,8 @@ import pytest
 
 from ultr_core.errors import InputError
 from ultr_core.files import parse_log, preview_log, read_log
-from ultr_core.files.log_relation import log_source, opened_log
+from ultr_core.files.log_parts import log_parts
+from ultr_core.files.log_relation import opened_log
 
 ROOT = Path(__file__).parents[3]
 PLAIN = b"query,document,position,click\nq,a,1,1\nq,b,2,0\n"
@@ -57,7 +58,7 @@ def test_hostile_names_of_columns_files_and_values_change_nothing(
 
 def test_nothing_else_can_be_opened_and_nothing_configured(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_bytes(PLAIN)
-    with opened_log(log_source(PLAIN)) as relation:
+    with opened_log(log_parts(PLAIN)) as relation:
         for statement in (
             f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')",
             f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
@@ -82,8 +83,9 @@ def test_the_private_folder_goes_also_with_a_process_that_was_killed(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = (
-        "import sys, time\nfrom ultr_core.files.log_relation import log_source, opened_log\n"
-        "with opened_log(log_source(b'query,document,position,click\\n')):\n"
+        "import sys, time\nfrom ultr_core.files.log_parts import log_parts\n"
+        "from ultr_core.files.log_relation import opened_log\n"
+        "with opened_log(log_parts(b'query,document,position,click\\n')):\n"
         "    print('open', flush=True)\n    time.sleep(60)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
