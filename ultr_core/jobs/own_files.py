@@ -76,7 +76,8 @@ def own_corpus(given: Given) -> OwnCorpus:
     if path.exists() and not path.is_dir() and given.part:
         raise InputError(
             f"--part chooses a part of a directory, but {named(given.corpus)} is one file; leave "
-            "--part out, or give the directory."
+            "--part out, or give the directory.",
+            "part_of_directory",
         )
     if not path.is_dir():
         whole = load_corpus(path, progress=progress)
@@ -94,7 +95,9 @@ def own_part(given: Given) -> str:
     Raises InputError if one is named without a directory.
     """
     if given.corpus is None and given.part:
-        raise InputError("--part chooses a part of a directory; give that with --corpus.")
+        raise InputError(
+            "--part chooses a part of a directory; give that with --corpus.", "part_of_directory"
+        )
     return given.part or PARTS[0]
 
 
@@ -109,7 +112,7 @@ def check_propensities(given: Given) -> None:
     """Raise InputError for two curves at once; said before files are read."""
     own_part(given)
     if given.propensities is not None and given.eta is not None:
-        raise InputError("--propensities takes the place of --eta; give one of them.")
+        raise InputError("--propensities takes the place of --eta; give one of them.", "one_of_two")
 
 
 def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | None:

@@ -99,11 +99,11 @@ def test_a_command_names_only_options_that_it_has(
         offered = frozenset(re.findall(r"^  --([a-z-]+)", told, flags=re.MULTILINE))
         token = OFFERED.set(frozenset(name.replace("-", "_") for name in offered))
         try:
-            said = with_option(InputError("Add it.", key))
+            said = with_option(InputError("Add.", key))
         finally:
             OFFERED.reset(token)
         if key not in REMEDIES:
-            assert (said == f"Add it ({option_of(key)}).") == (option_of(key)[2:] in offered)
+            assert (said == f"Add ({option_of(key)}).") == (option_of(key)[2:] in offered)
 
 
 def test_an_option_that_is_named_is_not_named_again() -> None:
@@ -112,18 +112,18 @@ def test_an_option_that_is_named_is_not_named_again() -> None:
 
 
 def test_each_face_adds_its_own_remedy() -> None:
-    for said in (InputError("Add it.", "carry_on"), Remark("Add it.", "carry_on")):
-        assert with_option(said) == "Add it (--carry-on)."
-        assert told(said) == "Add it (in step 3)."
-    for said in (InputError("Add it."), Remark("Add it."), "Add it."):
-        assert with_option(said) == told(said) == "Add it."
+    for said in (InputError("Add.", "carry_on"), Remark("Add.", "carry_on")):
+        assert with_option(said) == "Add (--carry-on)."
+        assert told(said) == f"Add ({CONTROLS['carry_on']})."
+    for said in (InputError("Add."), Remark("Add."), "Add."):
+        assert with_option(said) == told(said) == "Add."
     assert with_option(InputError("Numbers 1, 2, ...", "curve")) == "Numbers 1, 2, ... (--curve)"
 
 
-@pytest.mark.parametrize("said", [InputError("Add it.", "carry_on"), Remark("Add it.", "out")])
+@pytest.mark.parametrize("said", [InputError("Add.", "carry_on"), Remark("Add.", "out")])
 def test_what_it_is_about_goes_to_other_processes(said: InputError | Remark) -> None:
     for other in (pickle.loads(pickle.dumps(said)), copy.copy(said)):
-        assert (str(other), about(other), type(other)) == ("Add it.", said.about, type(said))
+        assert (str(other), about(other), type(other)) == ("Add.", said.about, type(said))
 
 
 def test_a_key_that_no_option_has_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.jobs.links import (
     near_misses,
@@ -171,7 +171,7 @@ def test_a_number_out_of_range_gives_the_default_on_stops_too(text: str) -> None
 
 
 def test_unknown_key_of_a_page_is_an_error_of_the_caller() -> None:
-    with pytest.raises(InputError, match="no value of the page lab"):
+    with refused("not_a_page_value", "'swap_at'", "lab"):
         value_of("lab", "swap_at")
 
 

@@ -27,7 +27,7 @@ def dense(corpus: Corpus) -> list[list[float]]:
     return np.round(features.astype(float), 6).tolist()
 
 
-def expect_refusal(
+def refused_file(
     folder: Path, content: str | bytes, about: str, *values: object, name: str = "data.txt"
 ) -> str:
     with refused(about, folder / name, *values) as caught:
@@ -199,7 +199,7 @@ def test_group_sizes_that_do_not_fit(tmp_path: Path, sizes: str, fault: tuple[st
 
 
 def test_no_query_ids_at_all(tmp_path: Path) -> None:
-    expect_refusal(tmp_path, "# comment\n1 1:0.5\n0 1:0.1\n", "no_query_ids", "data.txt.query")
+    refused_file(tmp_path, "# comment\n1 1:0.5\n0 1:0.1\n", "no_query_ids", "data.txt.query")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_faulty_rows_are_refused_by_file_line_and_column(
     tmp_path: Path, row: str, fault: tuple[str, ...]
 ) -> None:
     content = f"# head\n2 qid:1 1:0.3 2:1 # é\r\n\n{row}\n0 qid:1 1:1\n"
-    message = expect_refusal(tmp_path, content, *fault, "line 4")
+    message = refused_file(tmp_path, content, *fault, "line 4")
     assert len(message) < 300 + len(str(tmp_path))
 
 
@@ -254,12 +254,12 @@ def test_line_numbers_count_across_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     rows = ["1 qid:1 1:0.5 # docid = a\r\n"] * 1000
     rows[700] = "1 qid:1 1:0.5 1:2\r\n"
     place = ("line 701", "column 15", "feature 1")
-    expect_refusal(tmp_path, "".join(rows), "feature_twice", *place)
+    refused_file(tmp_path, "".join(rows), "feature_twice", *place)
     rows[700] = "1 1:0.5\r\n"
-    expect_refusal(tmp_path, "".join(rows), "qid_in_some_rows", "line 701")
+    refused_file(tmp_path, "".join(rows), "qid_in_some_rows", "line 701")
     rows = [row.replace("qid:1 ", "") for row in rows]
     rows[900] = "1 qid:2 1:0.5\r\n"
-    expect_refusal(tmp_path, "".join(rows), "qid_in_some_rows", "line 901")
+    refused_file(tmp_path, "".join(rows), "qid_in_some_rows", "line 901")
 
 
 def test_largest_float32_is_kept_and_tiny_values_do_not_fail(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_the_mark_of_a_missing_value_is_read_as_0_and_told(tmp_path: Path, unusu
 def test_only_the_mark_itself_is_a_missing_value(tmp_path: Path, value: str) -> None:
     content = f"1 qid:1 1:{MISSING}\n0 qid:1 1:2 7:{value}\n"
     place = ("line 2", "column 13", "feature 7")
-    expect_refusal(tmp_path, content, "feature_range", *place, "±3.4e+38")
+    refused_file(tmp_path, content, "feature_range", *place, "±3.4e+38")
 
 
 def test_missing_values_are_counted_over_blocks_and_parts(
@@ -319,7 +319,7 @@ def test_files_that_are_no_letor_files(tmp_path: Path) -> None:
         (b"PK\x03\x04rest of it", "not_text"),
         (b"\x89\xff\xfe\x80 binary without zero bytes", "not_a_grade"),
     ):
-        expect_refusal(tmp_path, content, about)
+        refused_file(tmp_path, content, about)
 
 
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
@@ -332,19 +332,19 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
 def test_damaged_gzip(tmp_path: Path) -> None:
     packed = gzip.compress((PLAIN * 1000).encode())
     for damaged in (packed[:40], packed[:-4], packed[:5], packed[:100] + b"xx" + packed[102:]):
-        expect_refusal(tmp_path, damaged, "damaged_gzip", name="data.txt.gz")
+        refused_file(tmp_path, damaged, "damaged_gzip", name="data.txt.gz")
 
 
 def test_gzip_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "UNPACKED_FROM_BYTES", 1 << 20)
     monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1 << 16)
-    expect_refusal(tmp_path, gzip.compress(b"\0" * (1 << 22)), "zero_byte")
+    refused_file(tmp_path, gzip.compress(b"\0" * (1 << 22)), "zero_byte")
     bomb = gzip.compress(b"1 qid:1 1:1\n" * (1 << 18))
-    expect_refusal(tmp_path, bomb, "too_large", "200 times")
+    refused_file(tmp_path, bomb, "too_large", "200 times")
 
 
 def test_endless_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(letor_lines, "LINE_BYTES", replace(LINE_BYTES, most=1 << 20))
     monkeypatch.setattr(letor_lines, "BLOCK_BYTES", 1 << 16)
     content = b"1 qid:1 1:1\n" + b"1" * (1 << 21)
-    expect_refusal(tmp_path, content, "too_large", "line 2", "1 MiB")
+    refused_file(tmp_path, content, "too_large", "line 2", "1 MiB")
