@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    outside = OFFERED.set(None)
+    outside = OFFERED.set(frozenset())
     try:
         options = _parsed(arguments)
         OFFERED.set(options.offered)

@@ -103,9 +103,9 @@ def hostile(random_: random.Random) -> str:
     return "".join(random_.choices(string.printable, k=12))
 
 
-def test_five_thousand_hostile_links_never_raise_and_give_possible_values() -> None:
+def test_a_thousand_hostile_links_never_raise_and_give_possible_values() -> None:
     random_ = random.Random(20)
-    for number in range(5_000):
+    for number in range(1_000):
         page = PAGES[number % len(PAGES)]
         keys = [*PARAMETERS, "p", "assumed_p", *(value.key for value in values_of(page))]
         asked = {key: hostile(random_) for key in random_.sample(keys, min(3, len(keys)))}
