@@ -46,17 +46,6 @@ def expect_plain(corpus: Corpus) -> None:
     assert dense(corpus) == [[0.3, 0.7], [0.1, 0.2], [0.0, 0.5]]
 
 
-def test_comments_at_line_ends_give_document_ids(tmp_path: Path) -> None:
-    corpus = read(
-        tmp_path,
-        "2 qid:11 1:0.3 2:0.7 # docid = AX-1 inc = 1 prob = 0.41\n"
-        "0 qid:11 1:0.1 2:0.2 #docid = AX-2 inc = 1 prob = 0.09\n",
-    )
-    assert corpus.grades.tolist() == [2, 0]
-    assert dense(corpus) == [[0.3, 0.7], [0.1, 0.2]]
-    assert corpus.document_ids == ("AX-1", "AX-2")
-
-
 def test_document_ids_only_where_every_row_has_one(tmp_path: Path) -> None:
     corpus = read(tmp_path, "2 qid:1 1:3 # docid = A\n0 qid:1 1:1 # something\n")
     assert corpus.document_ids is None
@@ -104,16 +93,6 @@ def test_blocks_may_end_anywhere(
     (tmp_path / "sizes").write_text("1 3:2\n0\n1 5:1\n")
     (tmp_path / "sizes.query").write_text("2\n1\n")
     assert load_corpus(tmp_path / "sizes").query_offsets.tolist() == [0, 2, 3]
-
-
-def test_query_zero_feature_zero_and_small_values(tmp_path: Path) -> None:
-    corpus = read(tmp_path, "0 qid:0 0:31 3:4.5 9:2\n1 qid:0 0:8 2:5\n1 qid:4 10:0.61 251:3.1e-05")
-    assert corpus.query_ids == ("0", "4")
-    assert corpus.sizes.tolist() == [2, 1]
-    assert corpus.feature_ids.tolist() == [0, 2, 3, 9, 10, 251]
-    features = corpus.features.toarray() if corpus.is_sparse else corpus.features
-    assert features[0].tolist() == [31, 0, 4.5, 2, 0, 0]
-    assert features[2, 5] == np.float32(3.1e-05)
 
 
 def test_unsorted_ids_go_to_their_columns(tmp_path: Path) -> None:
