@@ -34,6 +34,11 @@ def haproxy() -> None:
         pytest.skip(message)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """A worker more than cores: tests of pages and servers wait for half of their time."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 2
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; runs only with -m slow")
 

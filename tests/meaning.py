@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from unittest import mock
 
 import pytest
 
+from ultr_core import cli
 from ultr_core.content import Content, unbroken
 from ultr_core.errors import InputError
+from ultr_core.errors import about as about_of
+from ultr_core.jobs.output import with_option
 
 
 def mentions(text: object, *values: object) -> bool:
@@ -53,3 +59,21 @@ def is_text(shown: object, words: Content, name: str) -> bool:
 def without_numbers(text: str) -> str:
     """How a sentence is worded, whatever its numbers: equal if the same branch wrote both."""
     return re.sub(r"[+\-−]?\d[\d.,]*", "#", text)
+
+
+def refused_command(arguments: Sequence[str], about: str, *values: object) -> str:
+    """The line with which a command refuses its arguments: an InputError as with `refused`."""
+    errors: list[object] = []
+
+    def noted(said: object) -> str:
+        errors.append(said)
+        return with_option(said)
+
+    printed = io.StringIO()
+    with mock.patch.object(cli, "with_option", noted), contextlib.redirect_stderr(printed):
+        code = cli.main(list(arguments))
+    (line,) = (each for each in printed.getvalue().splitlines() if not each.startswith("note: "))
+    assert (code, about_of(errors[-1])) == (cli.BAD_INPUT, about), line
+    missing = [value for value in values if not mentions(line, value)]
+    assert not missing, f"{missing} not in: {line}"
+    return line

@@ -13,7 +13,7 @@ _KEYS = {*OUTCOMES, "holds, though not guaranteed", "does not hold, as predicted
 _COMMAND = re.compile(r"(python|pip|streamlit|apt-get) ")
 _COMPARING = (
     "startswith", "endswith", "count", "index", "find", "search", "match", "fullmatch", "findall",
-    "mentions", "refused",
+    "mentions",
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def _compared(tree: ast.AST) -> Iterator[ast.expr]:
                     yield from part.args
         elif isinstance(node, ast.Call) and _name(node) in ("raises", "warns"):
             yield from (word.value for word in node.keywords if word.arg == "match")
-        elif isinstance(node, ast.Call) and _name(node) == "refused":
+        elif isinstance(node, ast.Call) and _name(node).startswith("refused"):
             yield from node.args
 
 

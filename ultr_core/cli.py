@@ -28,7 +28,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are input errors like all others."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message[:1].upper()}{message[1:]}; see {self.prog} --help.")
+        raise InputError(f"{message[:1].upper()}{message[1:]}; see {self.prog} --help.", "usage")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    outside = OFFERED.set(None)
+    outside = OFFERED.set(frozenset())
     try:
         options = _parsed(arguments)
         OFFERED.set(options.offered)
@@ -108,7 +108,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
             if repr(text) != f"'{text}'" or quoted(text) != repr(text):
                 for form in (repr(text), text):
                     message = message.replace(form, quoted(text))
-        raise InputError(message) from None
+        raise InputError(message, error.about) from None
 
 
 def _parser(asked: str | None) -> argparse.ArgumentParser:

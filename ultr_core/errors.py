@@ -96,14 +96,20 @@ def checked_path(path: str | Path, what: str) -> Path:
     others.
     """
     if not str(path):
-        raise InputError(f"{what} has an empty path; give the path of a file or directory.")
+        raise InputError(
+            f"{what} has an empty path; give the path of a file or directory.", "path_empty"
+        )
     if path == "-":
         raise InputError(
             f"{what} is '-', which does not stand for standard input or output here; give a path, "
-            "as /dev/stdin or /dev/stdout, or ./- for a file of that name."
+            "as /dev/stdin or /dev/stdout, or ./- for a file of that name.",
+            "path_dash",
         )
     if "\0" in str(path):
-        raise InputError(f"{what} {named(path)} has a zero byte in its path, which no path has.")
+        raise InputError(
+            f"{what} {named(path)} has a zero byte in its path, which no path has.",
+            "path_zero_byte",
+        )
     try:
         os.stat(path)
     except OSError as error:
@@ -112,7 +118,9 @@ def checked_path(path: str | Path, what: str) -> Path:
                 f"{what} {named(path)} cannot be looked up ({error.strerror}).", "path_lookup"
             ) from None
     except ValueError:
-        raise InputError(f"{what} {named(path)} is no path: it is no readable text.") from None
+        raise InputError(
+            f"{what} {named(path)} is no path: it is no readable text.", "path_text"
+        ) from None
     return Path(path)
 
 

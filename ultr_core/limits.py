@@ -44,7 +44,9 @@ class Limit:
         else:
             most = self._words(self.most).removesuffix(f" {self.unit}")
             has = f"{self._words(amount)}; at most {most} are accepted"
-        return InputError(f"{subject} has {has}, because {self.reason}; {self.remedy}.")
+        return InputError(
+            f"{subject} has {has}, because {self.reason}; {self.remedy}.", "too_large"
+        )
 
     def _words(self, amount: int) -> str:
         if self.unit.startswith("bytes") and amount >= 1 << 20:

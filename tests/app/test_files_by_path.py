@@ -103,8 +103,10 @@ def parent_gone(path: Path) -> None:
 HAPPENS = (no_more, other_content, same_size, pipe, directory, loop, link_out, parent_gone)
 
 
-@pytest.mark.parametrize("happens", HAPPENS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "happens"),
+    [*(("corpus", each) for each in HAPPENS), *((kind, pipe) for kind in KINDS[1:])],
+)
 def test_whatever_happens_to_a_file_is_one_sentence_and_it_can_be_removed(
     page: AppTest, folder: Path, kind: str, happens: Callable[[Path], None]
 ) -> None:

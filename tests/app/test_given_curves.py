@@ -105,7 +105,7 @@ def test_an_uploaded_curve_goes_into_the_field(open_app: OpenApp) -> None:
     assert not app.slider(key="eta").disabled
 
 
-@pytest.mark.parametrize("text", ["nonsense", "1,nan", "1,-1", "0", "1," * 999, "9" * 9_999])
+@pytest.mark.parametrize("text", ["nonsense", "1,-1", "9" * 9_999])
 def test_hostile_links_open_the_power_law_with_one_notice(open_app: OpenApp, text: str) -> None:
     app = open_app(**FAST, p=text)
     assert not app.exception

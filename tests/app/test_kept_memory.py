@@ -52,7 +52,7 @@ def test_all_visitors_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = Bench(), Bench()
     first.make("log", 1, lambda: Made(np.zeros(6 * MB, np.int8)))
     first.make("log", 2, lambda: Made(np.zeros(6 * MB, np.int8)))  # in place of the other
-    with refused("", 12, "memory"):
+    with refused("too_large", 12, "memory"):
         second.make("log", 1, lambda: Made(np.zeros(6 * MB, np.int8)))
     second.make("corpus", 1, lambda: Made(np.zeros(3 * MB, np.int8)))
     first.clear()

@@ -10,7 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages import OpenPage, in_both_themes, opened
+from tests.browser.pages import OpenPage, opened
 
 BREAK = "A relevant one is never seen"
 
@@ -84,9 +84,8 @@ def test_nothing_is_wider_than_the_screen(
     page = opened(open_page, f"{address}/proofs?break_cut=true", width=width, height=height)
     expect(page.locator(".st-key-line-4")).to_contain_text("fails by +3")
     main = page.locator("[data-testid='stMain']")
-    for _ in in_both_themes(page):
-        assert main.evaluate("element => element.scrollWidth <= element.clientWidth + 1")
-        if width >= 1280:
-            box = page.locator(".st-key-line-1").bounding_box()
-            assert box is not None
-            assert box["y"] < height  # the derivation begins on the first screen
+    assert main.evaluate("element => element.scrollWidth <= element.clientWidth + 1")
+    if width >= 1280:
+        box = page.locator(".st-key-line-1").bounding_box()
+        assert box is not None
+        assert box["y"] < height  # the derivation begins on the first screen

@@ -74,7 +74,7 @@ def _checked_csr(features: Any) -> sparse.csr_array:
         matrix = sparse.csr_array(features.tocsr())
     except (ValueError, IndexError, TypeError) as error:
         raise InputError(
-            f"The sparse matrix of features is broken ({error}); build it anew."
+            f"The sparse matrix of features is broken ({error}); build it anew.", "sparse_matrix"
         ) from None
     if not is_checked:
         _require_within(matrix)
@@ -92,7 +92,8 @@ def _require_within(matrix: Any) -> None:
         raise InputError(
             f"The sparse matrix of features has {len(starts)} pointers (indptr) from "
             f"{starts[0] if len(starts) else 'nothing'} on for {lines} {line}s; {lines + 1} from 0 "
-            "on are needed."
+            "on are needed.",
+            "sparse_matrix",
         )
     stored = min(len(indices), len(matrix.data))
     wrong = np.flatnonzero((np.diff(starts) < 0) | (starts[1:] > stored))
@@ -101,7 +102,8 @@ def _require_within(matrix: Any) -> None:
         raise InputError(
             f"The sparse matrix of features has the entries {starts[first]} to {starts[first + 1]} "
             f"(indptr) for {line} {first} (counted from 0); pointers must rise, at most to the "
-            f"number of entries, {stored}."
+            f"number of entries, {stored}.",
+            "sparse_matrix",
         )
     used = indices[: starts[-1]]
     if used.size and (used.min() < 0 or used.max() >= places):
@@ -109,7 +111,8 @@ def _require_within(matrix: Any) -> None:
         first = int(np.searchsorted(starts, entry, side="right")) - 1
         raise InputError(
             f"The sparse matrix of features has an entry in {line} {first}, {place} {used[entry]} "
-            f"(counted from 0), but its {place}s are 0 to {places - 1}."
+            f"(counted from 0), but its {place}s are 0 to {places - 1}.",
+            "sparse_matrix",
         )
 
 

@@ -70,7 +70,8 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
         if rank not in found:
             raise InputError(
                 f"{name} has no propensity for rank {rank}; every rank from 1 to {max(found):,} "
-                "needs one."
+                "needs one.",
+                "rank_missing",
             )
     return [found[rank] for rank in sorted(found)]
 
@@ -85,19 +86,25 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
         where = f"Line {number} of {name}"
         if len(cells) <= max(rank_column, value_column):
             raise InputError(
-                f"{where} has {counted(len(cells), 'column')}; it needs {len(header)}."
+                f"{where} has {counted(len(cells), 'column')}; it needs {len(header)}.",
+                "cells_missing",
             )
         rank = _number(cells[rank_column], f"{where}, column {header[rank_column]}")
         value = _number(cells[value_column], f"{where}, column {header[value_column]}")
         if rank != int(rank) or not 1 <= rank <= CURVE_RANKS.most:
             raise InputError(
                 f"{where} has rank {rank:g}; ranks are whole numbers from 1 to "
-                f"{CURVE_RANKS.most:,}."
+                f"{CURVE_RANKS.most:,}.",
+                "curve_rank",
             )
         if value < 0:
-            raise InputError(f"{where} has propensity {value:g}; it must be 0 or more.")
+            raise InputError(
+                f"{where} has propensity {value:g}; it must be 0 or more.", "negative_propensity"
+            )
         if int(rank) in found:
-            raise InputError(f"{where} gives rank {int(rank)} a second time; give it once.")
+            raise InputError(
+                f"{where} gives rank {int(rank)} a second time; give it once.", "rank_twice"
+            )
         found[int(rank)] = value
     return found
 
@@ -105,12 +112,15 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
 def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
     for wanted in names:
         if header.count(wanted) > 1:
-            raise InputError(f"{name} names the column {wanted} twice; once is enough.")
+            raise InputError(
+                f"{name} names the column {wanted} twice; once is enough.", "column_twice"
+            )
         if wanted in header:
             return header.index(wanted)
     raise InputError(
         f"{name} has no column {names[0]}: its first line must name the columns, such as "
-        f"rank,propensity ({', '.join(DELIMITERS.values())} between them)."
+        f"rank,propensity ({', '.join(DELIMITERS.values())} between them).",
+        "column_missing",
     )
 
 
@@ -118,5 +128,5 @@ def _number(text: str, where: str) -> float:
     value = number_in_text(text)
     if not math.isfinite(value):
         point = "; write decimals with a point" if "," in text else ""
-        raise InputError(f"{where}: {quoted(text.strip())} is no number{point}.")
+        raise InputError(f"{where}: {quoted(text.strip())} is no number{point}.", "not_a_number")
     return value

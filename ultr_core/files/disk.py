@@ -131,7 +131,9 @@ def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
         with file.open("rb") as stream:
             return text_of(stream.read(most + 1), named(file), most)
     except OSError as error:
-        raise InputError(f"{named(file)} cannot be read ({error.strerror or error}).") from None
+        raise InputError(
+            f"{named(file)} cannot be read ({error.strerror or error}).", "unreadable"
+        ) from None
 
 
 def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
@@ -141,18 +143,22 @@ def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
     if len(data) > most:
         raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
-        raise InputError(f"{name} is {found}; a plain UTF-8 or gzip text file is needed.")
+        raise InputError(
+            f"{name} is {found}; a plain UTF-8 or gzip text file is needed.", "not_text"
+        )
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do."
+            f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do.", "zero_byte"
         )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{name}, line {line} is no UTF-8 text; save it as UTF-8.") from None
+        raise InputError(
+            f"{name}, line {line} is no UTF-8 text; save it as UTF-8.", "not_utf8"
+        ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -203,7 +209,8 @@ def unpacked(
             raise  # the disk, and not what is on it
         raise InputError(
             f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or pack "
-            "it again."
+            "it again.",
+            "damaged_archive",
         ) from None
 
 
@@ -246,7 +253,8 @@ def output_path(path: str | Path, what: str) -> Path:
     if os.path.basename(path) in ("", os.curdir, os.pardir):  # a slash at the end would be lost
         raise InputError(
             f"{what} cannot be written to {named(path)}, which names a directory; give the path "
-            "of a file, without a slash at its end."
+            "of a file, without a slash at its end.",
+            "names_a_directory",
         )
     return file
 

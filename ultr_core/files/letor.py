@@ -122,7 +122,8 @@ def load_directory(
     directory = checked_path(path, "The corpus")
     if fault := directory_fault(directory):
         raise InputError(
-            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt."
+            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt.",
+            "no_corpus_directory",
         )
     train, validation, test = _on_equal_columns(
         [
@@ -197,17 +198,20 @@ def _find_parts(directory: Path) -> list[Path]:
         if len(files) > 1:
             raise InputError(
                 f"{named(directory)} holds both {files[0].name} and {files[1].name} for the {part} "
-                "queries; keep one of them."
+                "queries; keep one of them.",
+                "part_twice",
             )
         if not files and present:
             raise InputError(
                 f"{named(directory / present[0])} {faults[present[0]]}; "
-                f"a regular file with the {part} queries is needed."
+                f"a regular file with the {part} queries is needed.",
+                "part_not_a_file",
             )
         if not files:
             raise InputError(
                 f"{named(directory)} has no {part} file ({' or '.join(names)}, plain or with "
-                f".gz added); found there: {_listing(directory)}."
+                f".gz added); found there: {_listing(directory)}.",
+                "part_missing",
             )
         found.append(files[0])
     return found

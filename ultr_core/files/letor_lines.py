@@ -55,7 +55,8 @@ class Source:
         if within is not None and not lies_within(checked_path(path, what), within):
             raise InputError(
                 f"{what} {named(path)} leads out of {named(within)}, the directory that may be "
-                "read; give a file below it."
+                "read; give a file below it.",
+                "leads_out",
             )
         file = readable_file(path, what)
         return cls(named(file), file.stat().st_size, path=file, within=within)
@@ -123,14 +124,17 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
     start = raw.read(8)
     raw.seek(0)
     if found := other_format(start):
-        raise InputError(f"{source.name} is {found}; a plain UTF-8 or gzip text file is needed.")
+        raise InputError(
+            f"{source.name} is {found}; a plain UTF-8 or gzip text file is needed.", "not_text"
+        )
     line, tail, empty = 1, b"", True
     for piece in _pieces(source, raw, start.startswith(PACKED)):
         empty = False
         if b"\0" in piece:
             raise InputError(
                 f"{source.name} is a binary file (zero bytes after line {line}); "
-                "rows 'grade qid:ID id:value ...' in plain or gzip text are needed."
+                "rows 'grade qid:ID id:value ...' in plain or gzip text are needed.",
+                "zero_byte",
             )
         whole, newline, rest = piece.rpartition(b"\n")
         if newline:
@@ -142,7 +146,9 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
             tail += rest
         LINE_BYTES.require(len(tail), f"{source.name}, line {line}")
     if empty:
-        raise InputError(f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.")
+        raise InputError(
+            f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.", "empty_file"
+        )
     if tail:
         yield line, _cleaned(line, tail + b"\n")
 

@@ -413,7 +413,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
             content.decode("utf-8")  # only the query id can still be none
             documents.append(document_id(comment))
         except UnicodeError:
-            raise InputError(f"{place} is no UTF-8 text; save it as UTF-8.") from None
+            raise InputError(f"{place} is no UTF-8 text; save it as UTF-8.", "not_utf8") from None
         lengths.append(len(entries))
         ids.extend(entries)
         values.extend(entries.values())
@@ -436,7 +436,8 @@ def _careful_grade(place: str, token: re.Match[str]) -> int:
     if grade is None:
         raise InputError(
             f"{place}, column {token.start() + 1}: {quoted(token[0])} is no grade; each row is "
-            f"{_PATTERN} with a whole number from 0 to {LARGEST_GRADE} in front."
+            f"{_PATTERN} with a whole number from 0 to {LARGEST_GRADE} in front.",
+            "not_a_grade",
         )
     return grade
 
@@ -446,23 +447,27 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
     has_query = second is not None and second[0].startswith("qid:")
     if has_query and not with_queries:
         raise InputError(
-            f"{place} has 'qid:' and earlier rows have none; either each row needs it or no row."
+            f"{place} has 'qid:' and earlier rows have none; either each row needs it or no row.",
+            "qid_in_some_rows",
         )
     late = None if second is None else _LATE_QUERY.search(text, second.end())
     if late is not None:
         raise InputError(
             f"{place}, column {late.start(1) + 1}: {quoted(late[1])} must come directly after the "
-            f"grade and only once; each row is {_PATTERN}."
+            f"grade and only once; each row is {_PATTERN}.",
+            "qid_place",
         )
     if not has_query and with_queries:
         raise InputError(
             f"{place} has no 'qid:' after the grade, and earlier rows have it; "
-            f"each row needs it: {_PATTERN}."
+            f"each row needs it: {_PATTERN}.",
+            "qid_in_some_rows",
         )
     if second is not None and second[0] == "qid:":
         raise InputError(
             f"{place}, column {second.start() + 1}: no query id follows 'qid:'; "
-            "write it without a blank, as in qid:17."
+            "write it without a blank, as in qid:17.",
+            "qid_empty",
         )
 
 
@@ -478,17 +483,20 @@ def _careful_entries(
         if name == "cost" and colon:
             raise InputError(
                 f"{at}: {quoted(token[0])} belongs to a training file of svm_proprank, which is "
-                "no corpus; convert it to one first."
+                "no corpus; convert it to one first.",
+                "cost_in_corpus",
             )
         if not colon or not _FEATURE_ID.fullmatch(name):
             raise InputError(
                 f"{at}: {quoted(token[0])} is no feature; "
-                "write id:value with a whole number >= 0 as id, as in 12:0.5."
+                "write id:value with a whole number >= 0 as id, as in 12:0.5.",
+                "not_a_feature",
             )
         feature = int(name)
         if feature in entries:
             raise InputError(
-                f"{at}: feature {feature} occurs twice in this row; give each id once."
+                f"{at}: feature {feature} occurs twice in this row; give each id once.",
+                "feature_twice",
             )
         entries[feature] = _careful_value(at, feature, number)
         none = ReadAsZero.of(entries[feature], feature)
@@ -503,7 +511,8 @@ def _careful_value(at: str, feature: int, number: str) -> float:
     if not _NUMBER.fullmatch(number):
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}; "
-            "a finite number is needed, as in 12:0.5."
+            "a finite number is needed, as in 12:0.5.",
+            "feature_value",
         )
     value = float(number)
     with np.errstate(over="ignore"):
@@ -511,6 +520,7 @@ def _careful_value(at: str, feature: int, number: str) -> float:
     if not in_range:
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}, beyond "
-            f"±{LARGEST_FEATURE:.3g}, the range of float32; scale this feature down."
+            f"±{LARGEST_FEATURE:.3g}, the range of float32; scale this feature down.",
+            "feature_range",
         )
     return value

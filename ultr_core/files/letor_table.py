@@ -145,18 +145,22 @@ def read_table(
     if not found.blocks:
         raise InputError(
             f"{source.name} has no row, only blank lines and comments; "
-            "rows 'grade qid:ID id:value ...' are needed."
+            "rows 'grade qid:ID id:value ...' are needed.",
+            "no_rows",
         )
     feature_ids = np.unique(np.concatenate([block.feature_ids for block in found.blocks]))
     if not len(feature_ids):
-        raise InputError(f"{source.name} gives no feature in any row; id:value pairs are needed.")
+        raise InputError(
+            f"{source.name} gives no feature in any row; id:value pairs are needed.", "no_features"
+        )
     grades = np.concatenate(found.grades)
     if found.with_queries:
         if groups is not None:
             side = groups.name if isinstance(groups, Source) else groups
             raise InputError(
                 f"{source.name} has query ids in its rows, so that the group sizes in "
-                f"{named(side)} are not needed; leave one of the two out."
+                f"{named(side)} are not needed; leave one of the two out.",
+                "groups_not_needed",
             )
         query_of_row = np.concatenate(found.queries)
         query_ids = tuple(found.number_of)
@@ -196,7 +200,8 @@ def _costs_by_line(name: str, first_line: int, text: bytes) -> dict[int, float]:
             raise InputError(
                 f"{name}, line {first_line + line}: the cost is "
                 f"{quoted(match[3].decode('utf-8', errors='replace'))}; a number from 0 to "
-                f"{_LARGEST_COST:g} is needed, as in cost:2.5."
+                f"{_LARGEST_COST:g} is needed, as in cost:2.5.",
+                "not_a_cost",
             )
         costs[line] = cost
     return costs
@@ -244,7 +249,7 @@ def _group_sizes(
     """Read the file with the number of documents of each query of a file without qid."""
     file = groups if groups is not None else side_file(source)
     if file is None:
-        raise InputError(_none_beside(source))
+        raise InputError(_none_beside(source), "no_query_ids")
     sizes: list[int] = []
     total = 0
     what = "The file of group sizes"
@@ -259,7 +264,8 @@ def _group_sizes(
             if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) == 0:
                 raise InputError(
                     f"{sides.name}, line {number}: {quoted(size)} is no number of documents; "
-                    "a whole number of 1 or more is needed, and no header."
+                    "a whole number of 1 or more is needed, and no header.",
+                    "not_a_group_size",
                 )
             sizes.append(int(size))
             total += int(size)
@@ -271,7 +277,8 @@ def _group_sizes(
         more = "at least " if total > rows else ""
         raise InputError(
             f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
-            f"{counted(rows, 'row')}; the two must be equal."
+            f"{counted(rows, 'row')}; the two must be equal.",
+            "group_sizes_sum",
         )
     return np.array(sizes, np.int64)
 

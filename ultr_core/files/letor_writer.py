@@ -44,11 +44,13 @@ def check_names(corpus: Corpus) -> None:
             ):
                 raise InputError(
                     f"The {kind} id {quoted(name)} cannot be written to a LETOR file; "
-                    "ids without blanks, and for queries without '#', are needed."
+                    "ids without blanks, and for queries without '#', are needed.",
+                    "unwritable_id",
                 )
     if len(set(corpus.query_ids)) < corpus.n_queries:
         raise InputError(
-            "Two queries have the same id, and a LETOR file would make them one; rename one."
+            "Two queries have the same id, and a LETOR file would make them one; rename one.",
+            "same_query_id",
         )
 
 
@@ -57,12 +59,14 @@ def check_svm_light_ids(ids: NDArray[np.int64]) -> None:
     if ids[0] < 1:
         raise InputError(
             f"Feature id {ids[0]} cannot be written for svm_light, svm_rank and svm_proprank, "
-            "whose ids begin at 1; number the features from 1."
+            "whose ids begin at 1; number the features from 1.",
+            "svm_light_ids",
         )
     if ids[-1] > LARGEST_SVM_LIGHT_ID:
         raise InputError(
             f"Feature id {ids[-1]} cannot be written for svm_light, svm_rank and svm_proprank, "
-            f"whose ids end at {LARGEST_SVM_LIGHT_ID:,}; number the features anew."
+            f"whose ids end at {LARGEST_SVM_LIGHT_ID:,}; number the features anew.",
+            "svm_light_ids",
         )
 
 

@@ -15,6 +15,7 @@ from ultr_core.files.log_events import JoinedEvents, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
 from ultr_core.files.log_presentations import GroupedRows, added_up, grouped_rows, slots_of
 from ultr_core.files.log_process import in_own_process
+from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import (
     Part,
     Progress,
@@ -27,7 +28,6 @@ from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
     IDS,
-    Reading,
     UsableRows,
     cells_of,
     counted_rows,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Progress, Relation
 from ultr_core.files.log_rows import (
     IDS,
     CountedRows,
     IntArray,
-    Reading,
     UsableRows,
     whole_name,
 )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS
+from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
 from ultr_core.limits import CELL_BYTES
 from ultr_core.propensity.presentations import RowFault
@@ -241,26 +242,6 @@ class UsableRows:
     page_size: int
     clicked_again: int
     faults: tuple[tuple[RowFault, IntArray], ...]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a log is read where its columns do not say it.
-
-    encoding: of its text; None for UTF-8, or UTF-16 where its first bytes say so. first_position:
-    0 or 1, None where the log shows it. page_size: documents on a page of results, whose positions
-    start again; None where the log shows it. most_presentations: sessions with more are left out,
-    None for none. clicks_once: whether rows without a column of impressions are one impression
-    each, however often it was clicked; few such rows are taken so. clicks_above: whether rows are also counted by the number of clicks above them
-    in their presentation.
-    """
-
-    encoding: str | None = None
-    first_position: int | None = None
-    page_size: int | None = None
-    most_presentations: int | None = None
-    clicks_once: bool = False
-    clicks_above: bool = False
 
 
 def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) -> UsableRows:

@@ -101,10 +101,14 @@ def _check(corpus: Corpus, weights: Weights) -> None:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"{counted(len(weights.values), 'weight was', 'weights were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this "
+            "corpus.",
+            "one_weight_each",
         )
     if not weights.values.any():
-        raise InputError("No document has a weight above 0, so there is nothing to train on.")
+        raise InputError(
+            "No document has a weight above 0, so there is nothing to train on.", "no_weight"
+        )
     check_names(corpus)
     check_svm_light_ids(corpus.feature_ids)
 
@@ -249,7 +253,8 @@ def _examples(source: Source, rankings: int) -> float:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
             f"{quoted(found[1].decode('utf-8', errors='replace'))}; the number of training "
-            "examples, above 0, is needed."
+            "examples, above 0, is needed.",
+            "not_a_number",
         )
     return examples
 
@@ -259,7 +264,8 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
     if not positive.any():
         raise InputError(
             f"{table.name} has no row with label 1, so there is nothing to train on; the clicked "
-            "document of each ranking needs it."
+            "document of each ranking needs it.",
+            "no_click_rows",
         )
     rows = np.flatnonzero(positive)
     queries = table.query_of_row[rows]
@@ -270,14 +276,16 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
         raise InputError(
             f"{table.name}, line {table.lines[row]} is the second row with a label above 0 of "
             f"query {quoted(table.query_ids[table.query_of_row[row]])}; each ranking has one "
-            "clicked document, and each click a ranking of its own."
+            "clicked document, and each click a ranking of its own.",
+            "clicked_twice",
         )
     if table.costs is not None:
         misplaced = np.flatnonzero(~positive & ~np.isnan(table.costs))
         if misplaced.size:
             raise InputError(
                 f"{table.name}, line {table.lines[misplaced[0]]} has a cost and label 0; a cost "
-                "belongs to the clicked document, whose label is 1."
+                "belongs to the clicked document, whose label is 1.",
+                "cost_misplaced",
             )
 
 
@@ -292,7 +300,7 @@ def _origins(table: Table) -> list[tuple[str, int]] | None:
             found.append((name_in(match), int(match[2])))
         except UnicodeError:
             raise InputError(
-                f"{table.name}, line {line} is no UTF-8 text; save it as UTF-8."
+                f"{table.name}, line {line} is no UTF-8 text; save it as UTF-8.", "not_utf8"
             ) from None
     return found
 
@@ -317,7 +325,8 @@ def _merged(
             raise InputError(
                 f"{name}, line {lines[start]} begins a ranking of query {quoted(query)} whose "
                 "comments do not number its candidates 1, 2, ..., each once and as many as in "
-                "the query's other rankings; write the file anew or take the comments away."
+                "the query's other rankings; write the file anew or take the comments away.",
+                "candidates_unnumbered",
             )
         if known is not rows:
             _require_equal(corpus, known, rows, lines, name)
@@ -352,7 +361,8 @@ def _require_equal(
             raise InputError(
                 f"{name}, line {lines[other]} has another document than line {lines[one]}, of "
                 "which its comment says that it is the same candidate; write the file anew or "
-                "take the comments away."
+                "take the comments away.",
+                "candidate_differs",
             )
 
 

@@ -74,26 +74,32 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
     if text.count("\n") + 1 < _VECTORS_FROM_LINE:
         raise InputError(
             f"{name} ends after line {len(head)}; a model of svm_light has "
-            f"{_VECTORS_FROM_LINE - 1} lines of settings and then its vectors."
+            f"{_VECTORS_FROM_LINE - 1} lines of settings and then its vectors.",
+            "model_too_short",
         )
     kernel = head[_KERNEL_LINE - 1].partition("#")[0].strip()
     if kernel != "0":
         raise InputError(
             f"{name}, line {_KERNEL_LINE}: the kernel type is {quoted(kernel)}; only linear models "
-            "(type 0) can be read."
+            "(type 0) can be read.",
+            "model_kernel",
         )
     weights: dict[int, float] = {}
     for number, line in enumerate(lines, _VECTORS_FROM_LINE):
         _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
     if not weights:
-        raise InputError(f"{name} has no feature in any vector; 'alpha id:value ...' is needed.")
+        raise InputError(
+            f"{name} has no feature in any vector; 'alpha id:value ...' is needed.",
+            "model_without_features",
+        )
     ids = sorted(weights)
     values = np.array([weights[feature] for feature in ids])
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(
             f"{name}: the vectors add up to more than a number can hold at feature "
-            f"{ids[unusable[0]]}."
+            f"{ids[unusable[0]]}.",
+            "model_too_large",
         )
     values.setflags(write=False)
     return LinearModel(values, np.array(ids, np.int64))
@@ -111,10 +117,14 @@ def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
     for token in tokens:
         text, _, value = token.partition(":")
         if not (text.isascii() and text.isdigit() and len(text) <= 18):
-            raise InputError(f"{place}: {quoted(token)} is no id:value pair, as 12:0.5 is one.")
+            raise InputError(
+                f"{place}: {quoted(token)} is no id:value pair, as 12:0.5 is one.", "model_pair"
+            )
         feature = int(text)
         if feature <= last:
-            raise InputError(f"{place}: feature {feature} comes after {last}; ids must rise.")
+            raise InputError(
+                f"{place}: feature {feature} comes after {last}; ids must rise.", "model_ids"
+            )
         last = feature
         number = _number(value, place, f"the value of feature {feature}")
         weights[feature] = weights.get(feature, 0.0) + alpha * number
@@ -123,7 +133,9 @@ def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
 def _number(text: str, place: str, what: str) -> float:
     value = number_in_text(text)
     if not math.isfinite(value):
-        raise InputError(f"{place}: {what} is {quoted(text)}; a finite number is needed.")
+        raise InputError(
+            f"{place}: {what} is {quoted(text)}; a finite number is needed.", "not_a_number"
+        )
     return value
 
 
@@ -166,7 +178,9 @@ def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) ->
     try:
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
-        raise InputError(f"The ranker cannot be written as JSON ({error}).") from None
+        raise InputError(
+            f"The ranker cannot be written as JSON ({error}).", "ranker_not_json"
+        ) from None
 
 
 def write_ranker(
@@ -229,7 +243,8 @@ def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tupl
     if not len(common):
         raise InputError(
             f"The ranker knows the features {_some(model.feature_ids)} and the corpus has "
-            f"{_some(corpus.feature_ids)}: none in common, so it cannot rank these documents."
+            f"{_some(corpus.feature_ids)}: none in common, so it cannot rank these documents.",
+            "no_common_features",
         )
     coefficients = np.zeros(corpus.n_features)
     coefficients[ours] = model.coefficients[theirs]
@@ -267,18 +282,21 @@ def _parse(text: str, name: str) -> LinearModel:
     if len(ids) != len(coefficients) or not ids:
         raise InputError(
             f"{name} has {len(ids)} feature_ids and {len(coefficients)} coefficients; as many of "
-            "each are needed, and at least one."
+            "each are needed, and at least one.",
+            "ranker_lengths",
         )
     feature_ids = np.array(ids, np.int64)
     if feature_ids[0] < 0 or (np.diff(feature_ids) <= 0).any():
-        raise InputError(f"{name}: feature_ids must be rising whole numbers of 0 or more.")
+        raise InputError(
+            f"{name}: feature_ids must be rising whole numbers of 0 or more.", "model_ids"
+        )
     w = np.array(coefficients, np.float64)
     w.setflags(write=False)
     if content.get("C") is None or content.get("certificate") is None:
         return LinearModel(w, feature_ids)
     cost = content["C"]
     if not _is_number(cost) or cost <= 0:
-        raise InputError(f"{name}: C is {quoted(cost)}; a number above 0 is needed.")
+        raise InputError(f"{name}: C is {quoted(cost)}; a number above 0 is needed.", "ranker_c")
     return LinearRanker(w, feature_ids, float(cost), _certificate(content["certificate"], name))
 
 
@@ -290,21 +308,25 @@ def _content(text: str, name: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}, line {error.lineno}, column {error.colno}: neither JSON ({error.msg}) nor "
-            f"a model of svm_light, which begins with '{FIRST_LINE}'."
+            f"a model of svm_light, which begins with '{FIRST_LINE}'.",
+            "not_a_model",
         ) from None
     except (ValueError, RecursionError):
         raise InputError(
             f"{name} holds JSON that no ranker needs: NaN, infinity, numbers of thousands of "
-            "digits or lists within lists without end."
+            "digits or lists within lists without end.",
+            "ranker_json",
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(
-            f"{name} is JSON but no ranker: it must be an object whose 'format' is '{FORMAT}'."
+            f"{name} is JSON but no ranker: it must be an object whose 'format' is '{FORMAT}'.",
+            "not_a_ranker",
         )
     if content.get("version") != VERSION:
         raise InputError(
             f"{name} has version {quoted(content.get('version'))} of the format; version "
-            f"{VERSION} is read here."
+            f"{VERSION} is read here.",
+            "ranker_version",
         )
     return content
 
@@ -316,7 +338,9 @@ def _refuse_constant(text: str) -> NoReturn:
 def _numbers(content: dict[str, Any], key: str, name: str, whole: bool) -> list[Any]:
     values = content.get(key)
     if not isinstance(values, list):
-        raise InputError(f"{name}: {key} must be a list of numbers, not {quoted(values)}.")
+        raise InputError(
+            f"{name}: {key} must be a list of numbers, not {quoted(values)}.", "ranker_list"
+        )
     for place, value in enumerate(values, 1):
         right = _is_number(value) and (
             not whole or (isinstance(value, int) and 0 <= value <= _LARGEST_ID)
@@ -324,7 +348,8 @@ def _numbers(content: dict[str, Any], key: str, name: str, whole: bool) -> list[
         if not right:
             wanted = "a whole number of 0 or more" if whole else "a finite number"
             raise InputError(
-                f"{name}: number {place} of {key} is {quoted(value)}; {wanted} is needed."
+                f"{name}: number {place} of {key} is {quoted(value)}; {wanted} is needed.",
+                "ranker_number",
             )
     return values
 
@@ -356,6 +381,7 @@ def _certificate(values: Any, name: str) -> Certificate:
     if not (measure.isprintable() and 0 < len(measure) <= _LONGEST_MEASURE):
         raise InputError(
             f"{name}: the certificate's measure is {quoted(measure)}; a name of at most "
-            f"{_LONGEST_MEASURE} characters in one line is needed."
+            f"{_LONGEST_MEASURE} characters in one line is needed.",
+            "ranker_measure",
         )
     return Certificate(**found)

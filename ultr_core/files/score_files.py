@@ -27,7 +27,8 @@ def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
     if values.shape != (corpus.n_documents,):
         raise InputError(
             f"{counted(values.size, 'score was', 'scores were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; give one for each."
+            f"{counted(corpus.n_documents, 'document')}; give one for each.",
+            "one_score_each",
         )
     return values
 
@@ -44,7 +45,8 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = Fa
     if unusable.size:
         raise InputError(
             f"The score of document {unusable[0]} (counted from 0) is {values[unusable[0]]}; "
-            "scores must be finite."
+            "scores must be finite.",
+            "score_not_finite",
         )
     if not table:
         in_file = values if corpus.source_rows is None else np.empty_like(values)
@@ -96,7 +98,9 @@ def parse_scores(
     text = text_of(text, name) if isinstance(text, bytes) else text
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
-        raise InputError(f"{name} has no score in it; one for each document is needed.")
+        raise InputError(
+            f"{name} has no score in it; one for each document is needed.", "empty_file"
+        )
     return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
 
 
@@ -120,7 +124,8 @@ def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         raise InputError(
             f"{name} has {more}{counted(has, 'score')} and the corpus "
             f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus' "
-            "file is needed, in the same order."
+            "file is needed, in the same order.",
+            "one_score_each",
         )
     scores = np.array(values)
     return scores if corpus.source_rows is None else scores[corpus.source_rows]
@@ -139,6 +144,7 @@ def _from_table(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         raise InputError(
             f"{name} has no score for {missing.size:,} of "
             f"{counted(corpus.n_documents, 'document')}, the first of them candidate {candidate} "
-            f"of query {query}; each needs one."
+            f"of query {query}; each needs one.",
+            "score_missing",
         )
     return scores

@@ -93,7 +93,7 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
             if any(cell.strip() for cell in cells):
                 yield rows.line_num, cells
     except csv.Error as error:
-        raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).") from None
+        raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).", "not_csv") from None
 
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
@@ -107,7 +107,9 @@ def candidate_rows(corpus: Corpus, documents: NDArray[np.int64]) -> Iterator[lis
     Raises InputError if two queries have the same id, for their lines could not be told apart.
     """
     if len(set(corpus.query_ids)) < corpus.n_queries:
-        raise InputError("Two queries have the same id, so that a table mixes them; rename one.")
+        raise InputError(
+            "Two queries have the same id, so that a table mixes them; rename one.", "same_query_id"
+        )
     query = np.searchsorted(corpus.query_offsets, documents, side="right") - 1
     candidate = documents - corpus.query_offsets[query] + 1
     ids = corpus.document_ids
@@ -137,7 +139,7 @@ def parse_number(text: str, place: str) -> float:
     """A finite number; raises InputError that begins with ``place``."""
     value = number_in_text(text)
     if not math.isfinite(value):
-        raise InputError(f"{place}: {quoted(text)} is no finite number.")
+        raise InputError(f"{place}: {quoted(text)} is no finite number.", "not_a_number")
     return value
 
 
@@ -162,7 +164,8 @@ class CandidateTable:
         if self._candidate is None and corpus.document_ids is None:
             raise InputError(
                 f"{name} names documents by id and the corpus has no document ids (comments "
-                "'# docid = X'); give the column candidate, the place within the query from 1."
+                "'# docid = X'); give the column candidate, the place within the query from 1.",
+                "no_document_ids",
             )
 
     def column(self, names: Sequence[str]) -> int | None:
@@ -173,7 +176,8 @@ class CandidateTable:
         found = find_column(self.header, names)
         if found is not None and self.header.count(self.header[found]) > 1:
             raise InputError(
-                f"{self.name}, line 1 names the column {self.header[found]} twice; keep one."
+                f"{self.name}, line 1 names the column {self.header[found]} twice; keep one.",
+                "column_twice",
             )
         return found
 
@@ -182,7 +186,8 @@ class CandidateTable:
         if found is None:
             raise InputError(
                 f"{self.name}, line 1 has no column {names[0]}; the first line must name the "
-                f"columns, such as {example}."
+                f"columns, such as {example}.",
+                "column_missing",
             )
         return found
 
@@ -199,17 +204,21 @@ class CandidateTable:
             if len(cells) < len(self.header):
                 raise InputError(
                     f"{place} has {counted(len(cells), 'cell')}; {len(self.header)} are needed, "
-                    "one for each column."
+                    "one for each column.",
+                    "cells_missing",
                 )
             query = query_of.get(cells[self._query], query_of.get(cells[self._query].strip()))
             if query is None:
                 raise InputError(
                     f"{place}: the corpus has no query {quoted(cells[self._query])}; a query id "
-                    "of the corpus is needed."
+                    "of the corpus is needed.",
+                    "unknown_query",
                 )
             document = self._find(query, cells, place)
             if seen[document]:
-                raise InputError(f"{place} is a second line about the same document; keep one.")
+                raise InputError(
+                    f"{place} is a second line about the same document; keep one.", "document_twice"
+                )
             seen[document] = True
             yield document, cells, place
 
@@ -225,7 +234,8 @@ class CandidateTable:
             if given.count(str(name)) != 1:
                 raise InputError(
                     f"{place}: query {quoted(cells[self._query])} has {given.count(str(name))} "
-                    f"documents {quoted(name)}; exactly one is needed."
+                    f"documents {quoted(name)}; exactly one is needed.",
+                    "unknown_document",
                 )
             return start + given.index(str(name))
         text = cells[self._candidate].strip()
@@ -233,13 +243,15 @@ class CandidateTable:
         if not 1 <= candidate <= stop - start:
             raise InputError(
                 f"{place}: candidate {quoted(text)} of query {quoted(cells[self._query])}; a whole "
-                f"number from 1 to {stop - start} is needed."
+                f"number from 1 to {stop - start} is needed.",
+                "unknown_candidate",
             )
         document = start + candidate - 1
         if name is not None and ids is not None and ids[document] != name:
             raise InputError(
                 f"{place}: candidate {candidate} of query {quoted(cells[self._query])} is "
                 f"{quoted(ids[document])} in the corpus and {quoted(name)} here; the table is of "
-                "another corpus."
+                "another corpus.",
+                "another_corpus",
             )
         return document

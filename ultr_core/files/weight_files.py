@@ -41,7 +41,9 @@ def weights_text(corpus: Corpus, weights: Weights, *, all_documents: bool = Fals
     if len(values) != corpus.n_documents:
         raise InputError(
             f"{counted(len(values), 'weight was', 'weights were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this corpus."
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this "
+            "corpus.",
+            "one_weight_each",
         )
     shown = np.arange(len(values)) if all_documents else np.flatnonzero(values)
     out = io.StringIO()
@@ -92,7 +94,9 @@ def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights ta
     for document, cells, place in table.rows():
         value = parse_number(cells[table.value], f"{place}, column weight")
         if value < 0:
-            raise InputError(f"{place} has weight {value:g}; it must be 0 or more.")
+            raise InputError(
+                f"{place} has weight {value:g}; it must be 0 or more.", "negative_weight"
+            )
         values[document] = value
         if examples is None:
             continue
@@ -100,11 +104,14 @@ def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights ta
         if given <= 0 or (total is not None and given != total):
             raise InputError(
                 f"{place} has {quoted(cells[examples])} examples; the same number above 0 is "
-                "needed in each line, how many training examples the weights stand for."
+                "needed in each line, how many training examples the weights stand for.",
+                "weight_examples",
             )
         total = given
     if not values.any():
-        raise InputError(f"{name} has no weight above 0, so there is nothing to learn from.")
+        raise InputError(
+            f"{name} has no weight above 0, so there is nothing to learn from.", "no_weight"
+        )
     return Weights(values, float(np.count_nonzero(values)) if total is None else total)
 
 

@@ -49,14 +49,20 @@ def run(given: Given) -> None:
     if target not in FORMATS[source].targets:
         raise InputError(
             f"{named(given.input)} ({source}) cannot become {target}; from {source} it can be "
+<<<<<<< HEAD
             f"{' or '.join(FORMATS[source].targets)}."
+=======
+            f"{' or '.join(_TARGETS[source])}.",
+            "no_conversion",
+>>>>>>> phrases
         )
     if given.relevant_grade is not None and (
         (source, target) != ("letor", "proprank") or given.weights is not None
     ):
         raise InputError(
             "--relevant-grade is for a corpus that becomes a training file (proprank) without "
-            f"--weights; from {source} to {target} it changes nothing, leave it out."
+            f"--weights; from {source} to {target} it changes nothing, leave it out.",
+            "changes_nothing",
         )
     done = FORMATS[source].convert(_Work(given, share_line("reading")), target)
     print(f"{named(given.input)} ({source}): {done}.")
@@ -76,7 +82,8 @@ def _detect(path: str) -> str:
     if kind not in _KINDS:
         raise InputError(
             f"{named(path)} cannot be converted, it is of the kind {quoted(kind)}; corpora, "
-            "training files, weights, scores, rankers and curves can be."
+            "training files, weights, scores, rankers and curves can be.",
+            "not_convertible",
         )
     return _KINDS[kind]
 
@@ -100,7 +107,8 @@ def _target(source: str, given: Given) -> str:
         ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
             f"{named(given.output)} does not say what it is to become: from {source} it can end "
-            f"in {ways}; or name the format with --to."
+            f"in {ways}; or name the format with --to.",
+            "no_target_format",
         )
     return found
 
@@ -120,7 +128,9 @@ class _Work:
     def own_corpus(self, what: str) -> Corpus:
         """The corpus that weights or scores are of."""
         if self.given.corpus is None:
-            raise InputError(f"{what} belong to a corpus; name its file with --corpus.")
+            raise InputError(
+                f"{what} belong to a corpus; name its file with --corpus.", "corpus_needed"
+            )
         return self.corpus_of(self.given.corpus)
 
 

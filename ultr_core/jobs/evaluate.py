@@ -103,10 +103,13 @@ class Evidence:
 def run(given: Given) -> Evidence:
     """Evaluate."""
     if (given.model is None) == (given.scores is None):
-        raise InputError("Give the ranker to evaluate: either --model FILE or --scores FILE.")
+        raise InputError(
+            "Give the ranker to evaluate: either --model FILE or --scores FILE.", "model_or_scores"
+        )
     if given.propensities is None and given.eta is None:
         raise InputError(
-            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none)."
+            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none).",
+            "no_propensities",
         )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)

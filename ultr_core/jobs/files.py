@@ -93,13 +93,15 @@ def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
         if place in taken:
             raise InputError(
                 f"{option} would overwrite {named(path)}, which {taken[place]} names; choose "
-                "another file."
+                "another file.",
+                "overwrites",
             )
         inside = next((other for other in taken if other in place.parents), None)
         if inside is not None and _is_part(place, inside):
             raise InputError(
                 f"{option} would overwrite {named(path)}, a part of {taken[inside]}; choose "
-                "another file."
+                "another file.",
+                "overwrites",
             )
         _require_place(place, path, option)
         taken[place] = option
@@ -128,7 +130,7 @@ def _require_place(place: Path, path: str, option: str) -> None:
         reason = "its directory is read-only"
     else:
         return
-    raise InputError(f"{option} cannot be written to {named(path)}: {reason}.")
+    raise InputError(f"{option} cannot be written to {named(path)}: {reason}.", "no_place")
 
 
 def _real(path: str | Path) -> Path:

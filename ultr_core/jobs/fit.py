@@ -100,7 +100,8 @@ def run(given: Given) -> Fitted:
     if needs_curve and given.propensities is None and given.eta is None:
         raise InputError(
             f"--method {given.method} needs propensities; give --propensities CURVE.csv or "
-            f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}."
+            f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
+            "no_propensities",
         )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)

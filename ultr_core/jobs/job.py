@@ -280,7 +280,8 @@ def _settings_from(
         if CURVES[name].power in numbers:
             raise InputError(
                 f"{option_of(name)} takes the place of {option_of(CURVES[name].power)}; "
-                "give one of them."
+                "give one of them.",
+                "one_of_two",
             )
     settings, notices = Settings.from_options({**numbers, **_curve_values(files)})
     return settings, (*notices, *(_belief_note(settings, asked) if believing else ()))

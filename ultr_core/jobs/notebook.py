@@ -32,7 +32,8 @@ def _state(given: Given) -> PageState:
         return PageState(given.page, given.settings, corpus=given.corpus)
     if any(each.name in given.asked for each in SETTING_FIELDS):
         raise InputError(
-            "--link names all settings by itself; give either it or the options of settings."
+            "--link names all settings by itself; give either it or the options of settings.",
+            "one_of_two",
         )
     settings, values = _linked(given.page, given.link)
     return PageState(given.page, settings, values, given.corpus, given.link)
@@ -42,7 +43,9 @@ def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
     try:
         query = urlsplit(link).query
     except ValueError:
-        raise InputError("--link is no address; give the one that Share shows.") from None
+        raise InputError(
+            "--link is no address; give the one that Share shows.", "link_address"
+        ) from None
     settings, values, notices = read_page_query(page, query)
     print_notes(notices)
     return settings, values

@@ -35,7 +35,8 @@ def page_notebook(state: PageState) -> Notebook:
     if job is None:
         raise InputError(
             f"{quoted(state.page)} is no page with a notebook; choose from "
-            f"{', '.join(NOTEBOOK_PAGES)}."
+            f"{', '.join(NOTEBOOK_PAGES)}.",
+            "no_notebook",
         )
     page = job.pages[state.page]
     state = _shown(state, page)

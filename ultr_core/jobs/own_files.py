@@ -86,7 +86,8 @@ def own_corpus(given: Given) -> OwnCorpus:
     if path.exists() and not path.is_dir() and PART.name in given.asked:
         raise InputError(
             f"--part chooses a part of a directory, but {named(given.corpus)} is one file; leave "
-            "--part out, or give the directory."
+            "--part out, or give the directory.",
+            "part_of_directory",
         )
     if not path.is_dir():
         whole = load_corpus(path, progress=progress)
@@ -98,10 +99,23 @@ def own_corpus(given: Given) -> OwnCorpus:
     return OwnCorpus(corpus, f"the {given.part} part of {splits.name}", splits)
 
 
+<<<<<<< HEAD
 def require_directory(given: Given) -> None:
     """Raise InputError if a part is named without a directory that it could be of."""
     if given.corpus is None and PART.name in given.asked:
         raise InputError("--part chooses a part of a directory; give that with --corpus.")
+=======
+def own_part(given: Given) -> str:
+    """The part of the directory that the log belongs to.
+
+    Raises InputError if one is named without a directory.
+    """
+    if given.corpus is None and given.part:
+        raise InputError(
+            "--part chooses a part of a directory; give that with --corpus.", "part_of_directory"
+        )
+    return given.part or PARTS[0]
+>>>>>>> phrases
 
 
 def own_log(given: Given) -> PresentationLog:
@@ -115,7 +129,7 @@ def check_propensities(given: Given) -> None:
     """Raise InputError for two curves at once; said before files are read."""
     require_directory(given)
     if given.propensities is not None and given.eta is not None:
-        raise InputError("--propensities takes the place of --eta; give one of them.")
+        raise InputError("--propensities takes the place of --eta; give one of them.", "one_of_two")
 
 
 def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | None:

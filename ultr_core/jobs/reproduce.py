@@ -145,7 +145,7 @@ def _say_unused_curves(plans: list[Plan]) -> None:
             symbol = PARAMETERS[CURVES[name].power].symbol
             told = f"{plan.study.name} varies {symbol} itself, so that {option_of(name)}"
             if len(plans) == 1:
-                raise InputError(f"{told} cannot be used with it.")
+                raise InputError(f"{told} cannot be used with it.", "not_used")
             print_notes([f"{told} is not used for it."])
 
 

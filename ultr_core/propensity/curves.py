@@ -210,7 +210,9 @@ def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
                 f"The propensity of rank {rank} is {in_brief(value)}; give a number of 0 or more."
             )
     if len(values) and values[0] == 0:
-        raise InputError("The propensity of rank 1 is 0; it must be above 0, the others follow it.")
+        raise InputError(
+            "The propensity of rank 1 is 0; it must be above 0, the others follow it.", "first_rank"
+        )
     if len(values) and max(values) > values[0]:
         return RelativeCurve(tuple(values))
     return TableCurve(tuple(values))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.meaning import mentions
 from ultr_core.claims import CLAIMS
 from ultr_core.cli import main
 from ultr_core.findings import OUTCOMES
@@ -33,7 +34,7 @@ def test_json_has_every_claim_with_its_fields(
 def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["claims", "--section", "7.6", "--corpus", str(small_corpus)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("7.6 Live experiment")
+    assert out.startswith("7.6 ")
     assert "0.0009995 and 0.006133" in out
     assert out.splitlines()[-1].startswith("Of 17 claims")
 
@@ -42,7 +43,7 @@ def test_help_says_that_a_failing_claim_is_a_finding(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as ended:
         main(["claims", "--help"])
     assert ended.value.code == 0
-    assert "that is a finding, not an error" in " ".join(capsys.readouterr().out.split())
+    assert mentions(capsys.readouterr().out, "finding")
 
 
 def test_an_unknown_section_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from tests.meaning import mentions, refused_command
 from ultr_core.cli import main
 from ultr_core.files import read_curve
+from ultr_core.propensity.methods import PROPENSITY_METHODS
 
 LIVE = ["live", "--clicks", "9000", "--interleaved", "500", "--last-rank", "5"]
 
@@ -70,58 +73,52 @@ def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture
     options = ["--landmark", "2", "--at", "1,2", "--ranks", "3", "--smoothing", "0.5"]
     assert main(["propensities", str(log), *options, "--fit", "monotone"]) == 0
     captured = capsys.readouterr()
-    assert "Landmark swaps; assumes that" in captured.out
-    assert "note: Positions are counted from 1" in captured.err
+    assert mentions(captured.out, PROPENSITY_METHODS["swap"].label)
+    assert mentions(captured.err, "note", "positions", 1)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
-        (["none.csv"], "does not exist"),
-        (["LOG", "--method", "dla"], "must be one of swap"),
+        (["none.csv"], ("not_a_file", "none.csv")),
+        (["LOG", "--method", "dla"], ("method", "'dla'", "swap")),
         (
             ["LOG", "--landmark", "0"],
-            "'0'; it must be a rank of the log (--landmark).",
+            ("landmark", "'0'", "(--landmark)"),
         ),
-        (["LOG", "--landmark", "9"], "from 1 to 3"),
+        (["LOG", "--landmark", "9"], ("whole_number", "landmark", 9, "1 to 3")),
         (
             ["LOG", "--smoothing", "x"],
-            "'x'; it must be a number from 0 to 1 (--smoothing).",
+            ("smoothing", "'x'", "0 to 1", "(--smoothing)"),
         ),
         (
             ["LOG", "--fit", "spline"],
-            "Fit is 'spline'; it must be one of none, ",
+            ("fit", "'spline'", "none"),
         ),
-        (["LOG", "--at", "1,b"], "A rank is 'b'; it must be a rank of the log (--at)."),
+        (["LOG", "--at", "1,b"], ("at", "'b'", "(--at)")),
     ],
 )
 def test_bad_input_of_propensities_is_one_sentence_and_code_2(
-    arguments: list[str], message: str, log: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], fault: tuple[object, ...], log: Path
 ) -> None:
     given = [str(log) if argument == "LOG" else argument for argument in arguments]
-    assert main(["propensities", *given]) == 2
-    error = capsys.readouterr().err.strip().splitlines()
-    assert len(error) == 1
-    assert message in error[0]
+    refused_command(["propensities", *given], *fault)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
-        (["0", "0", "9"], "only ties"),
-        (["8", "x"], "LOSSES is 'x'"),
-        (["-3", "4"], "WINS is '-3'"),
-        (["8.5", "1"], "WINS is '8.5'"),
-        (["1_000", "1"], "WINS is '1_000'"),
-        (["\u0663", "1"], "WINS is"),
-        (["8", "1", "-1"], "TIES is '-1'"),
+        (["0", "0", "9"], ("only_ties",)),
+        (["8", "x"], ("", "LOSSES", "'x'")),
+        (["-3", "4"], ("", "WINS", "'-3'")),
+        (["8.5", "1"], ("", "WINS", "'8.5'")),
+        (["1_000", "1"], ("", "WINS", "'1_000'")),
+        (["\u0663", "1"], ("", "WINS")),
+        (["8", "1", "-1"], ("", "TIES", "'-1'")),
     ],
 )
-def test_bad_input_of_sign_test(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["sign-test", *arguments]) == 2
-    assert message in capsys.readouterr().err
+def test_bad_input_of_sign_test(arguments: list[str], fault: tuple[object, ...]) -> None:
+    refused_command(["sign-test", *arguments], *fault)
 
 
 def test_live_prints_a_table_and_the_same_numbers_as_json(
@@ -137,41 +134,37 @@ def test_live_prints_a_table_and_the_same_numbers_as_json(
     assert main(command) == 0
     text = capsys.readouterr().out
     assert f"{production['wins']:,} wins" in text
-    assert "If both were equally good" in text
+    assert len(re.findall(rf"\b{production['wins']} wins\b", text)) >= 2  # and what luck gives
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
         (
             ["--days", "x"],
-            "'x'; it must be a whole number from 2 to 366 (--days).",
+            ("days", "'x'", "2 to 366", "(--days)"),
         ),
-        (["--validation-days", "21"], "remain (--validation-days)."),
+        (["--validation-days", "21"], ("validation_days", "(--validation-days)")),
         (
             ["--days", "1"],
-            "'1'; it must be a whole number from 2 to 366 (--days).",
+            ("days", "'1'", "2 to 366", "(--days)"),
         ),
-        (["--landmark", "0"], "Landmark k is '0'; it must be a whole number from 1 to 500"),
+        (["--landmark", "0"], ("landmark", "'0'", "1 to 500")),
         (
             ["--last-rank", "5", "--landmark", "6"],
-            "a whole number from 1 to 5, the lowest",
+            ("landmark", "1 to 5"),
         ),
-        (["--last-rank", "501"], "a whole number from 2 to 500 (--last-rank)"),
-        (["--smoothing", "nan"], "Smoothing is 'nan'"),
-        (["--scheme", "multi"], "Interleaving is 'multi'; it must be one of balanced, team-draft"),
-        (["--eta", "9"], "Bias severity η is '9'"),
+        (["--last-rank", "501"], ("last_rank", "2 to 500", "(--last-rank)")),
+        (["--smoothing", "nan"], ("smoothing", "'nan'")),
+        (["--scheme", "multi"], ("scheme", "'multi'", "balanced", "team-draft")),
+        (["--eta", "9"], ("eta", "'9'")),
     ],
 )
 def test_bad_input_of_live_is_refused_before_any_work(
-    arguments: list[str],
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], fault: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ultr_core.lab.build_world", lambda *_: pytest.fail("worked"))
-    assert main(["live", *arguments]) == 2
-    assert message in capsys.readouterr().err
+    refused_command(["live", *arguments], *fault)
 
 
 def test_live_with_nothing_but_ties_prints_the_rest_and_no_decision(
@@ -188,8 +181,7 @@ def test_live_with_nothing_but_ties_prints_the_rest_and_no_decision(
             assert contest[unknown] is None
     assert main(command) == 0
     text = capsys.readouterr().out
-    assert text.count("no decision") == 2
-    assert "Test risk of propensity" in text
+    assert sum(mentions(line, "decision") for line in text.splitlines()) == 2
 
 
 def test_ranks_below_the_log_cost_nothing_and_carry_the_curve_on(
@@ -210,7 +202,7 @@ def test_ranks_below_the_log_cost_nothing_and_carry_the_curve_on(
         assert all(above >= below > 0 for above, below in pairwise(long["curve"][2:]))
         assert long["ranks"][:3] == short["ranks"]
         assert long["missing"] == list(range(4, 10_001))
-        assert any("ranks 4 to 10,000 is the curve carried on" in n for n in long["notices"])
+        assert any(mentions(notice, "4 to 10,000") for notice in long["notices"])
 
 
 def test_a_fitted_power_law_goes_on_below_the_log(
@@ -222,12 +214,10 @@ def test_a_fitted_power_law_goes_on_below_the_log(
     assert curve[5] == pytest.approx(curve[1] * curve[2])
 
 
-def test_a_log_too_deep_for_pairs_of_ranks_names_the_way_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_too_deep_for_pairs_of_ranks_names_the_way_out(tmp_path: Path) -> None:
     deep = tmp_path / "deep.csv"
     deep.write_text("query,document,position,click\nq,a,1,1\nq,b,2,0\nq,a,400000000,1\n")
     for method in ("harvest", "harvest-chain", "em", "ctr"):
-        assert main(["propensities", str(deep), "--method", method]) == 2
-        assert "goes down to rank 400,000,000" in capsys.readouterr().err
+        given = ["propensities", str(deep), "--method", method]
+        refused_command(given, "ranks", "rank 400,000,000")
     assert main(["propensities", str(deep), "--method", "ctr", "--ranks", "2"]) == 0

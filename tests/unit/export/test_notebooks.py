@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import nbformat
 import pytest
 
+from tests.meaning import mentions, refused, refused_command
 from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.export.origin import settings_code
@@ -139,11 +140,11 @@ def test_curves_are_written_with_all_their_digits() -> None:
 def test_own_corpus_is_read_from_a_directory_that_the_reader_sets() -> None:
     source = page_notebook(PageState("lab", corpus="mine")).source
     assert "DIRECTORY = 'mine'" in source
-    assert "lab = Lab(settings, DIRECTORY)" in source
+    assert "DIRECTORY)" in source
 
 
 def test_page_without_a_notebook_is_refused_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="'about' is no page with a notebook; choose from lab"):
+    with refused("no_notebook", "'about'", "lab"):
         page_notebook(PageState("about"))
 
 
@@ -188,23 +189,20 @@ def test_command_takes_a_shared_link(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["notebook", "live", "--link", link]) == 0
     output = capsys.readouterr()
     assert "interleaved=218" in output.out
-    assert "note: The link asks for Interleaving = 'wrong'" in output.err
+    assert mentions(output.err, "note", "interleaving", "'wrong'")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "fault"),
     [
-        (["about"], "'about' is no page with a notebook"),
-        (["lab", "--link", "http://h/lab", "--eta", "1"], "give either it or the options"),
-        (["lab", "--link", "http://[/"], "--link is no address"),
-        (["lab", "--eta", "9"], "Bias severity η is '9'"),
+        (["about"], ("no_notebook", "'about'")),
+        (["lab", "--link", "http://h/lab", "--eta", "1"], ("one_of_two", "--link")),
+        (["lab", "--link", "http://[/"], ("link_address", "--link")),
+        (["lab", "--eta", "9"], ("eta", "'9'")),
     ],
 )
-def test_command_refuses_in_a_sentence(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["notebook", *arguments]) == 2
-    assert complaint in capsys.readouterr().err
+def test_command_refuses_in_a_sentence(arguments: list[str], fault: tuple[str, ...]) -> None:
+    refused_command(["notebook", *arguments], *fault)
 
 
 def test_proof_notebook_prints_the_failing_line() -> None:
@@ -212,7 +210,7 @@ def test_proof_notebook_prints_the_failing_line() -> None:
     source = page_notebook(PageState.of_query("proofs", QUERIES["proofs"])).source
     with contextlib.redirect_stdout(output):
         exec(source, {})
-    assert "fails by" in output.getvalue()
+    assert mentions(output.getvalue(), "fails")
 
 
 def test_notebooks_of_lessons_name_the_settings_of_what_they_show(
@@ -224,7 +222,9 @@ def test_notebooks_of_lessons_name_the_settings_of_what_they_show(
         assert told is not None
         numbers = told.group(1) or told.group(2)
         if "part" in query:
-            assert numbers == "seed = 3, corpus = 0, relevant from grade 3 on"
+            assert (
+                mentions(numbers, "seed = 3", "corpus = 0", "grade 3") and numbers.count(",") == 2
+            )
         else:
             assert "ε₋ = 0, " in numbers
             assert "n = 45,000" in numbers

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.jobs.links import (
     near_misses,
@@ -103,9 +103,9 @@ def hostile(random_: random.Random) -> str:
     return "".join(random_.choices(string.printable, k=12))
 
 
-def test_five_thousand_hostile_links_never_raise_and_give_possible_values() -> None:
+def test_a_thousand_hostile_links_never_raise_and_give_possible_values() -> None:
     random_ = random.Random(20)
-    for number in range(5_000):
+    for number in range(1_000):
         page = PAGES[number % len(PAGES)]
         keys = [*PARAMETERS, "p", "assumed_p", *(value.key for value in values_of(page))]
         asked = {key: hostile(random_) for key in random_.sample(keys, min(3, len(keys)))}
@@ -171,7 +171,7 @@ def test_a_number_out_of_range_gives_the_default_on_stops_too(text: str) -> None
 
 
 def test_unknown_key_of_a_page_is_an_error_of_the_caller() -> None:
-    with pytest.raises(InputError, match="no value of the page lab"):
+    with refused("not_a_page_value", "'swap_at'", "lab"):
         value_of("lab", "swap_at")
 
 

@@ -187,7 +187,7 @@ LARGE = "1 qid:1 1:0.5 2:1 3:2\n0 qid:1 1:2 2:0 3:1\n" * 60_000
 @posix
 @pytest.mark.parametrize("rows", [ROWS, LARGE])
 @pytest.mark.parametrize("file", ["array", "meta", "note"])
-@pytest.mark.parametrize("in_place", ["pipe", "link", "open to others"])
+@pytest.mark.parametrize("in_place", ["pipe", "link", "writable"])
 def test_only_regular_files_that_nobody_else_can_write_are_used(
     tmp_path: Path, cache: Path, parsed: list[str], rows: str, file: str, in_place: str
 ) -> None:
@@ -200,7 +200,7 @@ def test_only_regular_files_that_nobody_else_can_write_are_used(
         "meta": entry / "meta.json",
         "note": next(cache.glob("*.json")),
     }[file]
-    if in_place == "open to others":
+    if in_place == "writable":
         chosen.chmod(0o666)
     else:
         chosen.rename(tmp_path / "elsewhere")
@@ -216,7 +216,7 @@ def test_only_regular_files_that_nobody_else_can_write_are_used(
 
 @posix
 @pytest.mark.parametrize("place", ["corpora", "ultr-lab", "entry"])
-@pytest.mark.parametrize("fault", ["another's", "open to others", "link"])
+@pytest.mark.parametrize("fault", ["another's", "writable", "link"])
 def test_a_directory_that_others_can_write_to_is_not_used(
     tmp_path: Path,
     cache: Path,
@@ -230,7 +230,7 @@ def test_a_directory_that_others_can_write_to_is_not_used(
     first = load_corpus(path)
     (entry,) = entries(cache)
     chosen = {"corpora": cache, "ultr-lab": cache.parent, "entry": entry}[place]
-    if fault == "open to others":
+    if fault == "writable":
         chosen.chmod(0o777)
     elif fault == "link":
         chosen.rename(tmp_path / "elsewhere")

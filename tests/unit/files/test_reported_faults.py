@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.inputs import dense
+from tests.meaning import refused
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
-from ultr_core.errors import InputError
 from ultr_core.files import load_corpus
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.learners import fit_ranker
@@ -58,7 +58,7 @@ def test_values_never_land_under_another_id_when_ids_are_not_rising(tmp_path: Pa
     corpus = read(tmp_path, "1 qid:5 3:0.3 1:0.1 2:0.2\n")
     assert corpus.feature_ids.tolist() == [1, 2, 3]
     assert np.allclose(dense(corpus), [[0.1, 0.2, 0.3]])
-    with pytest.raises(InputError, match="line 2, column 17: feature 3 occurs twice"):
+    with refused("feature_twice", "line 2", "column 17", "feature 3"):
         read(tmp_path, "1 qid:5 3:0.3\n1 qid:5 3:0.3   3:0.1\n")
 
 
@@ -89,7 +89,7 @@ def test_the_first_line_of_group_sizes_is_no_header_and_a_missing_one_is_noticed
     beside.write_text("".join(f"{size}\n" for size in sizes))
     assert load_corpus(tmp_path / "rank.train").sizes.tolist() == sizes
     beside.write_text("".join(f"{size}\n" for size in sizes[:-1]))
-    with pytest.raises(InputError, match=r"adds up to 27 documents and .* has 37 rows"):
+    with refused("group_sizes_sum", "27 documents", "37 rows"):
         load_corpus(tmp_path / "rank.train")
 
 
@@ -100,7 +100,7 @@ def test_group_sizes_may_have_another_name(tmp_path: Path) -> None:
     assert load_corpus(tmp_path / "rank.train").sizes.tolist() == [1, 2]
     assert load_corpus(tmp_path / "rank.train", groups=tmp_path / "sizes").sizes.tolist() == [2, 1]
     (tmp_path / "named").write_text("1 qid:1 1:1\n")
-    with pytest.raises(InputError, match="leave one of the two out"):
+    with refused("groups_not_needed", tmp_path / "named", tmp_path / "sizes"):
         load_corpus(tmp_path / "named", groups=tmp_path / "sizes")
 
 
@@ -119,7 +119,7 @@ def test_names_in_another_encoding_are_refused_for_different_ones_would_be_one(
     if not usual:  # the fast reader knows no other letters
         content += b"0 qid:\xc3\xa9 1:1 # docid = D9\n"
     (tmp_path / "rows.txt").write_bytes(content)
-    with pytest.raises(InputError, match=f"line {line} is no UTF-8 text; save it as UTF-8[.]"):
+    with refused("not_utf8", tmp_path / "rows.txt", f"line {line}"):
         load_corpus(tmp_path / "rows.txt")
 
 
@@ -133,5 +133,5 @@ def test_another_encoding_does_no_harm_where_no_name_is_in_it(tmp_path: Path) ->
 def test_training_files_do_not_mix_queries_of_another_encoding() -> None:
     row = b"%d qid:1 %s1:1 # query = \xe9 candidate = %d\n"
     rows = row % (1, b"cost:1 ", 1) + row % (0, b"", 2)
-    with pytest.raises(InputError, match="line 1 is no UTF-8 text"):
+    with refused("not_utf8", "train.dat", "line 1"):
         parse_proprank(rows, "train.dat")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultr_core.errors import InputError
+from tests.meaning import refused
 from ultr_core.files import load_corpus
 from ultr_core.files.letor_lines import Source
 
@@ -29,10 +29,10 @@ def test_a_side_file_that_leads_out_is_neither_read_nor_told_of(
     root: Path, ending: str, target: str
 ) -> None:
     (root / f"rows.txt{ending}").symlink_to(target)
-    with pytest.raises(InputError, match="no query ids") as caught:
+    with refused("no_query_ids") as caught:
         load_corpus(root / "rows.txt", within=root)
     assert "password" not in str(caught.value)
-    assert ("leads out of" in str(caught.value)) == target.startswith("..")
+    assert str(caught.value).count(str(root)) == 1 + target.startswith("..")
 
 
 def test_the_next_place_is_taken_where_the_first_leads_out(root: Path) -> None:
@@ -52,9 +52,9 @@ def test_links_within_the_directory_and_by_whoever_owns_the_machine_are_followed
 @pytest.mark.parametrize("groups", ["../secret", "link", "../absent"])
 def test_given_group_sizes_and_the_file_itself_stay_inside_too(root: Path, groups: str) -> None:
     (root / "link").symlink_to("../secret")
-    with pytest.raises(InputError, match="leads out of") as caught:
+    with refused("leads_out", root) as caught:
         load_corpus(root / "rows.txt", groups=root / groups, within=root)
-    with pytest.raises(InputError, match="leads out of"):
+    with refused("leads_out", root):
         load_corpus(root / groups, within=root)
     assert "password" not in str(caught.value)
 

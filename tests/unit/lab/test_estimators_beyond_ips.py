@@ -90,7 +90,7 @@ def test_pairs_of_documents_without_a_click_count_where_they_are_learned_from() 
     for method, pairs in (("ips", 9), ("affine", 81)):
         limit = replace(VISITORS_PAIRS, most=pairs)
         fit_from_log(corpus, log, CURVE, method=method, cost=0.1, pairs=limit)
-        with refused("", f"{pairs} pairs"):
+        with refused("too_large", f"{pairs} pairs"):
             fit_from_log(
                 corpus, log, CURVE, method=method, cost=0.1, pairs=replace(limit, most=pairs - 1)
             )

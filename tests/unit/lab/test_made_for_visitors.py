@@ -125,9 +125,9 @@ def test_pairs_to_train_on_are_counted_before_there_are_any() -> None:
     """Without a bound 6 GB and more."""
     corpus, log = some_clicked(14_000, 6_900)
     began = time.perf_counter()
-    with refused("", "96,593,100", "pairs"):
+    with refused("too_large", "96,593,100", "pairs"):
         fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=VISITORS_PAIRS)
-    with refused("", "pairs", "document"):
+    with refused("too_large", "pairs", "document"):
         simulate_own_log(corpus, Settings(clicks=100), pairs=VISITORS_PAIRS)
     assert time.perf_counter() - began < 5.0
 
@@ -137,7 +137,7 @@ def test_the_bound_on_pairs_is_exact(clicked: int) -> None:
     corpus, log = some_clicked(50, clicked)
     most = replace(VISITORS_PAIRS, most=clicked * 49)
     fit_from_log(corpus, log, PowerLaw(1.0), cost=1.0, pairs=most)
-    with refused("", f"{clicked * 49} pairs"):
+    with refused("too_large", f"{clicked * 49} pairs"):
         fit_from_log(
             corpus, log, PowerLaw(1.0), cost=1.0, pairs=replace(most, most=clicked * 49 - 1)
         )

@@ -1,0 +1,69 @@
+"""How a click log is read where its columns do not say it: typed values for every face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.files.log_parts import ENCODINGS
+
+ENCODING = Choice(
+    "encoding", "Encoding", {"": "UTF-8 or UTF-16", **{each: each for each in ENCODINGS}},
+    default="", help="of a log that is text; UTF-8, and UTF-16 by its first bytes, unless named",
+)  # fmt: skip
+FIRST_POSITION = Choice(
+    "first_position", "First position", {"": "as the log shows", "0": "0", "1": "1"}, default="",
+    help="the number of the top position, where the log leaves it in doubt",
+)  # fmt: skip
+PAGE_SIZE = Number(
+    "page_size", "Documents on a page", 1, 1_000, decimals=0, default=None,
+    help="where positions start again on each page of results",
+)  # fmt: skip
+MOST_PRESENTATIONS = Number(
+    "most_presentations", "Most presentations of a session", 1, 10**9, decimals=0, default=None,
+    help="sessions with more are left out",
+)  # fmt: skip
+CLICKS_ONCE = Switch(
+    "clicks_once", "Clicks of a row count once",
+    help="a row is one impression, however often it was clicked",
+)  # fmt: skip
+
+READING_FIELDS: tuple[Field, ...] = (
+    ENCODING, FIRST_POSITION, PAGE_SIZE, MOST_PRESENTATIONS, CLICKS_ONCE,
+)  # fmt: skip
+"""What a reader may say of a log besides the meaning of its columns."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a log is read where its columns do not say it.
+
+    encoding: of its text; None for UTF-8, or UTF-16 where its first bytes say so. first_position:
+    0 or 1, None where the log shows it. page_size: documents on a page of results, whose positions
+    start again; None where the log shows it. most_presentations: sessions with more are left out,
+    None for none. clicks_once: whether rows without a column of impressions are one impression
+    each, however often it was clicked; few such rows are taken so. clicks_above: whether rows are
+    also counted by the number of clicks above them in their presentation.
+    """
+
+    encoding: str | None = None
+    first_position: int | None = None
+    page_size: int | None = None
+    most_presentations: int | None = None
+    clicks_once: bool = False
+    clicks_above: bool = False
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any] = MappingProxyType({})) -> Reading:
+        """The reading that values of ``READING_FIELDS`` say, by name."""
+        first = values.get("first_position") or None
+        return cls(
+            encoding=values.get("encoding") or None,
+            first_position=None if first is None else int(first),
+            page_size=values.get("page_size"),
+            most_presentations=values.get("most_presentations"),
+            clicks_once=bool(values.get("clicks_once")),
+        )
