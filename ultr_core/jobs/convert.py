@@ -49,12 +49,8 @@ def run(given: Given) -> None:
     if target not in FORMATS[source].targets:
         raise InputError(
             f"{named(given.input)} ({source}) cannot become {target}; from {source} it can be "
-<<<<<<< HEAD
-            f"{' or '.join(FORMATS[source].targets)}."
-=======
-            f"{' or '.join(_TARGETS[source])}.",
+            f"{' or '.join(FORMATS[source].targets)}.",
             "no_conversion",
->>>>>>> phrases
         )
     if given.relevant_grade is not None and (
         (source, target) != ("letor", "proprank") or given.weights is not None

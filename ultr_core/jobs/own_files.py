@@ -99,23 +99,12 @@ def own_corpus(given: Given) -> OwnCorpus:
     return OwnCorpus(corpus, f"the {given.part} part of {splits.name}", splits)
 
 
-<<<<<<< HEAD
 def require_directory(given: Given) -> None:
     """Raise InputError if a part is named without a directory that it could be of."""
     if given.corpus is None and PART.name in given.asked:
-        raise InputError("--part chooses a part of a directory; give that with --corpus.")
-=======
-def own_part(given: Given) -> str:
-    """The part of the directory that the log belongs to.
-
-    Raises InputError if one is named without a directory.
-    """
-    if given.corpus is None and given.part:
         raise InputError(
             "--part chooses a part of a directory; give that with --corpus.", "part_of_directory"
         )
-    return given.part or PARTS[0]
->>>>>>> phrases
 
 
 def own_log(given: Given) -> PresentationLog:
