@@ -210,7 +210,7 @@ def unpacked(
         raise InputError(
             f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or pack "
             "it again.",
-            "damaged_archive",
+            f"damaged_{kind}",
         ) from None
 
 
