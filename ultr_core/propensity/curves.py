@@ -16,7 +16,6 @@ from ultr_core.fields import Choice, Number, set_checked
 from ultr_core.propensity.points import (
     PropensityEstimate,
     RankEstimate,
-    capital,
     ranks_in_words,
 )
 from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks, looked_up
@@ -281,7 +280,7 @@ class AssembledCurve:
         ranks = len(self.values)
         if ranks == 1:
             return "There is one rank."
-        well = f"known well (the upper end of the interval is up to {KNOWN_WELL:g} times the lower)"
+        well = f"known well (95% interval: upper end at most {KNOWN_WELL:g} times the lower)"
         if len(self.known) == ranks:
             return f"All {ranks:,} ranks are {well}."
         if len(self.used) == 1:
@@ -338,7 +337,7 @@ def assemble_curve(
     notices = []
     if unclicked:
         notices.append(
-            f"{_capital(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
+            f"{_ranks(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
             "curve does not use it."
         )
     values, blind, told = _precise(values, estimate, chosen.smoothing)
@@ -357,7 +356,7 @@ def assemble_curve(
     full = full / full[0]
     if above:
         notices.append(
-            f"{_capital(above)}: examined more than rank {first} by this estimate; kept as it is."
+            f"{_ranks(above)}: examined more than rank {first} by this estimate; kept as it is."
         )
     well = [rank for rank in used if _well(estimate.points[rank - 1], estimate.reference)]
     if blind:
@@ -393,7 +392,7 @@ def _require_ratio(
         return
     causes = " ".join(gap.sentence for gap in estimate.gaps)
     if unclicked:
-        causes = f"{_capital(unclicked)}: no click, so the ratio is 0. {causes}".rstrip()
+        causes = f"{_ranks(unclicked)}: no click, so the ratio is 0. {causes}".rstrip()
     raise InputError(
         f"No rank can be compared with rank {estimate.reference} by a ratio above 0, so there is "
         f"no propensity curve. {causes}".rstrip(),
@@ -447,7 +446,7 @@ def _precise(
         np.where(well, values, np.nan),
         False,
         (
-            f"{_capital(weak)}: measured on too few clicks (standard error of log ratio above "
+            f"{_ranks(weak)}: measured on too few clicks (standard error of log ratio above "
             f"{LARGEST_ERROR:g}, or no interval); the curve does not use it.",
         ),
     )
@@ -458,13 +457,13 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
     told, first, last = [], used[0], used[-1]
     if between:
         told.append(
-            f"{_capital(between)}: interpolated between the nearest ranks that the curve uses."
+            f"{_ranks(between)}: interpolated between the nearest ranks that the curve uses."
         )
     if above := [rank for rank in beside if rank < first]:
-        told.append(f"{_capital(above)}: a guess, the value of rank {first}, the first one used.")
+        told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first one used.")
     if below := [rank for rank in beside if rank > last]:
         told.append(
-            f"{_capital(below)}: a guess; nothing usable was measured below rank {last}, and the "
+            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, and the "
             "curve is carried on as the ranks above fall."
         )
     return told
@@ -523,5 +522,6 @@ def _interpolated(values: FloatArray, weights: FloatArray, reference: int) -> Fl
     return filled
 
 
-def _capital(ranks: list[int]) -> str:
-    return capital(ranks_in_words(ranks))
+def _ranks(ranks: list[int]) -> str:
+    """The ranks as a sentence begins with them."""
+    return ranks_in_words(ranks, "Rank")

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts
-from ultr_core.propensity.points import Cause, Gap, ranks_in_words
+from ultr_core.propensity.points import Cause, Gap
 from ultr_core.words import counted
 
 BoolArray = NDArray[np.bool_]
@@ -131,7 +131,10 @@ class Links:
         reason, remedy = {
             "not_logged": ("nothing was logged there", "log what is shown there"),
             "not_linked": (f"no document was shown both there and at {where}", show),
-            "other_part": (self._only_linked(ranks, reference), show),
+            "other_part": (
+                f"documents link them only with each other, not with rank {reference}",
+                show,
+            ),
             "no_click": (
                 f"what links {_it(ranks)} with rank {reference} was not clicked at both ends",
                 f"collect more presentations of documents shown both there and at rank {near}",
@@ -145,15 +148,6 @@ class Links:
             return reference
         known = np.flatnonzero(self.identified(reference)) + 1
         return int(known[np.argmin(np.abs(known - rank))])
-
-    def _only_linked(self, ranks: Sequence[int], reference: int) -> str:
-        number = self.by_display[np.array(ranks) - 1]
-        if np.unique(number).size > 1:
-            return f"they are linked among themselves, but not with rank {reference}"
-        together = (np.flatnonzero(self.by_display == number[0]) + 1).tolist()
-        return f"documents link only {ranks_in_words(together)}, which do not reach rank " + str(
-            reference
-        )
 
     def require(self, reference: int) -> None:
         """Raise InputError, with the cause, if the reference can be compared with no other rank.

@@ -164,6 +164,9 @@ def estimate_from_log(
         curve = assemble_curve(estimate, options, click_rates=smoother)
     except InputError as error:
         raise InputError(f"{error} {shifted}".rstrip(), error.about) from None
+    if not chosen.relevance_free:
+        # An interval of click rates says nothing about how much of them is relevance.
+        curve = replace(curve, known=(landmark,))
     notices = (
         *log.notices,
         *([shifted] if shifted else []),

@@ -112,9 +112,8 @@ class Gap:
     def sentence(self) -> str:
         """Which ranks, why, and what would help."""
         have = "has" if len(self.ranks) == 1 else "have"
-        return f"{capital(ranks_in_words(self.ranks))} {have} no estimate: {self.reason}; " + (
-            f"{self.remedy}."
-        )
+        ranks = ranks_in_words(self.ranks, "Rank")
+        return f"{ranks} {have} no estimate: {self.reason}; {self.remedy}."
 
 
 @dataclass(frozen=True)
@@ -264,7 +263,7 @@ def _having(ranks: list[int]) -> str:
     return f"Rank {names} has" if len(ranks) == 1 else f"Ranks {names} have"
 
 
-def ranks_in_words(ranks: Sequence[int]) -> str:
+def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
     """``rank 4`` or ``ranks 4, 7 and 9 to 113``: neighbours are joined; six parts at most."""
     parts: list[list[int]] = []
     for rank in ranks:
@@ -280,12 +279,7 @@ def ranks_in_words(ranks: Sequence[int]) -> str:
     if len(parts) > 6:
         names.append("others")
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"rank{'' if len(ranks) == 1 else 's'} {listed}"
-
-
-def capital(words: str) -> str:
-    """The words as a sentence begins."""
-    return words[:1].upper() + words[1:]
+    return f"{noun}{'' if len(ranks) == 1 else 's'} {listed}"
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
