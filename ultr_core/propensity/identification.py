@@ -207,10 +207,19 @@ def pair_links(
 
 
 def require_logged(shown: BoolArray, reference: int) -> None:
-    """Raise InputError about "reference_not_logged" if nothing was logged at the reference rank."""
+    """Raise InputError about "reference_not_logged" if nothing was logged at the reference rank.
+
+    About "ranks" if nothing was logged at any.
+    """
     if shown[reference - 1]:
         return
     logged = np.flatnonzero(shown) + 1
+    if not logged.size:
+        raise InputError(
+            f"None of the ranks 1 to {shown.size} was logged, so nothing can be compared; take in "
+            "more ranks.",
+            "ranks",
+        )
     first = int(logged[0])
     shifted = (
         f"; if rank {first} is the first place, positions are shifted: subtract {first - 1}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.curves import (
@@ -13,8 +14,9 @@ from ultr_core.propensity.curves import (
     CurveOptions,
     assemble_curve,
 )
+from ultr_core.propensity.displays import DisplayCounts
 from ultr_core.propensity.identification import require_logged, shifted_by_one
-from ultr_core.propensity.methods import PROPENSITY_METHODS, log_method
+from ultr_core.propensity.methods import PROPENSITY_METHODS, PropensityMethod, log_method
 from ultr_core.propensity.points import (
     MOST_PAIRED,
     MOST_RANKS,
@@ -152,13 +154,7 @@ def estimate_from_log(
     require_logged(rates.impressions > 0, landmark)
     shifted = shifted_by_one(rates.impressions)
     try:
-        if chosen.from_swaps is not None:
-            counts = log.swap_counts(landmark, ranks)
-            estimate, smoother = chosen.from_swaps(counts), counts.own_place.rates
-        else:
-            assert chosen.from_displays is not None
-            estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
-            smoother = rates.rates
+        estimate, smoother = _estimated(chosen, log, displays, landmark, ranks)
         estimate = _lengthened(estimate, wanted)
         smoother = np.append(smoother, np.zeros(wanted - ranks))
         curve = assemble_curve(estimate, options, click_rates=smoother)
@@ -176,6 +172,22 @@ def estimate_from_log(
         *_carried_on(ranks, wanted),
     )
     return LogEstimate(estimate, curve, displays.by_rank(wanted), log.counts(), notices)
+
+
+def _estimated(
+    chosen: PropensityMethod,
+    log: PresentationLog,
+    displays: DisplayCounts,
+    landmark: int,
+    ranks: int,
+) -> tuple[PropensityEstimate, NDArray[np.float64]]:
+    """The method's ratios, and the click rates [K] to smooth them with."""
+    if chosen.from_swaps is not None:
+        counts = log.swap_counts(landmark, ranks)
+        return chosen.from_swaps(counts), counts.own_place.rates
+    assert chosen.from_displays is not None
+    estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
+    return estimate, displays.by_rank(ranks).rates
 
 
 def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate:

@@ -227,6 +227,8 @@ def test_a_reference_that_was_never_logged_is_named(method: str) -> None:
     )
     with refused("reference_not_logged", "rank 1", "rank 3", 2):
         estimate_from_log(parse_log(HEAD + rows), method=method)
+    with refused("ranks", 1, 2):
+        estimate_from_log(parse_log(HEAD + rows), method=method, last_rank=2)
     found = estimate_from_log(parse_log(HEAD + rows), method=method, landmark=3)
     assert found.estimate.missing == (1, 2)
     assert found.estimate.points[3].value == pytest.approx(3 / 4, rel=1e-4)
