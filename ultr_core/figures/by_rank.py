@@ -326,7 +326,7 @@ def curve_figure(
         raise InputError(f"There is no curve to draw: {found.reason}", "no_curve")
     label = PROPENSITY_METHODS[found.key].label
     observed = found.estimate.observed
-    last = _last_known(found.estimate, found.curve)
+    last = _last_used(found.estimate, found.curve)
     return propensity_curves(
         found.estimate,
         curve=found.curve,
@@ -346,7 +346,7 @@ def curve_figure(
 
 def live_curve_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
     """The curve that the live experiment's swaps gave, beside the true one."""
-    last = _last_known(result.estimate, result.curve)
+    last = _last_used(result.estimate, result.curve)
     reference = result.true_curve[result.estimate.reference - 1]
     return propensity_curves(
         result.estimate,
@@ -362,18 +362,18 @@ def live_curve_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
     )
 
 
-def _last_known(estimate: PropensityEstimate, curve: AssembledCurve) -> RankEstimate:
-    """The lowest rank that shapes the curve, or the lowest estimate where none is known well."""
+def _last_used(estimate: PropensityEstimate, curve: AssembledCurve) -> RankEstimate:
+    """The lowest rank that shapes the curve, or the lowest estimate where none does."""
     observed = estimate.observed
-    known = [point for point in observed if point.rank in curve.known[1:]]
-    return (known or observed)[-1]
+    used = [point for point in observed if point.rank in curve.used[1:]]
+    return (used or observed)[-1]
 
 
 def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
     """Examination by rank as a log gives it, with intervals, and the curve made of it."""
     label = PROPENSITY_METHODS[found.estimate.method].label
     observed = found.estimate.observed
-    last = found.curve.known[-1]
+    last = found.curve.used[-1]
     scale = found.curve.values[found.estimate.reference - 1]
     return propensity_curves(
         found.estimate,
@@ -410,7 +410,7 @@ def propensity_curves(
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]
-    parts[0]["used"] = parts[0]["rank"].isin(curve.known)
+    parts[0]["used"] = parts[0]["rank"].isin(curve.used)
     parts += _curve_lines(curve, scale)
     if other is not None:
         parts.append(_points(other, "other", 0.3).assign(used=True))

@@ -19,6 +19,7 @@ from ultr_core.inspection.inspection import (
 )
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
+from ultr_core.propensity.identification import document_links
 from ultr_core.words import counted, part_of
 
 FEW_CLICKS = 100
@@ -191,7 +192,21 @@ def _rank_changes(log: PresentationLog) -> Seen:
             f"{words}, so examination cannot be estimated from this log; a curve must come from "
             "swaps, from another log, or be assumed.",
         )
-    return good(moved, f"{words}; examination can be harvested from them, each as one document.")
+    links = document_links(log.displays(), min(int(log.positions[-1]), CURVE_RANKS.most))
+    try:
+        links.require(1)
+    except InputError as error:
+        return warning(
+            moved, f"{words}, but examination relative to rank 1 cannot be harvested: {error}"
+        )
+    apart = [gap.sentence for gap in links.gaps(1) if gap.cause == "other_part"]
+    return graded(
+        moved,
+        " ".join(
+            [f"{words}; examination can be harvested from them, each as one document.", *apart]
+        ),
+        warning=bool(apart),
+    )
 
 
 def _propensities(log: PresentationLog) -> Seen | None:

@@ -31,6 +31,9 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "propensities": "--propensities CURVE.csv, or --eta",
         "harvest": "--method harvest",
         "two_rankers": "simulate --rankers 2",
+        "reference_not_logged": "--landmark",
+        "reference_not_linked": "--landmark",
+        "reference_no_click": "--landmark",
     }
 )
 """How the command line repairs what a message is about, where that is no option of its name."""

@@ -14,6 +14,7 @@ from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes
 from ultr_core.lab import WORLD_FIELDS
 from ultr_core.lab.propensity_study import SESSIONS, SwapDesign
+from ultr_core.own_data.curves import estimate_findings
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
@@ -133,7 +134,19 @@ def show(result: LogEstimate) -> None:
             f"{ratio_text(value):>7}  {result.curve.made_by(point.rank)}"
         )
     print()
-    print(f"{'' if result.curve.sure else 'Warning: '}{result.trust}")
+    trust = estimate_findings(result)[0]
+    print(f"{'' if trust.severity == 'good' else 'Warning: '}{trust.sentence}")
+
+
+def as_dict(result: LogEstimate) -> dict[str, Any]:
+    """The curve with its findings as plain values."""
+    return {
+        **result.as_dict(),
+        "findings": [
+            {"key": f.key, "value": f.value, "verdict": f.severity, "words": f.sentence}
+            for f in estimate_findings(result)
+        ],
+    }
 
 
 def swap_design(values: Mapping[str, Any]) -> SwapDesign:
@@ -252,7 +265,7 @@ JOB = Job(
         File("out", "", use="write", help="write the curve as CSV: rank, propensity"),
     ),
     show=show,
-    as_dict=LogEstimate.as_dict,
+    as_dict=as_dict,
     pages={
         "propensities": Page(
             "Where do propensities come from, and what do they cost?", cells, PROPENSITIES,

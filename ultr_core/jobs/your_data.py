@@ -65,9 +65,10 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
         "estimated": CurveSource(
             "Estimated from the log",
             lambda work: _of_file(ESTIMATED_CURVE, work),
-            "from ultr_core.own_data.curves import curve_for_log\n"
+            "from ultr_core.own_data.curves import curve_for_log, estimate_findings\n"
             "from ultr_core.propensity.log_estimates import estimate_from_log\n\n"
             "estimate = estimate_from_log(log, method={work.estimator!r})\n"
+            "print(*(found.sentence for found in estimate_findings(estimate)), sep='\\n')\n"
             "print(*estimate.notices, sep='\\n')\n"
             "curve = curve_for_log(estimate.curve.values, log, carry_on={work.carry_on})",
             estimates=True,

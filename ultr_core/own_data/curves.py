@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import packed_proprank, proprank_bytes
+from ultr_core.findings import Finding, Severity
 from ultr_core.inspection import own_curve
 from ultr_core.limits import CURVE_RANKS, LARGEST_TRAINING_FILE
-from ultr_core.propensity import PresentationLog, Weights, table_curve
+from ultr_core.propensity import LogEstimate, PresentationLog, Weights, table_curve
 from ultr_core.users import ExaminationCurve
 
 LOG_ITSELF = "log"
@@ -50,6 +51,25 @@ def click_weights(values: Sequence[float]) -> tuple[float | None, ...]:
 def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> ExaminationCurve:
     """The curve of the log's own column of propensities; see `own_curve` and `curve_for_log`."""
     return curve_for_log(own_curve(log), log, carry_on=carry_on)
+
+
+def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
+    """What a reader must know of a curve from a log: how far to trust it, and each gap.
+
+    The first is "known_well", with how many ranks are; the others have the cause of their gap as
+    key, how many ranks lie in it, and what traffic would close it.
+    """
+    sure: Severity = "good" if found.curve.sure else "warning"
+    known = len(found.curve.known)
+    return (
+        Finding.of_file("known_well", "Ranks known well", known, sure, found.trust),
+        *(
+            Finding.of_file(
+                gap.cause, "Ranks without an estimate", len(gap.ranks), "warning", gap.sentence
+            )
+            for gap in found.estimate.gaps
+        ),
+    )
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:

@@ -13,14 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Number, set_checked
-from ultr_core.propensity.points import PropensityEstimate
+from ultr_core.propensity.points import (
+    PropensityEstimate,
+    RankEstimate,
+    ranks_in_words,
+)
 from ultr_core.users.examination import PowerLaw, TableCurve, checked_ranks, looked_up
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 FloatArray = NDArray[np.float64]
 
+KNOWN_WELL = 1.5
+"""A rank is known well if its ratio has a 95% interval with an upper end of at most this many times
+the lower: 22% on either side, which takes some 100 clicks at both ranks."""
+
 LARGEST_ERROR = 0.3
-"""Standard error of log ratio up to which a rank is known well.
+"""Standard error of log ratio up to which a rank shapes the curve.
 
 Its 95% interval then lies within a factor of 1.8 (1.9 by a jackknife) on either side; an error of
 a third is what about 10 clicks leave at best, 1 / sqrt(10). Above it an estimate of 2 clicks can be
@@ -79,25 +87,6 @@ def carried_on(values: FloatArray, weights: FloatArray, slope: float, reference:
     trend = np.exp(level - slope * np.log(rank[last + 1 :]))
     below: FloatArray = np.minimum(trend, values[last])
     return below
-
-
-def ranks_in_words(ranks: Sequence[int]) -> str:
-    """``rank 4`` or ``ranks 4, 7 and 9 to 113``: neighbours are joined; six parts at most."""
-    parts: list[list[int]] = []
-    for rank in ranks:
-        if parts and rank == parts[-1][1] + 1:
-            parts[-1][1] = rank
-        else:
-            parts.append([rank, rank])
-    names = []
-    for first, last in parts[:6]:
-        names += [str(first)] if last == first else (
-            [str(first), str(last)] if last == first + 1 else [f"{first:,} to {last:,}"]
-        )  # fmt: skip
-    if len(parts) > 6:
-        names.append("others")
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"rank{'' if len(ranks) == 1 else 's'} {listed}"
 
 
 Fit = Callable[[FloatArray, FloatArray, FloatArray, int], tuple[FloatArray, tuple[str, ...]]]
@@ -249,25 +238,27 @@ class AssembledCurve:
     """A curve and what was done to get it.
 
     curve: for use as propensities. values: the same at ranks 1..K, relative to rank 1.
-    known: ranks that are known well and shape the curve. interpolated: ranks between those.
-    guessed: the other ranks; all but the reference where none is known well. fitted: ranks whose
-    value a fit has changed. outside: of the known ones beside the reference, those where the fit
-    leaves the 95% interval. notices: sentences for the reader.
+    used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
+    guessed: the other ranks; all but the reference where no other is used. fitted: ranks whose
+    value a fit has changed. outside: of the used ones beside the reference, those where the fit
+    leaves the 95% interval. known: of the used ones, those that are known well by the interval of
+    their ratio (``KNOWN_WELL``), and the reference. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve
     values: tuple[float, ...]
-    known: tuple[int, ...]
+    used: tuple[int, ...]
     interpolated: tuple[int, ...]
     guessed: tuple[int, ...]
     notices: tuple[str, ...]
     fitted: tuple[int, ...] = ()
     outside: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
 
     @property
     def guess_from(self) -> int | None:
         """The rank from which on the curve is carried on, a guess; None where it nowhere is."""
-        below = [rank for rank in self.guessed if rank > self.known[-1]]
+        below = [rank for rank in self.guessed if rank > self.used[-1]]
         return below[0] if below else None
 
     @property
@@ -277,25 +268,30 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well, from which on the curve is a guess, and a fit's misses."""
+        """How many ranks are known well and used, where the guess begins, and a fit's misses."""
         if not self.outside:
             return self._known_sentence
         return (
             f"{self._known_sentence} The fit lies outside the 95% interval of "
-            f"{len(self.outside):,} of the {counted(len(self.known) - 1, 'rank')} beside the "
+            f"{len(self.outside):,} of the {counted(len(self.used) - 1, 'rank')} beside the "
             "reference."
         )
 
     @property
     def _known_sentence(self) -> str:
         ranks = len(self.values)
+        if ranks == 1:
+            return "There is one rank."
+        well = f"known well (95% interval: upper end at most {KNOWN_WELL:g} times the lower)"
         if len(self.known) == ranks:
-            return f"All {ranks:,} ranks are known well." if ranks > 1 else "There is one rank."
-        if len(self.known) == 1:
+            return f"All {ranks:,} ranks are {well}."
+        if len(self.used) == 1:
             return (
-                f"No rank besides rank {self.known[0]} is known well: the whole curve is a guess."
+                f"No rank besides rank {self.used[0]} is measured well enough to shape the curve: "
+                "the whole curve is a guess."
             )
-        words = f"{len(self.known):,} of {ranks:,} ranks are known well and shape the curve"
+        words = f"{part_of(len(self.known), ranks, 'rank', does='is', do='are')} {well}"
+        words += f"; {len(self.used):,} shape the curve"
         if self.interpolated:
             words += "; ranks between them are interpolated"
         if self.guess_from is not None:
@@ -307,7 +303,7 @@ class AssembledCurve:
         return (
             "guess" if rank in self.guessed
             else "fitted" if rank in self.fitted
-            else "measured" if rank in self.known else "interpolated"
+            else "measured" if rank in self.used else "interpolated"
         )  # fmt: skip
 
 
@@ -320,9 +316,9 @@ def assemble_curve(
     """Smooth, interpolate, carry on, fit and normalise estimated ratios, in this order.
 
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
-    2. of these, ranks are known well whose log value has a standard error of ``LARGEST_ERROR`` or
-       less (`relative_errors`); only they shape the curve, where there is one beside the reference;
-    3. ranks between known ones from their neighbours, straight in log rank and log ratio; ranks
+    2. of these, only ranks whose log value has a standard error of ``LARGEST_ERROR`` or less
+       (`relative_errors`) shape the curve, where there is one beside the reference;
+    3. ranks between used ones from their neighbours, straight in log rank and log ratio; ranks
        below the last one as `carried_on` says, by the power law of step 4; ranks above the first
        one with its value (a rank without data is never taken as 0);
     4. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
@@ -330,8 +326,8 @@ def assemble_curve(
     5. division by the value at rank 1; beyond K the last value holds.
 
     Nothing is made to fall where known ranks rise. click_rates: overall rate at each rank [K],
-    needed for smoothing. Raises InputError if no chosen rank has a ratio above 0, or if smoothing
-    lacks rates.
+    needed for smoothing. Raises InputError if no chosen rank beside the reference has a ratio above
+    0, naming the causes, or if smoothing lacks rates.
     """
     chosen = options if options is not None else CurveOptions()
     values, weights = _chosen_ratios(estimate, chosen)
@@ -339,17 +335,14 @@ def assemble_curve(
         values = _smoothed(values, estimate.reference, chosen.smoothing, click_rates)
     unclicked = (np.flatnonzero(values == 0) + 1).tolist()
     values[values == 0] = np.nan
-    if not np.isfinite(values).any():
-        raise InputError(
-            "No rank has a ratio above 0, so there is no propensity curve.", "no_ratio"
-        )
+    _require_ratio(estimate, np.isfinite(values), unclicked)
     notices = []
     if unclicked:
         notices.append(
-            f"{_capital(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
+            f"{_ranks(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
             "curve does not use it."
         )
-    values, blind, told = _known_well(values, estimate, chosen.smoothing)
+    values, blind, told = _precise(values, estimate, chosen.smoothing)
     known = np.isfinite(values)
     used, between, beside = _parts(known)
     notices += [*told, *_filled(between, beside, used)]
@@ -359,14 +352,17 @@ def assemble_curve(
     notices += fit_notices
     fitted = (np.flatnonzero(~np.isclose(full, before, rtol=1e-9, atol=0.0)) + 1).tolist()
     outside = [] if blind or chosen.smoothing > 0 else _outside(estimate, full, known)
+    # A guess at rank 1 is nothing to compare with.
+    first = 1 if 1 in used else estimate.reference
+    above = (np.flatnonzero(known & (full > full[first - 1])) + 1).tolist()
     full = full / full[0]
-    above = (np.flatnonzero(full > 1) + 1).tolist()
     if above:
         notices.append(
-            f"{_capital(above)}: examined more than rank 1 by this estimate; kept as it is."
+            f"{_ranks(above)}: examined more than rank {first} by this estimate; kept as it is."
         )
+    well = [rank for rank in used if _well(estimate.points[rank - 1], estimate.reference)]
     if blind:
-        used, between = [estimate.reference], []
+        used, well, between = [estimate.reference], [estimate.reference], []
         beside = [rank for rank in range(1, full.size + 1) if rank != estimate.reference]
     return AssembledCurve(
         table_curve(full.tolist()),
@@ -377,6 +373,32 @@ def assemble_curve(
         tuple(notices),
         tuple(fitted),
         tuple(rank for rank in outside if rank in fitted),
+        tuple(well),
+    )
+
+
+def _well(point: RankEstimate, reference: int) -> bool:
+    """Whether an interval says that the ratio is known well; the reference is so by definition."""
+    if point.rank == reference:
+        return point.value is not None
+    return bool(point.low and point.high and point.high <= KNOWN_WELL * point.low)
+
+
+def _require_ratio(
+    estimate: PropensityEstimate, given: NDArray[np.bool_], unclicked: list[int]
+) -> None:
+    """Raise InputError, with the causes, if no rank beside the reference has a ratio above 0."""
+    if given.size == 1 and given.any():
+        return
+    if np.delete(given, estimate.reference - 1).any():
+        return
+    causes = " ".join(gap.sentence for gap in estimate.gaps)
+    if unclicked:
+        causes = f"{_ranks(unclicked)}: no click, so the ratio is 0. {causes}".rstrip()
+    raise InputError(
+        f"No rank can be compared with rank {estimate.reference} by a ratio above 0, so there is "
+        f"no propensity curve. {causes}".rstrip(),
+        "no_ratio",
     )
 
 
@@ -401,12 +423,12 @@ def _parts(known: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:
     return ranks[known].tolist(), ranks[inside & ~known].tolist(), ranks[~inside].tolist()
 
 
-def _known_well(
+def _precise(
     values: FloatArray, estimate: PropensityEstimate, smoothing: float
 ) -> tuple[FloatArray, bool, tuple[str, ...]]:
-    """The values that are known well, NaN elsewhere; where none beside the reference is, all.
+    """The values precise enough for the curve, NaN elsewhere; all if none beside the reference is.
 
-    Also whether that is so, and a sentence on those that are not known well.
+    Also whether that is so, and a sentence on those that are not.
     """
     given = np.isfinite(values)
     well = given & (relative_errors(estimate, values, smoothing) <= LARGEST_ERROR)
@@ -418,32 +440,32 @@ def _known_well(
             values,
             True,
             (
-                f"No rank besides rank {estimate.reference} is known well; the curve goes through "
-                "estimates that may be wrong by any factor, so do not rely on it.",
+                f"No rank besides rank {estimate.reference} is measured precisely; the curve goes "
+                "through estimates that may be wrong by any factor, so do not rely on it.",
             ),
         )
     return (
         np.where(well, values, np.nan),
         False,
         (
-            f"{_capital(weak)}: measured on too few clicks (standard error of log ratio above "
+            f"{_ranks(weak)}: measured on too few clicks (standard error of log ratio above "
             f"{LARGEST_ERROR:g}, or no interval); the curve does not use it.",
         ),
     )
 
 
 def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]:
-    """Sentences on the ranks that are not known well: what the curve has there."""
+    """Sentences on the ranks that do not shape the curve: what it has there."""
     told, first, last = [], used[0], used[-1]
     if between:
         told.append(
-            f"{_capital(between)}: interpolated between the nearest ranks that the curve uses."
+            f"{_ranks(between)}: interpolated between the nearest ranks that the curve uses."
         )
     if above := [rank for rank in beside if rank < first]:
-        told.append(f"{_capital(above)}: a guess, the value of rank {first}, the first one used.")
+        told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first one used.")
     if below := [rank for rank in beside if rank > last]:
         told.append(
-            f"{_capital(below)}: a guess; nothing usable was measured below rank {last}, and the "
+            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, and the "
             "curve is carried on as the ranks above fall."
         )
     return told
@@ -502,6 +524,6 @@ def _interpolated(values: FloatArray, weights: FloatArray, reference: int) -> Fl
     return filled
 
 
-def _capital(ranks: list[int]) -> str:
-    words = ranks_in_words(ranks)
-    return words[0].upper() + words[1:]
+def _ranks(ranks: list[int]) -> str:
+    """The ranks as a sentence begins with them."""
+    return ranks_in_words(ranks, "Rank")

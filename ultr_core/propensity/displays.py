@@ -14,6 +14,7 @@ from ultr_core.corpus.ranking import query_of_document, whole_numbers
 from ultr_core.errors import InputError
 from ultr_core.propensity.points import (
     Counts,
+    Gap,
     PropensityEstimate,
     RankEstimate,
     checked_last_rank,
@@ -169,4 +170,9 @@ def estimate_click_rates(
         else RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, *pair)
         for rank, pair in enumerate(pairs, start=1)
     )
-    return PropensityEstimate("ctr", reference, points, len(points) - 1, doubts(points))
+    never = tuple(point.rank for point in points if point.value is None)
+    gaps = (
+        (Gap("not_logged", never, "nothing was logged there", "log what is shown there"),)
+        if never else ()
+    )  # fmt: skip
+    return PropensityEstimate("ctr", reference, points, len(points) - 1, doubts(points, gaps), gaps)

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts
+from ultr_core.propensity.identification import Comparisons, linked_parts, pair_links
 from ultr_core.propensity.points import (
     JACKKNIFE_GROUPS,
     MOST_PAIRED,
@@ -26,6 +26,7 @@ from ultr_core.propensity.points import (
     checked_last_rank,
     checked_reference,
     doubts,
+    explained,
     group_of_query,
     jackknife_points,
 )
@@ -54,11 +55,13 @@ class InterventionalSets:
         were also shown at k'.
     exposure: float64 [K, K], symmetric, the displays they stand for; 0 for a pair never shown.
     counts: impressions and clicks at each rank of the documents that were compared.
+    shown: bool [K], whether anything was logged at each rank.
     """
 
     clicks: FloatArray
     exposure: FloatArray
     counts: Counts
+    shown: BoolArray
 
     @property
     def pairs(self) -> IntArray:
@@ -102,7 +105,8 @@ def interventional_sets(displays: DisplayCounts, last_rank: int) -> Intervention
         np.bincount(place[compared], weights=shown[compared], minlength=last_rank),
         np.bincount(place[compared], weights=clicked[compared], minlength=last_rank),
     )
-    return InterventionalSets(clicks, exposure, counts)
+    logged = np.bincount(place, minlength=last_rank) > 0
+    return InterventionalSets(clicks, exposure, counts, logged)
 
 
 def harvest(
@@ -111,11 +115,11 @@ def harvest(
     """p_r / p_reference from harvested interventions, with jackknife intervals.
 
     "pivot": only pairs with the reference rank; "chain": products of the ratios of neighbouring
-    ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that cannot be
-    linked to the reference are missing.
+    ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that such pairs do
+    not link with the reference by clicks both ways are missing (see `Links`).
 
-    Raises InputError for an unknown method, a reference outside the ranks, or if all compared
-    clicks are 0.
+    Raises InputError for an unknown method, a reference outside the ranks, if all compared clicks
+    are 0, or if no rank is linked with the reference.
     """
     ranks = len(sets.exposure)
     reference = checked_reference(reference, ranks)
@@ -128,12 +132,16 @@ def harvest(
         raise InputError(
             f"{method!r} is no way to harvest; choose from {', '.join(_WAYS)}.", "harvest_way"
         )
-    curve, compares = _WAYS[method]
+    curve, compares, where = _WAYS[method]
+    pairs = sets.pairs[compares(sets.pairs, reference)]
+    links = pair_links(pairs, sets.clicks.sum(axis=0), sets.shown, where)
+    links.require(reference)
+    gaps = links.gaps(reference)
     points = jackknife_points(
         lambda clicks: curve(clicks, reference), sets.clicks, sets.counts, reference
     )
-    compared = int(np.count_nonzero(compares(sets.pairs, reference)))
-    return PropensityEstimate(method, reference, points, compared, doubts(points))
+    points = explained(points, gaps)
+    return PropensityEstimate(method, reference, points, len(pairs), doubts(points, gaps), gaps)
 
 
 def _pivot_curve(clicks: FloatArray, reference: int) -> FloatArray:
@@ -178,7 +186,8 @@ def all_pairs_curve(clicks: FloatArray, reference: int) -> FloatArray:
     clicks A [K, K]. Ranks that are not linked to the reference by clicks both ways are NaN.
     """
     wins = clicks.sum(axis=1)
-    _, part = connected_components(clicks > 0, directed=True, connection="strong")
+    winner, loser = np.nonzero(clicks > 0)
+    part = linked_parts(winner, loser, len(clicks), strong=True)
     usable = (part == part[reference - 1]) & (wins > 0)
     curve = np.full(len(clicks), np.nan)
     curve[reference - 1] = 1.0 if wins[reference - 1] > 0 else np.nan
@@ -197,14 +206,15 @@ def _any_pair(pairs: IntArray, reference: int) -> BoolArray:
 _Curve = Callable[[FloatArray, int], FloatArray]
 _Compares = Callable[[IntArray, int], BoolArray]
 
-_WAYS: Mapping[str, tuple[_Curve, _Compares]] = MappingProxyType(
+_WAYS: Mapping[str, tuple[_Curve, _Compares, Comparisons]] = MappingProxyType(
     {
-        "pivot": (_pivot_curve, _with_pivot),
-        "chain": (_chain_curve, _neighbours),
-        "all-pairs": (all_pairs_curve, _any_pair),
+        "pivot": (_pivot_curve, _with_pivot, "the reference rank"),
+        "chain": (_chain_curve, _neighbours, "a neighbouring rank"),
+        "all-pairs": (all_pairs_curve, _any_pair, "another rank"),
     }
 )
-"""Curve from clicks [K, K] and a reference, and which of the pairs of ranks [pairs, 2] it uses."""
+"""Curve from clicks [K, K] and a reference, which of the pairs of ranks [pairs, 2] it
+uses, and in words where else a document must be shown."""
 
 
 def _bradley_terry(clicks: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.curves import (
@@ -13,11 +14,14 @@ from ultr_core.propensity.curves import (
     CurveOptions,
     assemble_curve,
 )
-from ultr_core.propensity.methods import PROPENSITY_METHODS, log_method
+from ultr_core.propensity.displays import DisplayCounts
+from ultr_core.propensity.identification import require_logged, shifted_by_one
+from ultr_core.propensity.methods import PROPENSITY_METHODS, PropensityMethod, log_method
 from ultr_core.propensity.points import (
     MOST_PAIRED,
     MOST_RANKS,
     Counts,
+    Gap,
     PropensityEstimate,
     RankEstimate,
     checked_last_rank,
@@ -69,6 +73,7 @@ class LogEstimate:
             "above_one": list(self.estimate.above_one),
             "curve": list(self.curve.values),
             "known_well": list(self.curve.known),
+            "shape_the_curve": list(self.curve.used),
             "interpolated": list(self.curve.interpolated),
             "guessed": list(self.curve.guessed),
             "fitted": list(self.curve.fitted),
@@ -116,7 +121,8 @@ def estimate_from_log(
     rank.
 
     Raises InputError for an unknown method, more ranks than it can take, a log without a click or
-    of clicks only, or one in which the method finds nothing to compare.
+    of clicks only, or one in which the method finds nothing to compare with the landmark, with the
+    cause and what traffic would help.
     """
     chosen = log_method(default_method(log) if method is None else method)
     if last_rank is not None:
@@ -145,18 +151,21 @@ def estimate_from_log(
     displays = log.displays()
     wanted = ranks if last_rank is None else last_rank
     rates = displays.by_rank(ranks)
-    if chosen.from_swaps is not None:
-        counts = log.swap_counts(landmark, ranks)
-        estimate, smoother = chosen.from_swaps(counts), counts.own_place.rates
-    else:
-        assert chosen.from_displays is not None
-        estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
-        smoother = rates.rates
-    estimate = _lengthened(estimate, wanted)
-    smoother = np.append(smoother, np.zeros(wanted - ranks))
-    curve = assemble_curve(estimate, options, click_rates=smoother)
+    require_logged(rates.impressions > 0, landmark)
+    shifted = shifted_by_one(rates.impressions)
+    try:
+        estimate, smoother = _estimated(chosen, log, displays, landmark, ranks)
+        estimate = _lengthened(estimate, wanted)
+        smoother = np.append(smoother, np.zeros(wanted - ranks))
+        curve = assemble_curve(estimate, options, click_rates=smoother)
+    except InputError as error:
+        raise InputError(f"{error} {shifted}".rstrip(), error.about) from None
+    if not chosen.relevance_free:
+        # An interval of click rates says nothing about how much of them is relevance.
+        curve = replace(curve, known=(landmark,))
     notices = (
         *log.notices,
+        *([shifted] if shifted else []),
         *_beyond(log, ranks),
         *estimate.notices,
         *curve.notices,
@@ -165,13 +174,30 @@ def estimate_from_log(
     return LogEstimate(estimate, curve, displays.by_rank(wanted), log.counts(), notices)
 
 
+def _estimated(
+    chosen: PropensityMethod,
+    log: PresentationLog,
+    displays: DisplayCounts,
+    landmark: int,
+    ranks: int,
+) -> tuple[PropensityEstimate, NDArray[np.float64]]:
+    """The method's ratios, and the click rates [K] to smooth them with."""
+    if chosen.from_swaps is not None:
+        counts = log.swap_counts(landmark, ranks)
+        return chosen.from_swaps(counts), counts.own_place.rates
+    assert chosen.from_displays is not None
+    estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
+    return estimate, displays.by_rank(ranks).rates
+
+
 def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate:
     """The estimate with ranks below the log's last one, of which nothing is known."""
     below = range(len(estimate.points) + 1, wanted + 1)
-    unknown = [
-        RankEstimate(rank, None, reason=f"nothing was shown at rank {rank}") for rank in below
-    ]
-    return replace(estimate, points=(*estimate.points, *unknown))
+    if not below:
+        return estimate
+    unknown = [RankEstimate(rank, None, reason="nothing was logged there") for rank in below]
+    gap = Gap("not_logged", tuple(below), unknown[0].reason, "log what is shown there")
+    return replace(estimate, points=(*estimate.points, *unknown), gaps=(*estimate.gaps, gap))
 
 
 def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,10 @@ LAST_RANK = Number(
 )
 
 _Z = float(ndtri(0.975))
+
+Cause = Literal["not_logged", "not_linked", "other_part", "no_click"]
+"""Why a rank has no ratio: never logged; logged, but no item links it; linked with ranks that do
+not reach the reference; linked with it, but not by clicks at both ends."""
 
 
 def checked_last_rank(last_rank: object, most: int = MOST_RANKS) -> int:
@@ -95,12 +100,29 @@ class RankEstimate:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """Ranks without a ratio for one cause, what is the matter, and what traffic would give one."""
+
+    cause: Cause
+    ranks: tuple[int, ...]
+    reason: str
+    remedy: str
+
+    @property
+    def sentence(self) -> str:
+        """Which ranks, why, and what would help."""
+        have = "has" if len(self.ranks) == 1 else "have"
+        ranks = ranks_in_words(self.ranks, "Rank")
+        return f"{ranks} {have} no estimate: {self.reason}; {self.remedy}."
+
+
+@dataclass(frozen=True)
 class PropensityEstimate:
     """Ratios p_r / p_reference of ranks 1, 2, ..., K by one method.
 
     method: key in ``PROPENSITY_METHODS``. reference: the rank whose ratio is 1.
     points: one for each rank from 1. pairs: number of pairs of ranks that were compared.
-    notices: sentences that a reader should see.
+    notices: sentences that a reader should see. gaps: why ranks have no ratio.
     """
 
     method: str
@@ -108,6 +130,7 @@ class PropensityEstimate:
     points: tuple[RankEstimate, ...]
     pairs: int = 0
     notices: tuple[str, ...] = field(default=())
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def observed(self) -> tuple[RankEstimate, ...]:
@@ -206,7 +229,18 @@ def _summed_rate(counts: list[tuple[int, int]]) -> tuple[float, float]:
     return sum(rate for rate, _ in rates), sum(rate * (1 - rate) / n for rate, n in rates)
 
 
-def doubts(points: Sequence[RankEstimate]) -> tuple[str, ...]:
+def explained(points: Sequence[RankEstimate], gaps: Sequence[Gap]) -> tuple[RankEstimate, ...]:
+    """The points, those in a gap without a value and with its reason."""
+    reason = {rank: gap.reason for gap in gaps for rank in gap.ranks}
+    return tuple(
+        RankEstimate(p.rank, None, None, None, None, p.impressions, p.clicks, reason[p.rank])
+        if p.rank in reason
+        else p
+        for p in points
+    )
+
+
+def doubts(points: Sequence[RankEstimate], gaps: Sequence[Gap] = ()) -> tuple[str, ...]:
     """Sentences on ranks with few clicks or without a value, for the notices of an estimate."""
     notices = []
     few = [point.rank for point in points if 0 < point.clicks < FEWEST_CLICKS]
@@ -214,7 +248,9 @@ def doubts(points: Sequence[RankEstimate]) -> tuple[str, ...]:
         notices.append(
             f"{_having(few)} fewer than {FEWEST_CLICKS} clicks to compare; do not rely on them."
         )
-    missing = [point.rank for point in points if point.value is None]
+    notices += [gap.sentence for gap in gaps]
+    told = {rank for gap in gaps for rank in gap.ranks}
+    missing = [p.rank for p in points if p.value is None and p.rank not in told]
     if missing:
         notices.append(
             f"{_having(missing)} no estimate: there is nothing to compare, and missing is not 0."
@@ -225,6 +261,25 @@ def doubts(points: Sequence[RankEstimate]) -> tuple[str, ...]:
 def _having(ranks: list[int]) -> str:
     names = ", ".join(map(str, ranks[:6])) + (" and others" if len(ranks) > 6 else "")
     return f"Rank {names} has" if len(ranks) == 1 else f"Ranks {names} have"
+
+
+def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
+    """``rank 4`` or ``ranks 4, 7 and 9 to 113``: neighbours are joined; six parts at most."""
+    parts: list[list[int]] = []
+    for rank in ranks:
+        if parts and rank == parts[-1][1] + 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    names = []
+    for first, last in parts[:6]:
+        names += [str(first)] if last == first else (
+            [str(first), str(last)] if last == first + 1 else [f"{first:,} to {last:,}"]
+        )  # fmt: skip
+    if len(parts) > 6:
+        names.append("others")
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{noun}{'' if len(ranks) == 1 else 's'} {listed}"
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:

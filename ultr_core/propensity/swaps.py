@@ -8,6 +8,7 @@ click rate of the landmark document at j over its click rate at k estimates p_j 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -22,11 +23,13 @@ from ultr_core.propensity.points import (
     BOOTSTRAP_DRAWS,
     MOST_PAIRED,
     Counts,
+    Gap,
     PropensityEstimate,
     RankEstimate,
     checked_last_rank,
     checked_reference,
     doubts,
+    explained,
     ratio_point,
 )
 from ultr_core.users.click_log import MOST_COUNTED
@@ -190,8 +193,9 @@ def estimate_swaps(
     are taken as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
     percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
-    Ratios above 1 are kept. Raises InputError if no swap was clicked at all, or for another ratio
-    or a seed that is none.
+    Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
+    the landmark document was never clicked in its own place, or for another ratio or a seed that
+    is none.
     """
     if ratio not in get_args(Ratio):
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
@@ -201,10 +205,36 @@ def estimate_swaps(
             "ratio; collect more sessions or choose a landmark nearer the top.",
             "landmark_clicks",
         )
+    if counts.control.clicks[counts.landmark - 1] == 0:
+        raise InputError(
+            "The control presentations have no click on the landmark document, so ratios have no "
+            f"base at rank {counts.landmark}; collect more presentations in which swapped_rank is "
+            f"{counts.landmark}.",
+            "control_clicks",
+        )
     rng = None if bootstrap_seed is None else np.random.default_rng(checked_seed(bootstrap_seed))
-    points = tuple(_swap_point(counts, rank, ratio, rng) for rank in range(1, counts.ranks + 1))
+    found = [_swap_point(counts, rank, ratio, rng) for rank in range(1, counts.ranks + 1)]
+    gaps = _swap_gaps(found, counts)
+    points = explained(found, gaps)
     method = "swap" if ratio == "landmark" else "swap-pooled"
-    return PropensityEstimate(method, counts.landmark, points, len(points) - 1, doubts(points))
+    return PropensityEstimate(
+        method, counts.landmark, points, len(points) - 1, doubts(points, gaps), gaps
+    )
+
+
+def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap, ...]:
+    """Ranks without a ratio: never swapped with k, or without a click at k in lists as long."""
+    k = counts.landmark
+    missing = [point.rank for point in points if point.value is None]
+    never = tuple(rank for rank in missing if counts.swapped.impressions[rank - 1] == 0)
+    without = tuple(rank for rank in missing if rank not in never)
+    found = (
+        Gap("not_linked", never, f"no presentation swapped rank {k} with that rank",
+            f"swap rank {k} with it"),
+        Gap("no_click", without, f"the control has no click at rank {k} in lists as long",
+            "collect more control presentations"),
+    )  # fmt: skip
+    return tuple(gap for gap in found if gap.ranks)
 
 
 def _swap_point(
@@ -212,10 +242,7 @@ def _swap_point(
 ) -> RankEstimate:
     row = rank - 1
     if rank == counts.landmark:
-        shown, clicked = _pair(counts.control, row)
-        if clicked == 0:
-            return RankEstimate(rank, None, impressions=shown, reason="the reference has no click")
-        return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
+        return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, *_pair(counts.control, row))
     upper, lower = [_pair(counts.swapped, row)], [_pair(counts.control, row)]
     second = _pair(counts.unmoved, row), _pair(counts.moved, row)
     if ratio == "pooled" and second[0][0] > 0 and second[1][0] > 0:

@@ -21,7 +21,13 @@ from ultr_core.files import curve_text, parse_curve_values
 from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
-from ultr_core.own_data.curves import click_weights, curve_for_log, curve_in_log, last_position
+from ultr_core.own_data.curves import (
+    click_weights,
+    curve_for_log,
+    curve_in_log,
+    estimate_findings,
+    last_position,
+)
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
     LogEstimate,
@@ -149,10 +155,11 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
 
 def show_trust(found: LogEstimate) -> None:
     """How many ranks are known well, as a warning where not all are."""
-    if found.curve.sure:
-        st.markdown(f"{mark('good')} {plain(found.trust)}")
+    trust = estimate_findings(found)[0]
+    if trust.severity == "good":
+        st.markdown(f"{mark('good')} {plain(trust.sentence)}")
     else:
-        st.warning(plain(found.trust), icon=":material/warning:")
+        st.warning(plain(trust.sentence), icon=":material/warning:")
 
 
 def id_of_log(own: Bench) -> Hashable:

@@ -68,7 +68,8 @@ def test_all_pairs_reaches_ranks_that_the_others_cannot() -> None:
     """1-3 and 3-2: no pair (1, 2) for the pivot and the chain, but a way round for all pairs."""
     sets = interventional_sets(expected_displays([(1, 3), (2, 3)]), 3)
     assert harvest(sets, method="pivot").missing == (2,)
-    assert harvest(sets, method="chain").missing == (2, 3)
+    with refused("reference_not_linked", "rank 1", "rank 2"):
+        harvest(sets, method="chain")
     assert [p.value for p in harvest(sets).points] == pytest.approx(TRUTH[:3], rel=1e-9)
 
 

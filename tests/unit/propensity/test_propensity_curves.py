@@ -81,10 +81,11 @@ def test_a_wild_tail_does_not_steer_the_curve() -> None:
     head = [(1 / rank, 0.05) for rank in range(1, 7)]
     wild = [(0.9, None), (None, None), (0.6, 1.2), (None, None)]
     curve = assemble_curve(measured(*head, *wild))
-    assert curve.known == (1, 2, 3, 4, 5, 6)
+    assert curve.used == (1, 2, 3, 4, 5, 6)
     assert curve.guess_from == 7
     assert curve.values == pytest.approx([1 / rank for rank in range(1, 11)])
-    assert mentions(curve.sentence, "6 of 10 ranks", "rank 7")
+    assert curve.known == (1,)  # errors without an interval
+    assert mentions(curve.sentence, "1 of 10 ranks", 1.5, 6, "rank 7")
     few, guessed = curve.notices
     assert mentions(few, "ranks 7", 9)
     assert mentions(guessed, "ranks 7", 10)
@@ -150,7 +151,7 @@ def test_no_fit_listens_to_a_wild_point(fit: Literal["none", "monotone", "power-
 def test_without_a_known_rank_the_whole_curve_is_a_guess() -> None:
     curve = assemble_curve(measured((1, 0.1), (0.5, 0.8), (0.2, None)))
     assert curve.values == pytest.approx((1, 0.5, 0.2))
-    assert curve.known == (1,) and curve.guess_from == 2
+    assert curve.known == curve.used == (1,) and curve.guess_from == 2
     assert mentions(curve.sentence, "rank 1")
     assert not mentions(curve.sentence, 3)
 
@@ -161,17 +162,18 @@ def test_clicks_stand_in_where_a_method_has_no_interval_at_all() -> None:
         for rank, value, clicks in ((1, 1.0, 900), (2, 0.5, 400), (3, 4.0, 2))
     )
     curve = assemble_curve(PropensityEstimate("em", 1, points))
-    assert curve.known == (1, 2)
+    assert curve.used == (1, 2)
+    assert curve.known == (1,)
     assert curve.values == pytest.approx((1, 1 / 2, 1 / 3))
 
 
-def test_smoothing_makes_a_weak_ratio_known() -> None:
+def test_smoothing_makes_a_weak_ratio_usable() -> None:
     """With click rates alone the ratio plays no part, however wide its interval."""
     rates = np.array([0.4, 0.1])
     weak = measured((1, 0.1), (5.0, 0.9))
-    for weight, known in ((0.9, False), (1.0, True)):
+    for weight, used in ((0.9, False), (1.0, True)):
         curve = assemble_curve(weak, CurveOptions(smoothing=weight), click_rates=rates)
-        assert (curve.known == (1, 2)) == known
+        assert (curve.used == (1, 2)) == used
 
 
 def test_chosen_ranks_are_joined_by_a_power_law() -> None:

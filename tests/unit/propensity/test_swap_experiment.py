@@ -59,7 +59,8 @@ def test_a_rank_without_swaps_is_missing_and_not_zero() -> None:
     estimate = estimate_swaps(counts())
     assert estimate.missing == (3,)
     assert estimate.points[2].value is None
-    assert any(mentions(notice, "rank 3", 0) for notice in estimate.notices)
+    assert [(gap.cause, gap.ranks) for gap in estimate.gaps] == [("not_linked", (3,))]
+    assert any(mentions(notice, "rank 3", "rank 1") for notice in estimate.notices)
 
 
 def test_no_click_at_a_rank_gives_zero_with_an_exact_upper_end() -> None:
