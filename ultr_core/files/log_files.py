@@ -21,6 +21,7 @@ from ultr_core.files.log_relation import (
     Progress,
     Relation,
     first_rows,
+    is_nested,
     opened_log,
     require_sound,
 )
@@ -41,6 +42,9 @@ from ultr_core.words import counted, part_of
 
 _PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
 _LOOKED_AT = 200_000
+_SEARCH_ID = "query_id"  # a column of logs of events, new for each search
+_FEWEST_QUERIES = 20
+_MOST_COLUMNS = 30
 _ROWS_OF_ONE_LIST = 4  # that one of its positions may have
 
 
@@ -186,10 +190,11 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
-        _settle_pages(relation, places, columns)
+        _settle_queries(relation, places, columns or {})
+        _settle_pages(relation, places)
         part = relation.first
         named = {meaning: part.header[place] for meaning, place in places[part.layout].items()}
-        return _counted_log(relation, places, named, how, progress)
+        return _counted_log(relation, places, named, columns or {}, how, progress)
 
 
 def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
@@ -204,11 +209,36 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
     return places
 
 
-def _settle_pages(
+def _settle_queries(
     relation: Relation,
     places: Mapping[tuple[Any, ...], dict[str, int]],
-    columns: Mapping[str, str] | None,
+    said: Mapping[str, str],
 ) -> None:
+    """Take an id of each search beside the texts of queries for the id of a presentation."""
+    if "presentation" in said or "query" in said:
+        return
+    ids = {part.layout: [cell.strip().lower() for cell in part.header] for part in relation.parts}
+    for layout, header in ids.items():
+        found = places[layout]
+        if "presentation" in found or _SEARCH_ID not in header or "query" not in found:
+            return
+        if header.index(_SEARCH_ID) == found["query"]:
+            return
+    wider = {
+        layout: {**places[layout], "presentation": header.index(_SEARCH_ID)}
+        for layout, header in ids.items()
+    }
+    searches, queries, rows = relation.run(
+        "SELECT count(DISTINCT k_presentation), count(DISTINCT k_query), count(*) / "
+        "greatest(count(DISTINCT (k_presentation, k_document)), 1) FROM "
+        f"(SELECT * FROM ({cells_of(relation, wider)}) LIMIT {_LOOKED_AT})"
+    )[0]
+    if searches > queries and rows <= _ROWS_OF_ONE_LIST:
+        for layout, found in places.items():
+            found["presentation"] = wider[layout]["presentation"]
+
+
+def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> None:
     """Take a column called page for what its values are: numbers of pages, or ids of lists."""
     if not all("page" in found for found in places.values()):
         for found in places.values():
@@ -252,9 +282,11 @@ def _counted_log(
     relation: Relation,
     places: Mapping[tuple[Any, ...], Mapping[str, int]],
     columns: Mapping[str, str],
+    said: Mapping[str, str],
     how: Reading,
     progress: Progress | None,
 ) -> PresentationLog:
+    """The log; columns: meaning to column name. said: what the reader mapped."""
     cells = cells_of(relation, places)
     meanings = list(dict.fromkeys(meaning for found in places.values() for meaning in found))
     events = None
@@ -262,7 +294,7 @@ def _counted_log(
         events = joined_events(relation, cells, meanings, progress)
         cells, meanings = events.cells, events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
-    rows = usable_rows(found, columns, how)
+    rows = usable_rows(found, columns, how, said)
     faults = _located(relation, places, rows, events)
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
@@ -280,6 +312,8 @@ def _counted_log(
     else:
         grouped = added_up(rows, slots)
     log = _log(rows, slots.entry, grouped, faults, columns, relation)
+    if "query" in columns and events is None:
+        log = replace(log, repeating=_repeating(relation, places, log))
     notices = [f"{text} left out; the other rows are used." for text in words]
     if found.long:
         beyond = RowFault(
@@ -287,6 +321,35 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     return replace(log, notices=(*notices, *_of_events(events), *_sentences(log, rows)))
+
+
+def _repeating(
+    relation: Relation, places: Mapping[tuple[Any, ...], Mapping[str, int]], log: PresentationLog
+) -> tuple[str, ...]:
+    """Columns that repeat where each query was shown once, and so may hold the queries."""
+    if len(log.query_names) < _FEWEST_QUERIES or log.moved_pairs:
+        return ()
+    if int(log.displays().impressions.max()) > 1:
+        return ()
+    part = relation.first
+    used = set(places[part.layout].values())
+    others = [
+        place for place, kind in enumerate(part.types) if place not in used and not is_nested(kind)
+    ][:_MOST_COLUMNS]
+    if not others:
+        return ()
+    query = f"c{places[part.layout]['query']}"
+    counts = relation.run(
+        f"SELECT count(DISTINCT {query})"
+        + "".join(f", count(DISTINCT c{o}), count(DISTINCT ({query}, c{o}))" for o in others)
+        + f" FROM (SELECT * FROM {relation.scan_of(part)} LIMIT {_LOOKED_AT})"
+    )[0]
+    queries, rest = counts[0], counts[1:]
+    return tuple(
+        part.header[other]
+        for other, values, together in zip(others, rest[::2], rest[1::2], strict=True)
+        if 1 < values <= queries / 2 and together == queries
+    )
 
 
 def _located(
@@ -336,6 +399,7 @@ def _log(
         above=grouped.above,
         rows=int(rows.rows.sum()),
         presentations=grouped.presentations,
+        repeating=(),
         query_names=rows.texts.get("query", ("",)),
         document_names=names,
         has_swaps="swap" in columns,

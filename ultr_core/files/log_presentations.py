@@ -270,8 +270,8 @@ def _sampled(
         f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
         f"hash(trim(k_document)) AS document, hash({place}) AS position, "
         f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
-        f"AND {whole} % {every} = 0 AND trim(k_document) <> '' AND try_cast(k_position AS DOUBLE) IS NOT NULL "
-        "GROUP BY ALL"
+        f"AND {whole} % {every} = 0 AND trim(k_document) <> '' "
+        "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
     )
     if whole == "p":
         _require_ids(relation, columns)

@@ -118,7 +118,7 @@ class Part:
         Raises InputError for a column of lists or other values that have no text.
         """
         column, kind = f"c{place}", self.types[place]
-        if _is_nested(kind):
+        if is_nested(kind):
             raise InputError(
                 f"The column {quoted(self.header[place])} of {self.name} holds {_in_words(kind)}; "
                 "numbers or text are needed: write a row for each document that was shown.",
@@ -280,8 +280,6 @@ class Relation:
         """
         used = {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
 
-        globals()["_S"] = statement
-
         def rows() -> Any:
             done = self.connection.execute(statement, used)
             return done.fetchnumpy() if arrays else done.fetchall()
@@ -309,14 +307,6 @@ class Relation:
         except (duckdb.Error, UnicodeError, OverflowError) as error:
             if str(error).startswith(_CELLS_ERROR):
                 raise LongCellsError from None
-            import os as _o
-
-            if _o.environ.get("DBG"):
-                print(
-                    "DBG",
-                    str(error)[:600],
-                    statement[:1500] if (statement := globals().get("_S")) else "",
-                )
             raise self._part_in(str(error)).in_one_sentence(str(error), error) from None
 
     def _part_in(self, text: str) -> Part:
@@ -628,7 +618,7 @@ def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
     require_sound(part, range(len(part.header)), groups=1)
     shown = ", ".join(
         f"'({_in_words(kind)})'"
-        if _is_nested(kind)
+        if is_nested(kind)
         else f"left(coalesce(c{place}::VARCHAR, ''), {LONGEST_SHOWN})"
         for place, kind in enumerate(part.types)
     )
@@ -639,7 +629,8 @@ def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
     return [tuple(cell.strip() for cell in row) for row in found]
 
 
-def _is_nested(kind: str) -> bool:
+def is_nested(kind: str) -> bool:
+    """Whether cells of a type, as DuckDB has it, hold several values."""
     return (
         kind == _LISTS
         or kind.endswith("]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,7 @@ _LIMIT = 2**53  # of the others, which are added up
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
+_SMALLEST_ID, _NEARLY_ALL = 100, 0.9
 _FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
 _FEW, _MANY = 0.02, 0.5  # of the rows at position 0, in those at 1
 _WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
@@ -244,10 +245,13 @@ class UsableRows:
     faults: tuple[tuple[RowFault, IntArray], ...]
 
 
-def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) -> UsableRows:
+def usable_rows(
+    counted: CountedRows, columns: Mapping[str, str], how: Reading, said: Collection[str] = ()
+) -> UsableRows:
     """Numbers of the usable rows of a log, and what is wrong with the others.
 
-    columns: meaning to column name, for the words of a fault. Raises InputError where positions
+    columns: meaning to column name, for the words of a fault. said: meanings that the reader gave
+    to columns; those are not doubted. Raises InputError where positions
     leave in doubt at which number they start, or what stands below a page.
     """
     marks = _Marks(counted, columns)
@@ -265,6 +269,8 @@ def usable_rows(counted: CountedRows, columns: Mapping[str, str], how: Reading) 
     marks.add((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
     marks.add(faulty == _EMPTY, "no position")
     marks.add_values("position", faulty)
+    if "impressions" in counted.codes and "impressions" not in said:
+        _require_counts(counted, shown, clicks, marks.kind == 0, columns["impressions"])
     clicks, again = _clicked_once(counted, clicks, shown, marks, how)
     marks.add(clicks > shown, "more clicks than impressions")
     swap = np.full(counted.rows.size, -1, np.int64)
@@ -328,6 +334,28 @@ def _clicked_once(
             "clicks_once",
         )
     return np.minimum(clicks, 1), again
+
+
+def _require_counts(
+    counted: CountedRows,
+    shown: IntArray,
+    clicks: IntArray,
+    usable: NDArray[np.bool_],
+    column: str,
+) -> None:
+    """Raise InputError for impressions that look like ids of presentations."""
+    if not usable.any() or int(shown[usable].min()) < _SMALLEST_ID or clicks[usable].max() > 1:
+        return
+    _, of, rows = np.unique(shown[usable], return_inverse=True, return_counts=True)
+    if np.average(rows[of] > 1, weights=counted.rows[usable]) < _NEARLY_ALL:
+        return
+    example = int(shown[usable][int(np.argmax(rows[of] > 1))])
+    raise InputError(
+        f"The column {quoted(column)} holds large numbers that several rows share, such as "
+        f"{example:,}, and no row has more than one click, as with ids of presentations; say "
+        "whether it holds impressions or the presentation.",
+        "columns",
+    )
 
 
 class _Marks:

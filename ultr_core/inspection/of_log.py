@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
-from ultr_core.files.log_rows import CLICK_WITHOUT_POSITION
+from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_rows import CLICK_WITHOUT_POSITION, CLICK_WITHOUT_VIEW
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -25,6 +28,11 @@ from ultr_core.words import counted, part_of
 FEW_CLICKS = 100
 """Clicks below which every estimate needs its interval to be read first."""
 
+_OF_CLICKS = (CLICK_WITHOUT_POSITION, CLICK_WITHOUT_VIEW)
+_ROUNDED = re.compile(r"[0-9](\.[0-9]+)?E\+[0-9]+")
+_MANY_REPEATS = 0.02  # of the rows
+_LARGE_SESSION = 0.05  # of lists or clicks
+_MANY_MOVED = 0.2  # of the lists
 _MANY_LOST = 0.5  # share of rows left out from which the log is not to be trusted
 
 
@@ -68,14 +76,22 @@ def _columns(log: PresentationLog) -> Seen:
 
 
 def _left_out(log: PresentationLog) -> Seen:
-    others = [fault for fault in log.faults if fault.kind != CLICK_WITHOUT_POSITION]
+    others = [fault for fault in log.faults if fault.kind not in _OF_CLICKS]
     lost, used = sum(fault.rows for fault in others), log.rows
     if lost:
         noun = "row" if log.format == "Parquet" else "line"
-        told = "; ".join(f"{f.rows:,} with {f.kind} (first {noun} {f.first})" for f in others)
+        clicks = sum(fault.clicks for fault in log.faults)
+        told = "; ".join(
+            f"{f.rows:,} with {f.kind}" + (f" (first {noun} {f.first})" if f.first else "")
+            for f in others
+        )
         of_all = part_of(lost, lost + used, "row", does="is", do="are")
+        of_clicks = part_of(
+            sum(f.clicks for f in others), clicks + int(log.clicks.sum()), "click", does="is",
+            do="are",
+        )  # fmt: skip
         return graded(
-            lost, f"{of_all} left out: {told}.",
+            lost, f"{of_all} left out, on which {of_clicks}: {told}.",
             stop=lost > _MANY_LOST * (lost + used), warning=True,
         )  # fmt: skip
     all_rows = f"All {used:,} rows" if used > 1 else "The one row"
@@ -83,10 +99,10 @@ def _left_out(log: PresentationLog) -> Seen:
 
 
 def _without_position(log: PresentationLog) -> Seen:
-    clicks = sum(f.clicks for f in log.faults if f.kind == CLICK_WITHOUT_POSITION)
+    clicks = sum(f.clicks for f in log.faults if f.kind in _OF_CLICKS)
     if not clicks:
         return good(0, "Every click has a position.")
-    words = f"{counted(clicks, 'click')} without a position"
+    words = f"{counted(clicks, 'click')} without a position or a view"
     they = "it is" if clicks == 1 else "they are"
     return warning(clicks, f"{words}; {they} left out of every estimate.")
 
@@ -165,6 +181,136 @@ def _repeats(log: PresentationLog) -> Seen | None:
         found.moved,
         f"{noun} a document at two positions{found.of_sample}; it stays one document, and each "
         "click is weighted by its own position.",
+    )
+
+
+def _repeated_rows(log: PresentationLog) -> Seen | None:
+    found = log.presentations
+    if found is None:
+        return _views_as_rows(log)
+    if found.repeated:
+        return warning(
+            found.repeated,
+            f"{counted(found.repeated, 'row')} repeated a document at one position of one list, as "
+            "logs do that have a row for the view and one for the click; they were counted once.",
+        )
+    share = found.repeated_in_sessions / max(log.rows * found.share, 1)
+    if share > _MANY_REPEATS:
+        return warning(
+            found.repeated_in_sessions,
+            f"{share:.0%} of the rows repeat a document at one position for the same query of a "
+            "session. If each is a presentation of its own, all is well; if views and clicks are "
+            "rows of their own, add a column with the id of the presentation.",
+        )
+    return good(0, f"No row is there twice{found.of_sample}.")
+
+
+def _views_as_rows(log: PresentationLog) -> Seen | None:
+    """Rows by position that fit a row for each view and another for each click."""
+    if log.clicks.max() > 1 and log.impressions.max() > log.clicks.max():
+        place = np.searchsorted(log.positions, log.position)
+        shown = np.bincount(place, log.impressions)
+        clicks = np.bincount(place, log.clicks)
+        views = shown - clicks
+        if (
+            shown.size > 2
+            and clicks.sum() >= FEW_CLICKS
+            and np.ptp(views) <= 1e-3 * views.max()
+            and np.ptp(shown) > 5 * np.sqrt(clicks.max())
+        ):
+            return warning(
+                int(clicks.sum()),
+                "At every position as many rows were not clicked, so clicks seem to be rows of "
+                "their own beside a row for each view. They would count as impressions: add a "
+                "column with the id of the presentation, or leave out the views of what was "
+                "clicked.",
+            )
+    return None
+
+
+def _beside(log: PresentationLog) -> Seen | None:
+    found = log.presentations
+    if found is None or not found.beside:
+        return None
+    return warning(
+        found.beside,
+        f"{counted(found.beside, 'list has', 'lists have')} two documents at one position"
+        f"{found.of_sample}, such as advertisements beside results or a position that starts "
+        "again; leave out what is no result.",
+    )
+
+
+def _sessions(log: PresentationLog) -> Seen | None:
+    found = log.presentations
+    if found is None or not found.sessions:
+        return None
+    of_lists, of_clicks = found.largest_share, found.largest_clicks
+    if found.sessions > 1 and max(of_lists, of_clicks) <= _LARGE_SESSION:
+        return good(
+            max(of_lists, of_clicks),
+            f"{counted(found.sessions, 'session')}; the largest has {of_lists:.2%} of the lists and "
+            f"{of_clicks:.2%} of the clicks.",
+        )
+    return warning(
+        max(of_lists, of_clicks),
+        f"The largest of {counted(found.sessions, 'session')} has {found.largest:,} lists, "
+        f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates are about what it "
+        "did. If it is a program, leave out sessions with so many presentations.",
+    )
+
+
+def _ids(log: PresentationLog) -> Seen | None:
+    """Ids that a spreadsheet rounded, or that are written in two ways."""
+    names = [*log.query_names, *log.document_names]
+    rounded = next((name for name in names if _ROUNDED.fullmatch(name)), None)
+    if rounded is not None:
+        return stop(
+            1,
+            f"Ids such as {rounded} are numbers that a spreadsheet rounded, so different ids have "
+            "become one; export them as text.",
+        )
+    found = log.presentations
+    if found is not None and found.moved > _MANY_MOVED * max(found.sampled, 1):
+        return warning(
+            found.moved,
+            f"{found.moved / found.sampled:.0%} of the lists show a document at two positions, "
+            "which no ranker does: different documents may share an id, as after rounding in a "
+            "spreadsheet.",
+        )
+    composed = [unicodedata.normalize("NFC", name) for name in names if not name.isascii()]
+    twice = (
+        len(composed)
+        - len(set(composed))
+        - (len([n for n in names if not n.isascii()]) - len({n for n in names if not n.isascii()}))
+    )
+    if twice:
+        return warning(
+            twice,
+            f"{counted(twice, 'name differs', 'names differ')} from another only in how its letters "
+            "are put together (composed or decomposed); they count as different ones.",
+        )
+    return None
+
+
+def _shown_once(log: PresentationLog) -> Seen | None:
+    if not log.repeating:
+        return None
+    names = ", ".join(quoted(name) for name in log.repeating[:3])
+    return warning(
+        len(log.repeating),
+        f"Each query of the column {quoted(log.columns['query'])} was shown once, so no document "
+        f"ever moves, while {names} repeats; if that holds the query, say so.",
+    )
+
+
+def _without_id(log: PresentationLog) -> Seen | None:
+    found = log.presentations
+    if found is None or not found.without:
+        return None
+    return warning(
+        found.without,
+        f"{part_of(found.without, log.rows, 'row', does='has', do='have')} no id of a presentation "
+        "or session; each counts as it stands.",
     )
 
 
@@ -267,6 +413,12 @@ CHECKS = (
     Check("position_gaps", "Positions that never occur", _gaps),
     Check("clicks", "Clicks", _clicks),
     Check("only_clicks", "Rows that were not clicked", _only_clicks),
+    Check("repeated_rows", "Rows that are there twice", _repeated_rows),
+    Check("without_id", "Rows that belong to no presentation", _without_id),
+    Check("beside", "Two documents at one position", _beside),
+    Check("sessions", "Sessions", _sessions),
+    Check("ids", "Ids", _ids),
+    Check("queries_shown_once", "Queries that never repeat", _shown_once),
     Check("repeated_on_page", "One document twice on a page", _repeats),
     Check("rank_changes", "Rank changes", _rank_changes),
     Check("propensities", "The log's own propensities", _propensities),

@@ -90,6 +90,7 @@ class PresentationLog:
     that column. group: of the session, or the presentation where there are no sessions, from 0;
     None without both. above: clicks above in the same presentation, None unless asked for. rows:
     usable rows of the files. presentations: what is known of them, None where nothing is.
+    repeating: other columns that repeat, where each query was shown once.
     query_names, document_names: names by number.
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
@@ -108,6 +109,7 @@ class PresentationLog:
     above: Numbers | None
     rows: int
     presentations: Presentations | None
+    repeating: tuple[str, ...]
     query_names: tuple[str, ...]
     document_names: tuple[str, ...]
     has_swaps: bool
