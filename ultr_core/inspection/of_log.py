@@ -248,8 +248,8 @@ def _sessions(log: PresentationLog) -> Seen | None:
     if found.sessions > 1 and max(of_lists, of_clicks) <= _LARGE_SESSION:
         return good(
             max(of_lists, of_clicks),
-            f"{counted(found.sessions, 'session')}; the largest has {of_lists:.2%} of the lists and "
-            f"{of_clicks:.2%} of the clicks.",
+            f"{counted(found.sessions, 'session')}; the largest has {of_lists:.2%} of the lists "
+            f"and {of_clicks:.2%} of the clicks.",
         )
     return warning(
         max(of_lists, of_clicks),
@@ -286,7 +286,7 @@ def _ids(log: PresentationLog) -> Seen | None:
     if twice:
         return warning(
             twice,
-            f"{counted(twice, 'name differs', 'names differ')} from another only in how its letters "
+            f"{counted(twice, 'name differs', 'names differ')} from another only in how letters "
             "are put together (composed or decomposed); they count as different ones.",
         )
     return None
