@@ -50,6 +50,7 @@ LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
 
 _MOST_THREADS = 8
+_ROWS_AT_ONCE = 1 << 17
 _PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 20
 _HEAD_OBJECTS = 10_000
@@ -249,17 +250,24 @@ class Relation:
 
     def encoded(self, statement: str) -> tuple[NDArray[np.int32], list[str]]:
         """The one column of text of a statement: places among its different texts, and those."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        codes: list[NDArray[np.int32]] = []
+        number: dict[str, int] = {}
         with self._told():
-            column = self.connection.sql(statement).to_arrow_table().column(0)
-        whole = column.dictionary_encode().unify_dictionaries().combine_chunks()
-        if not len(whole):
-            return np.zeros(0, np.int32), []
-        codes: NDArray[np.int32] = whole.indices.to_numpy().astype(np.int32)
-        return codes, whole.dictionary.to_pylist()
+            # A batch at a time: the texts of all rows would take many times their numbers.
+            for batch in self.connection.sql(statement).to_arrow_reader(_ROWS_AT_ONCE):
+                column = batch.column(0).dictionary_encode()
+                own = [
+                    number.setdefault(text, len(number)) for text in column.dictionary.to_pylist()
+                ]
+                codes.append(np.array(own, np.int32)[column.indices.to_numpy()])
+        pa.default_memory_pool().release_unused()
+        return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
 
     def put(self, table: str, **columns: NDArray[Any]) -> None:
         """Make a table of whole numbers, by name of each column."""
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         self.connection.register("given", pa.table(columns))
         self.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM given")
