@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.logs import logs
 from benchmarks.measure import Timing, interleaved
 from benchmarks.memory import beyond_features
 from benchmarks.reading import reading
@@ -240,4 +241,5 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "loop": loop,
     "yahoo": yahoo,
     "reading": reading,
+    "logs": logs,
 }
