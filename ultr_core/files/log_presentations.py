@@ -122,8 +122,8 @@ def grouped_rows(
     shown = _shown(relation, cells, counted, usable, has)
     found = _sampled(relation, shown, whole, int(usable.rows.sum()), columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
-    _lists(relation, shown, whole, progress)
-    facts = _facts(relation, whole, found, usable, plain)
+    without = _lists(relation, shown, whole, progress)
+    facts = _facts(relation, whole, found, without, usable, plain)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
     if how.clicks_above and whole != "p":
@@ -310,22 +310,33 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
         )
 
 
-def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> None:
-    """Make the table of lists, one for each presentation or each query of a session."""
+def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> int:
+    """Make the table of lists, one for each presentation or each query of a session.
+
+    Returns how many rows name none.
+    """
     query = "hash(k_query)" if "k_query" in shown else "0"
     text = "any_value(k_query)" if "k_query" in shown else "''"
     relation.run(
         f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
         f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
-        f"WHERE {whole} <> 0 AND impressions > 0 GROUP BY {whole}, q",
+        f"WHERE impressions > 0 GROUP BY {whole}, q",
         progress,
     )
+    found = relation.run("SELECT coalesce(sum(rows), 0) FROM lists WHERE list = 0")[0][0]
+    relation.run("DELETE FROM lists WHERE list = 0")
+    return int(found)
 
 
 def _facts(
-    relation: Relation, whole: str, found: _Sampled, usable: UsableRows, plain: bool
+    relation: Relation,
+    whole: str,
+    found: _Sampled,
+    without: int,
+    usable: UsableRows,
+    plain: bool,
 ) -> Presentations:
-    total, without = relation.run("SELECT count(*), coalesce(sum(rows), 0) FROM lists")[0]
+    total = relation.run("SELECT count(*) FROM lists")[0][0]
     sessions, largest, clicks, all_clicks = relation.run(
         "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
         "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
@@ -337,7 +348,7 @@ def _facts(
     return Presentations(
         number=int(total) if whole == "p" else 0,
         draws=draws,
-        without=int(usable.rows.sum()) - int(without),
+        without=min(without, int(usable.rows.sum())),
         sessions=int(sessions),
         largest=int(largest),
         largest_share=float(largest) / max(int(total), 1),
@@ -395,7 +406,7 @@ def _once(shown: str, whole: str, keys: list[str]) -> str:
 
     In a session that searched again, impressions are the rows that are views.
     """
-    shows = "1" if whole == "p" else "greatest(count(*) - sum(click), 1)"
+    shows = "max(impressions)" if whole == "p" else "greatest(count(*) - sum(click), 1)"
     clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
     kept = ", ".join(keys)
     return (
