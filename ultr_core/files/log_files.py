@@ -13,7 +13,13 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns
 from ultr_core.files.log_events import JoinedEvents, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
-from ultr_core.files.log_presentations import GroupedRows, added_up, grouped_rows, slots_of
+from ultr_core.files.log_presentations import (
+    GroupedRows,
+    added_up,
+    added_up_in_groups,
+    grouped_rows,
+    slots_of,
+)
 from ultr_core.files.log_process import in_own_process
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import (
@@ -203,6 +209,15 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
         places.pop("action", None)
     line = {"line": "line 1", "row": "the Parquet schema"}[part.row_noun]
     require_columns(places, part.header, part.name, line, _required(places, part.action))
+    given = [meaning for meaning in IDS if meaning in places]
+    if "group" not in places:
+        places.pop("query_presentations", None)
+    elif given:
+        raise InputError(
+            f"{part.name} has columns for the {given[0]} and for groups, which counts have in "
+            f"place of it; say which of them is none (a dash).",
+            "columns",
+        )
     if "action" in places and "click" in places:
         # A row of what happened says it once.
         places.pop("action")
@@ -309,6 +324,8 @@ def _counted_log(
     slots = slots_of(rows)
     if any(meaning in meanings for meaning in IDS):
         grouped = grouped_rows(relation, cells, found, rows, slots, columns, how, progress)
+    elif "group" in meanings:
+        grouped = added_up_in_groups(found, rows, slots)
     else:
         grouped = added_up(rows, slots)
     log = _log(rows, slots.entry, grouped, faults, columns, relation)

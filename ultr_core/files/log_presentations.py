@@ -31,6 +31,13 @@ _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
 
 
+_NOTHING_KNOWN = Presentations(
+    number=0, draws=None, without=0, sessions=0, largest=0, largest_share=0.0, largest_clicks=0.0,
+    share=1.0, sampled=0, beside=0, moved=0, repeated=0, repeated_in_sessions=0, groups=1,
+    left_out=0,
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
     """The usable rows of a log added up [rows].
@@ -95,6 +102,46 @@ def added_up(usable: UsableRows, slots: Slots) -> GroupedRows:
     )
 
 
+def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -> GroupedRows:
+    """The rows of counts that name the group of their sessions, as `grouped_rows` counts a log.
+
+    Presentations are known only by the numbers that the counts have of them.
+    """
+    number = _groups_for(slots)
+    facts = None
+    if "query_presentations" in usable.numbers:
+        facts = replace(_NOTHING_KNOWN, draws=_counted_draws(counted, usable), groups=number)
+    if number == 1:
+        return replace(added_up(usable, slots), presentations=facts)
+    group = usable.numbers["group"] * number // GROUPS
+    key, of = np.unique(slots.of * number + group, return_inverse=True)
+    return GroupedRows(
+        key // number,
+        _sums(of, usable.rows * usable.numbers["impressions"], key.size),
+        _sums(of, usable.rows * usable.numbers["click"], key.size),
+        key % number,
+        None,
+        facts,
+    )
+
+
+def _groups_for(slots: Slots) -> int:
+    return next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+
+
+def _counted_draws(counted: CountedRows, usable: UsableRows) -> IntArray:
+    """Presentations of each query: what its counts in a group repeat is added up over groups."""
+    name = usable.names.get("query", np.zeros(usable.entry.size, dtype=np.int32))
+    text = counted.codes["query"][usable.entry] if "query" in counted.codes else name
+    group, lists = usable.numbers["group"], usable.numbers["query_presentations"]
+    cell, first, of = np.unique(
+        text.astype(np.int64) * GROUPS + group, return_index=True, return_inverse=True
+    )
+    most = np.zeros(cell.size, dtype=np.int64)
+    np.maximum.at(most, of, lists)
+    return _sums(name[first].astype(np.int64), most, len(usable.texts.get("query", ("",))))
+
+
 def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, place, values)
@@ -130,7 +177,7 @@ def grouped_rows(
         raise InputError(
             "Clicks above a row need a column with the id of its presentation.", "presentation"
         )
-    number = next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+    number = _groups_for(slots)
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
