@@ -80,7 +80,7 @@ def parse_log(
     progress: Progress | None = None,
     room: Room = OWN_FILES,
 ) -> PresentationLog:
-    """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet.
+    """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet, DuckDB.
 
     Text is UTF-8 or UTF-16, or of the encoding in ``how``; it may be packed with gzip or
     zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
@@ -141,16 +141,20 @@ def preview_log(
     *,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
+    table: str = "",
+    select: str = "",
     rows: int = 5,
     room: Room = OWN_FILES,
 ) -> LogPreview:
     """First rows, columns and format of a click log, by path or as bytes.
 
+    table, select: what of a DuckDB file is the log, as in `Reading`.
     Missing columns are listed, not refused, so that a reader can map them. Raises InputError if
     the file cannot be read at all.
     """
     log = log_parts(content, name, room)
-    return in_own_process(_preview, replace(log, parts=log.parts[:1]), columns, encoding, rows)
+    log = replace(log, parts=log.parts[:1], table=table, select=select)
+    return in_own_process(_preview, log, columns, encoding, rows)
 
 
 def _preview(
@@ -183,7 +187,9 @@ def _read_all(
     how: Reading | None,
     progress: Progress | None,
 ) -> PresentationLog:
-    return in_own_process(_read, log, columns, how or Reading(), progress=progress)
+    how = how or Reading()
+    log = replace(log, table=how.table, select=how.select)
+    return in_own_process(_read, log, columns, how, progress=progress)
 
 
 def _read(
@@ -207,7 +213,7 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
     places = found_columns(part.header, columns, part.name)
     if part.action:
         places.pop("action", None)
-    line = {"line": "line 1", "row": "the Parquet schema"}[part.row_noun]
+    line = "line 1" if part.is_text else f"the {part.form} schema"
     require_columns(places, part.header, part.name, line, _required(places, part.action))
     given = [meaning for meaning in IDS if meaning in places]
     if "group" not in places:
