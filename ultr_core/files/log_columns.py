@@ -37,6 +37,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "action": ("action", "action_name", "event", "event_type", "event_name"),
         "propensity": ("propensity", "propensity_score", "examination"),
+        # Names that only our own counts have: a column "group" is the arm of an experiment.
+        "group": ("session_group",),
+        "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip
 """Meaning of a column and the names it may have, letters of any case."""

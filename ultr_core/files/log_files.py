@@ -13,7 +13,13 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns
 from ultr_core.files.log_events import JoinedEvents, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
-from ultr_core.files.log_presentations import GroupedRows, added_up, grouped_rows, slots_of
+from ultr_core.files.log_presentations import (
+    GroupedRows,
+    added_up,
+    added_up_in_groups,
+    grouped_rows,
+    slots_of,
+)
 from ultr_core.files.log_process import in_own_process
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import (
@@ -74,7 +80,7 @@ def parse_log(
     progress: Progress | None = None,
     room: Room = OWN_FILES,
 ) -> PresentationLog:
-    """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet.
+    """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet, DuckDB.
 
     Text is UTF-8 or UTF-16, or of the encoding in ``how``; it may be packed with gzip or
     zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
@@ -135,16 +141,20 @@ def preview_log(
     *,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
+    table: str = "",
+    select: str = "",
     rows: int = 5,
     room: Room = OWN_FILES,
 ) -> LogPreview:
     """First rows, columns and format of a click log, by path or as bytes.
 
+    table, select: what of a DuckDB file is the log, as in `Reading`.
     Missing columns are listed, not refused, so that a reader can map them. Raises InputError if
     the file cannot be read at all.
     """
     log = log_parts(content, name, room)
-    return in_own_process(_preview, replace(log, parts=log.parts[:1]), columns, encoding, rows)
+    log = replace(log, parts=log.parts[:1], table=table, select=select)
+    return in_own_process(_preview, log, columns, encoding, rows)
 
 
 def _preview(
@@ -177,7 +187,9 @@ def _read_all(
     how: Reading | None,
     progress: Progress | None,
 ) -> PresentationLog:
-    return in_own_process(_read, log, columns, how or Reading(), progress=progress)
+    how = how or Reading()
+    log = replace(log, table=how.table, select=how.select)
+    return in_own_process(_read, log, columns, how, progress=progress)
 
 
 def _read(
@@ -201,8 +213,17 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
     places = found_columns(part.header, columns, part.name)
     if part.action:
         places.pop("action", None)
-    line = {"line": "line 1", "row": "the Parquet schema"}[part.row_noun]
+    line = "line 1" if part.is_text else f"the {part.form} schema"
     require_columns(places, part.header, part.name, line, _required(places, part.action))
+    given = [meaning for meaning in IDS if meaning in places]
+    if "group" not in places:
+        places.pop("query_presentations", None)
+    elif given:
+        raise InputError(
+            f"{part.name} has columns for the {given[0]} and for groups, which counts have in "
+            f"place of it; say which of them is none (a dash).",
+            "columns",
+        )
     if "action" in places and "click" in places:
         # A row of what happened says it once.
         places.pop("action")
@@ -309,6 +330,8 @@ def _counted_log(
     slots = slots_of(rows)
     if any(meaning in meanings for meaning in IDS):
         grouped = grouped_rows(relation, cells, found, rows, slots, columns, how, progress)
+    elif "group" in meanings:
+        grouped = added_up_in_groups(found, rows, slots)
     else:
         grouped = added_up(rows, slots)
     log = _log(rows, slots.entry, grouped, faults, columns, relation)

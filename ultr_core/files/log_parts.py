@@ -19,6 +19,7 @@ from ultr_core.files.letor_lines import Source
 from ultr_core.limits import LOG_PARTS, OWN_FILES, Room
 
 PARQUET = b"PAR1"
+_DUCKDB = b"DUCK"  # behind a checksum of eight bytes
 ENCODINGS = (
     "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "latin-1", "iso8859-15",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr",
@@ -39,13 +40,16 @@ Given = str | Path | bytes
 class LogParts:
     """The files of one click log in order.
 
-    name: what messages call the log. actions: of the files, what each of their rows is, "view" or
-    "click"; none where a column says so, or where a row is a view and says whether it was clicked.
+    name: what messages call the log. table, select: what of a DuckDB file is the log. actions: of
+    the files, what each of their rows is, "view" or "click"; none where a column says so, or where
+    a row is a view and says whether it was clicked.
     """
 
     name: str
     parts: tuple[Source, ...]
     actions: tuple[str, ...] = ()
+    table: str = ""
+    select: str = ""
 
     @property
     def room(self) -> Room:
@@ -130,6 +134,11 @@ def is_parquet(source: Source) -> bool:
             "zstandard, or a Parquet file."
         )
     return False
+
+
+def is_duckdb(source: Source) -> bool:
+    """Whether the bytes are a DuckDB file."""
+    return first_bytes(source, 12)[8:] == _DUCKDB
 
 
 def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack) -> IO[bytes]:

@@ -31,6 +31,13 @@ _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
 
 
+_NOTHING_KNOWN = Presentations(
+    number=0, draws=None, without=0, sessions=0, largest=0, largest_share=0.0, largest_clicks=0.0,
+    share=1.0, sampled=0, beside=0, moved=0, repeated=0, repeated_in_sessions=0, groups=1,
+    left_out=0,
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
     """The usable rows of a log added up [rows].
@@ -95,6 +102,46 @@ def added_up(usable: UsableRows, slots: Slots) -> GroupedRows:
     )
 
 
+def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -> GroupedRows:
+    """The rows of counts that name the group of their sessions, as `grouped_rows` counts a log.
+
+    Presentations are known only by the numbers that the counts have of them.
+    """
+    number = _groups_for(slots)
+    facts = None
+    if "query_presentations" in usable.numbers:
+        facts = replace(_NOTHING_KNOWN, draws=_counted_draws(counted, usable), groups=number)
+    if number == 1:
+        return replace(added_up(usable, slots), presentations=facts)
+    group = usable.numbers["group"] * number // GROUPS
+    key, of = np.unique(slots.of * number + group, return_inverse=True)
+    return GroupedRows(
+        key // number,
+        _sums(of, usable.rows * usable.numbers["impressions"], key.size),
+        _sums(of, usable.rows * usable.numbers["click"], key.size),
+        key % number,
+        None,
+        facts,
+    )
+
+
+def _groups_for(slots: Slots) -> int:
+    return next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+
+
+def _counted_draws(counted: CountedRows, usable: UsableRows) -> IntArray:
+    """Presentations of each query: what its counts in a group repeat is added up over groups."""
+    name = usable.names.get("query", np.zeros(usable.entry.size, dtype=np.int32))
+    text = counted.codes["query"][usable.entry] if "query" in counted.codes else name
+    group, lists = usable.numbers["group"], usable.numbers["query_presentations"]
+    cell, first, of = np.unique(
+        text.astype(np.int64) * GROUPS + group, return_index=True, return_inverse=True
+    )
+    most = np.zeros(cell.size, dtype=np.int64)
+    np.maximum.at(most, of, lists)
+    return _sums(name[first].astype(np.int64), most, len(usable.texts.get("query", ("",))))
+
+
 def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, place, values)
@@ -122,15 +169,15 @@ def grouped_rows(
     shown = _shown(relation, cells, counted, usable, has)
     found = _sampled(relation, shown, whole, int(usable.rows.sum()), columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
-    _lists(relation, shown, whole, progress)
-    facts = _facts(relation, whole, found, usable, plain)
+    without = _lists(relation, shown, whole, progress)
+    facts = _facts(relation, whole, found, without, usable, plain)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
     if how.clicks_above and whole != "p":
         raise InputError(
             "Clicks above a row need a column with the id of its presentation.", "presentation"
         )
-    number = next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+    number = _groups_for(slots)
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
@@ -310,22 +357,33 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
         )
 
 
-def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> None:
-    """Make the table of lists, one for each presentation or each query of a session."""
+def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> int:
+    """Make the table of lists, one for each presentation or each query of a session.
+
+    Returns how many rows name none.
+    """
     query = "hash(k_query)" if "k_query" in shown else "0"
     text = "any_value(k_query)" if "k_query" in shown else "''"
     relation.run(
         f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
         f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
-        f"WHERE {whole} <> 0 AND impressions > 0 GROUP BY {whole}, q",
+        f"WHERE impressions > 0 GROUP BY {whole}, q",
         progress,
     )
+    found = relation.run("SELECT coalesce(sum(rows), 0) FROM lists WHERE list = 0")[0][0]
+    relation.run("DELETE FROM lists WHERE list = 0")
+    return int(found)
 
 
 def _facts(
-    relation: Relation, whole: str, found: _Sampled, usable: UsableRows, plain: bool
+    relation: Relation,
+    whole: str,
+    found: _Sampled,
+    without: int,
+    usable: UsableRows,
+    plain: bool,
 ) -> Presentations:
-    total, without = relation.run("SELECT count(*), coalesce(sum(rows), 0) FROM lists")[0]
+    total = relation.run("SELECT count(*) FROM lists")[0][0]
     sessions, largest, clicks, all_clicks = relation.run(
         "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
         "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
@@ -337,7 +395,7 @@ def _facts(
     return Presentations(
         number=int(total) if whole == "p" else 0,
         draws=draws,
-        without=int(usable.rows.sum()) - int(without),
+        without=min(without, int(usable.rows.sum())),
         sessions=int(sessions),
         largest=int(largest),
         largest_share=float(largest) / max(int(total), 1),
@@ -395,7 +453,7 @@ def _once(shown: str, whole: str, keys: list[str]) -> str:
 
     In a session that searched again, impressions are the rows that are views.
     """
-    shows = "1" if whole == "p" else "greatest(count(*) - sum(click), 1)"
+    shows = "max(impressions)" if whole == "p" else "greatest(count(*) - sum(click), 1)"
     clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
     kept = ", ".join(keys)
     return (

@@ -1,4 +1,4 @@
-"""Parquet files are read in a process of their own: a damaged one can end it, and nothing else.
+"""Binary files are read in a process of their own: a damaged one can end it, and nothing else.
 
 The process gets its call by its standard input and answers by its standard output: shares of the
 log that it has read, then the result or the error. It ends when nobody listens any more.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from ultr_core.errors import InputError
-from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes
+from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes, is_duckdb
 from ultr_core.files.log_relation import Progress, sweep_folders
 from ultr_core.files.parquet_pages import damaged
 from ultr_core.limits import LOG_MEMORY
@@ -35,13 +35,13 @@ _READERS = threading.BoundedSemaphore(2)  # each may take LOG_MEMORY
 def in_own_process(
     call: Callable[..., Result], log: LogParts, *given: Any, progress: Progress | None = None
 ) -> Result:
-    """``call(log, *given, progress)``, in a process of its own if a file of the log is Parquet.
+    """``call(log, *given, progress)``, in a process of its own if a file of the log is binary.
 
     What ``progress`` raises ends it. Raises InputError as the call does, and for a file that is so
     damaged that the process ended.
     """
     with _READERS:
-        if not any(first_bytes(source, 4) == PARQUET for source in log.parts):
+        if not any(first_bytes(each, 4) == PARQUET or is_duckdb(each) for each in log.parts):
             return call(log, *given, **({} if progress is None else {"progress": progress}))
         return _asked(call, log, given, progress)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Field, Number, Switch, Text
 from ultr_core.files.log_parts import ENCODINGS
 
 ENCODING = Choice(
@@ -36,6 +36,17 @@ READING_FIELDS: tuple[Field, ...] = (
 )  # fmt: skip
 """What a reader may say of a log besides the meaning of its columns."""
 
+TABLE = Text(
+    "table", "Table", longest=500,
+    help="of a DuckDB file, the table that is the log, such as clicks or shop.clicks",
+)  # fmt: skip
+SELECT = Text(
+    "select", "SELECT", longest=100_000,
+    help="of a DuckDB file, the one SELECT that is the log; only the file itself can be read by it",
+)  # fmt: skip
+DUCKDB_FIELDS: tuple[Field, ...] = (TABLE, SELECT)
+"""What of a DuckDB file is the log; a page, where others write, offers the table alone."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -46,7 +57,8 @@ class Reading:
     start again; None where the log shows it. most_presentations: sessions with more are left out,
     None for none. clicks_once: whether rows without a column of impressions are one impression
     each, however often it was clicked; few such rows are taken so. clicks_above: whether rows are
-    also counted by the number of clicks above them in their presentation.
+    also counted by the number of clicks above them in their presentation. table, select: what of a
+    DuckDB file is the log, "" for its only table.
     """
 
     encoding: str | None = None
@@ -55,10 +67,12 @@ class Reading:
     most_presentations: int | None = None
     clicks_once: bool = False
     clicks_above: bool = False
+    table: str = ""
+    select: str = ""
 
     @classmethod
     def of(cls, values: Mapping[str, Any] = MappingProxyType({})) -> Reading:
-        """The reading that values of ``READING_FIELDS`` say, by name."""
+        """The reading that values of these fields say, by name."""
         first = values.get("first_position") or None
         return cls(
             encoding=values.get("encoding") or None,
@@ -66,4 +80,6 @@ class Reading:
             page_size=values.get("page_size"),
             most_presentations=values.get("most_presentations"),
             clicks_once=bool(values.get("clicks_once")),
+            table=values.get("table") or "",
+            select=values.get("select") or "",
         )

@@ -30,6 +30,7 @@ from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
+from ultr_core.files.log_database import with_tables
 from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes, is_parquet, stored
 from ultr_core.files.parquet_pages import Budget, damaged, groups_of, require_pages
 from ultr_core.files.tables import DELIMITERS
@@ -327,9 +328,12 @@ def opened_log(
     log: LogParts, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> Iterator[Relation]:
     """The relation of a log; raises InputError for what is no log, damaged or beyond the bounds."""
-    forms = [is_parquet(source) for source in log.parts]
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
+        own = with_tables(log, folder)
+        copied = [ours is not source for ours, source in zip(own.parts, log.parts, strict=True)]
+        log = own
+        forms = [is_parquet(source) for source in log.parts]
         streams = []
         for source in log.parts:
             try:
@@ -347,7 +351,8 @@ def opened_log(
         ]
         actions = log.actions or ("",) * len(made)
         parts = tuple(
-            replace(part, action=action) for part, action in zip(made, actions, strict=True)
+            replace(part, action=action, form="DuckDB" if table else part.form)
+            for part, action, table in zip(made, actions, copied, strict=True)
         )
         log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
         yield Relation(log.name, parts, connection)

@@ -16,7 +16,7 @@ from ultr_core.files.log_columns import COLUMNS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
 from ultr_core.limits import CELL_BYTES
-from ultr_core.propensity.presentations import RowFault
+from ultr_core.propensity.presentations import GROUPS, RowFault
 
 IntArray = NDArray[np.int64]
 
@@ -25,6 +25,9 @@ NAMES = ("query", "document", "ranker")
 
 IDS = ("presentation", "session")
 """Meanings that say what belongs together, by which rows are not counted."""
+
+IN_COUNTS = ("group", "query_presentations")
+"""Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
 CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
@@ -42,9 +45,14 @@ _VALUES = {
     "swap": "a swapped rank",
     "page": "a page",
     "offset": "an offset",
+    "group": "a group of sessions",
+    "query_presentations": "a number of presentations",
 }
 _TRUTHS = ("click", "impressions")  # may be true or false
-_LIMITS = {"position": 10**9, "swap": 10**9, "page": 10**6, "offset": 10**9}  # fit int32
+_LIMITS = {
+    "position": 10**9, "swap": 10**9, "page": 10**6, "offset": 10**9,  # fit int32
+    "group": GROUPS,
+}  # fmt: skip
 _LIMIT = 2**53  # of the others, which are added up
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
@@ -226,11 +234,11 @@ class UsableRows:
     """The usable entries of a log.
 
     entry: their places among all entries. numbers: by meaning, of each row of the entry, as int64;
-    swap is -1 where none is noted. position: from 1. rows: of the log. names: by meaning, numbers
-    of the names in ``texts``. propensity: float64, NaN where there is no number, or None without
-    that column. first_position: 0 or 1, as found. page_size: by which the positions of a page were
-    moved down for each page before it, 0 for none. faults: of the others, the largest first, each
-    with the entries that have it.
+    swap is -1 where none is noted; what is ``IN_COUNTS`` is there only for those. position: from 1.
+    rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity: float64, NaN
+    where there is no number, or None without that column. first_position: 0 or 1, as found.
+    page_size: by which the positions of a page were moved down for each page before it, 0 for none.
+    faults: of the others, the largest first, each with the entries that have it.
     """
 
     entry: IntArray
@@ -269,6 +277,8 @@ def usable_rows(
     marks.add((faulty == _EMPTY) & (clicks > 0), CLICK_WITHOUT_POSITION)
     marks.add(faulty == _EMPTY, "no position")
     marks.add_values("position", faulty)
+    if not {"impressions", "group"} - counted.codes.keys():
+        said = {*said, "impressions"}  # for counts have them
     if "impressions" in counted.codes and "impressions" not in said:
         _require_counts(counted, shown, clicks, marks.kind == 0, columns["impressions"])
     clicks, again = _clicked_once(counted, clicks, shown, marks, how)
@@ -278,10 +288,15 @@ def usable_rows(
         found, faulty = _whole(counted, "swap")
         swap = np.where(faulty == _EMPTY, -1, found)
         marks.add_values("swap", np.where(faulty == _EMPTY, 0, faulty))
+    groups = {}
+    for meaning in IN_COUNTS:
+        if meaning in counted.codes:
+            groups[meaning], faulty = _whole(counted, meaning)
+            marks.add_values(meaning, faulty)
     for meaning in ("query", "document"):
         if meaning in counted.codes:
             marks.add(_where(counted, meaning, _is_no_name), f"no {meaning}")
-    first = _first_position(counted, position, marks, how)
+    first = _first_position(counted, position, shown, marks, how)
     position, swap = position + 1 - first, swap + np.where(swap >= 0, 1 - first, 0)
     position, size = _down_the_pages(counted, position, marks, how)
 
@@ -302,6 +317,7 @@ def usable_rows(
             "click": clicks[usable],
             "impressions": shown[usable],
             "swap": swap[usable],
+            **{meaning: numbers[usable] for meaning, numbers in groups.items()},
         },
         counted.rows[usable],
         names,
@@ -391,18 +407,21 @@ class _Marks:
         return tuple(sorted(found, key=lambda pair: -pair[0].rows))
 
 
-def _first_position(counted: CountedRows, position: IntArray, marks: _Marks, how: Reading) -> int:
+def _first_position(
+    counted: CountedRows, position: IntArray, shown: IntArray, marks: _Marks, how: Reading
+) -> int:
     """The number of the top position; marks rows above it. Raises InputError if it is unclear."""
     usable = marks.kind == 0
-    at_zero = int(counted.rows[usable & (position == 0)].sum())
-    at_one = int(counted.rows[usable & (position == 1)].sum())
+    impressions = counted.rows * shown.astype(float)  # so that counts say what their rows said
+    at_zero = int(impressions[usable & (position == 0)].sum())
+    at_one = int(impressions[usable & (position == 1)].sum())
     first = how.first_position
     if first is None:
         if not usable.any():
             return 1
         if _FEW * at_one < at_zero < _MANY * at_one:
             raise InputError(
-                f"{at_zero:,} rows are at position 0 and {at_one:,} at position 1, so it is "
+                f"{at_zero:,} impressions are at position 0 and {at_one:,} at position 1, so it is "
                 "unclear whether positions start at 0 or at 1; say which.",
                 "first_position",
             )

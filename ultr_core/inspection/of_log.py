@@ -194,6 +194,8 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
             f"{counted(found.repeated, 'row')} repeated a document at one position of one list, as "
             "logs do that have a row for the view and one for the click; they were counted once.",
         )
+    if not found.sampled:  # counts, in which a row is none of the log
+        return None
     share = found.repeated_in_sessions / max(log.rows * found.share, 1)
     if share > _MANY_REPEATS:
         return warning(

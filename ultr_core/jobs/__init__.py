@@ -83,6 +83,11 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry("fit", "Train a ranker on a click log of one's own."),
     Entry("evaluate", "Estimate the risk of a ranker from a click log, with intervals."),
+    Entry(
+        "log-query",
+        "Print the SQL statement that counts a click log where it is.",
+        multiplies=False,
+    ),
     Entry("simulate", "Simulate users on a corpus and write the click log that they leave."),
     Entry("lessons", pages=("lessons",)),
     Entry("your-data", pages=("your_data",)),
