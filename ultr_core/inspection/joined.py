@@ -171,7 +171,7 @@ def _draws_by_group(
     summed = np.bincount(of_query, weights=most, minlength=draws.size)
     share = np.divide(draws, summed, out=np.zeros(draws.size), where=summed > 0)
     found = np.bincount(of_group, weights=most * share[of_query], minlength=groups)
-    scaled: NDArray[np.float64] = found * (int(draws.sum()) / float(found.sum()))
+    scaled: NDArray[np.float64] = np.asarray(found, np.float64) * (draws.sum() / found.sum())
     return scaled
 
 

@@ -230,7 +230,10 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
         words = intervals_of(log)
-        notices = (*notices, f"{words[:1].upper()}{words[1:]}: they vary whole sessions.")
+        notices = (
+            *notices,
+            f"{words[:1].upper()}{words[1:]}: clicks of one session may depend on each other.",
+        )
     return Evaluation(
         name,
         {

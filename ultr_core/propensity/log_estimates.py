@@ -217,7 +217,11 @@ def _by_session(
         )  # fmt: skip
     words = by_session(int(group.max()) + 1)
     estimate = replace(estimate, points=session_points(chosen, log, estimate, group))
-    return estimate, words, (f"{words[:1].upper()}{words[1:]}: they vary whole sessions.",)
+    return (
+        estimate,
+        words,
+        (f"{words[:1].upper()}{words[1:]}: clicks of one session may depend on each other.",),
+    )
 
 
 def session_points(

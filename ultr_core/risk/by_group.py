@@ -104,8 +104,10 @@ def estimates_by_group(
             for start in range(0, len(places), _BLOCK)
         ]
     )
-    summed = np.bincount(groups.group, weights=weight, minlength=groups.number)
-    value, error = _jackknife(upper, summed if normalised else groups.draws)
+    lower = groups.draws
+    if normalised:
+        lower = np.asarray(by_document.sum(axis=1), np.float64).ravel()
+    value, error = _jackknife(upper, lower)
     size = effective_sample_size(log.clicks * of_rows.u, of_rows.u)
     return GroupEstimates(value, error, groups.number, log.query_draws, size)
 
