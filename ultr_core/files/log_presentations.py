@@ -222,7 +222,8 @@ def _shown(
         f"CASE WHEN {text} = '' THEN 0 ELSE hash({text}) END AS {name}"
         for name, text in ids.items()
     )
-    whose = ids["s"] if has["session"] else ids["p"]
+    # A row of no session is one of its presentation: else all of them would be one group.
+    whose = f"CASE WHEN {ids['s']} = '' THEN {ids['p']} ELSE {ids['s']} END"
     group = f"(('0x' || left(md5({whose}), 8))::UBIGINT % {GROUPS})::INTEGER"
     counts = "impressions" in counted.codes
     join = "JOIN numbers_impressions USING (k_impressions)" if counts else ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity import DisplayCounts, PresentationLog
-from ultr_core.users import ClickLog
+from ultr_core.users import ClickLog, GroupCounts, GroupedLog
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
@@ -53,8 +53,9 @@ class Overlap:
 class JoinedLog:
     """The part of a log that belongs to a corpus, as the learner takes it.
 
-    clicks: counted by document and rank, with the draws of each query. overlap: what was joined
-    and what was not. notices: one sentence for each thing a reader should know.
+    clicks: counted by document and rank, with the draws of each query; a `GroupedLog` where the
+    log has sessions. overlap: what was joined and what was not. notices: one sentence for each
+    thing a reader should know.
     """
 
     clicks: ClickLog
@@ -102,8 +103,76 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
         draws=draws,
         whole_lists=False,
     )
+    row = np.full(joined.size, -1, dtype=np.int64)
+    row[np.flatnonzero(joined)[order]] = np.arange(order.size)
     overlap = _overlap(log, corpus, shown, query_of, document)
-    return JoinedLog(clicks, overlap, tuple(_sentences(overlap, corpus, name)))
+    return JoinedLog(
+        _by_session(log, clicks, row, query_of), overlap, tuple(_sentences(overlap, corpus, name))
+    )
+
+
+def _by_session(
+    log: PresentationLog, clicks: ClickLog, row: IntArray, query_of: IntArray
+) -> ClickLog:
+    """The joined log by group of sessions, or as it is where fewer than two have a query draw.
+
+    row: in ``clicks`` of each row of the log's displays, -1 for none; query_of: as in `_draws`.
+    """
+    group = log.session_groups
+    if group is None:
+        return clicks
+    draws = _draws_by_group(log, query_of, group, clicks.draws)
+    used = draws > 0
+    number, place = np.cumsum(used) - 1, row[log.display_of_entry]
+    # Groups of other queries alone are none here.
+    kept = (place >= 0) & used[group]
+    groups = int(np.count_nonzero(used))
+    if groups < 2:
+        return clicks
+    cell = place[kept] * groups + number[group[kept]]
+    shown, clicked = (
+        np.bincount(cell, weights=values[kept], minlength=clicks.rank.size * groups)
+        for values in (log.impressions, log.clicks)
+    )
+    counting = np.flatnonzero(shown)
+    of_row, of_group = np.divmod(counting, groups)
+    return GroupedLog(
+        clicks,
+        GroupCounts(
+            of_row,
+            of_group,
+            np.rint(shown[counting]).astype(np.int64),
+            np.rint(clicked[counting]).astype(np.int64),
+            draws[used],
+        ),
+    )
+
+
+def _draws_by_group(
+    log: PresentationLog, query_of: IntArray, group: IntArray, draws: IntArray
+) -> NDArray[np.float64]:
+    """Query draws of each group, float64 [groups], which add up to those of each query.
+
+    In a group a query was drawn as often as its most shown position was shown there. Where these
+    add up to another number than the query's draws, for lists may lack any position, each counts
+    in proportion.
+    """
+    query = query_of[log.query]
+    kept, groups, places = query >= 0, int(group.max()) + 1, log.positions.size
+    cell = (query[kept] * groups + group[kept]) * places
+    cell += np.searchsorted(log.positions, log.position[kept])
+    order = np.argsort(cell, kind="stable")
+    first = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
+    of_cell = cell[order][first] // places
+    start = np.flatnonzero(np.diff(of_cell, prepend=-1))
+    of_query, of_group = np.divmod(of_cell[start], groups)
+    most = np.maximum.reduceat(shown, start).astype(np.float64)
+    summed = np.bincount(of_query, weights=most, minlength=draws.size)
+    share = np.divide(draws, summed, out=np.zeros(draws.size), where=summed > 0)
+    found = np.bincount(of_group, weights=most * share[of_query], minlength=groups)
+    scaled: NDArray[np.float64] = np.asarray(found, np.float64) * (draws.sum() / found.sum())
+    return scaled
 
 
 def _corpus_queries(log: PresentationLog, corpus: Corpus) -> IntArray:

@@ -26,18 +26,24 @@ from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
     Estimate,
+    difference_by,
     empty_queries,
     estimate_by,
-    estimate_difference,
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
-from ultr_core.users import ClickLog, ExaminationCurve
+from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
+from ultr_core.users.grouped_log import BY_PRESENTATION, by_session
 from ultr_core.words import counted, part_of
 
 NDCG_CUTOFF = 10
+
+
+def intervals_of(log: ClickLog) -> str:
+    """What the intervals of estimates from a log take as independent, in words."""
+    return by_session(log.by_group.number) if isinstance(log, GroupedLog) else BY_PRESENTATION
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,8 @@ class Evaluation:
 
     reports: one for each of ``ESTIMATORS``, by key. true: by the grades, None where there are none.
     tied: documents that share their score with another of their query. unshown: what the log
-    leaves out of the candidate sets. notices: sentences.
+    leaves out of the candidate sets. notices: sentences. intervals: what they take as independent,
+    sessions or presentations.
     """
 
     name: str
@@ -137,6 +144,7 @@ class Evaluation:
     tied: int
     unshown: Unshown
     notices: tuple[str, ...]
+    intervals: str = BY_PRESENTATION
 
     @property
     def risks(self) -> tuple[RiskReport, ...]:
@@ -172,6 +180,7 @@ class Evaluation:
             "clicks": self.clicks,
             "query_draws": self.query_draws,
             "clip": self.clip,
+            "intervals": self.intervals,
             "tied_documents": self.tied,
             "estimates": {key: report.as_dict() for key, report in self.reports.items()},
             "true": None if self.true is None else self.true.as_dict(),
@@ -203,9 +212,10 @@ def evaluate_ranker(
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
     so do equally infinite ones.
     Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip`` where it clips
-    (section 7.2). Intervals treat query draws as independent, and documents of a draw as examined
-    independently. Click noise moves IPS by a factor and a constant (section 5.2) where every
-    candidate was shown; what the log leaves out is in ``unshown``.
+    (section 7.2). Intervals are by session for a `GroupedLog`; otherwise they treat query draws as
+    independent, and documents of a draw as examined independently. Click noise moves IPS by a
+    factor and a constant (section 5.2) where every candidate was shown; what the log leaves out is
+    in ``unshown``.
 
     Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
     that the curve has no number for, or a log with clicks in fewer than two query draws. A log
@@ -218,6 +228,12 @@ def evaluate_ranker(
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    if isinstance(log, GroupedLog):
+        words = intervals_of(log)
+        notices = (
+            *notices,
+            f"{words[:1].upper()}{words[1:]}: clicks of one session may depend on each other.",
+        )
     return Evaluation(
         name,
         {
@@ -231,6 +247,7 @@ def evaluate_ranker(
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
         notices,
+        intervals_of(log),
     )
 
 
@@ -294,7 +311,7 @@ class RankerDifference:
 
     estimate: of risk(first) - risk(second), by ``JUDGE``; negative is better for the first; None
     for a log without clicks, and then reason says so. unshown: what the log leaves out of the
-    candidate sets; where that is much, there is no verdict.
+    candidate sets; where that is much, there is no verdict. intervals: as in `Evaluation`.
     """
 
     first: str
@@ -302,6 +319,7 @@ class RankerDifference:
     estimate: Estimate | None
     unshown: Unshown | None = None
     reason: str = ""
+    intervals: str = BY_PRESENTATION
 
     @property
     def sentence(self) -> str:
@@ -343,6 +361,7 @@ class RankerDifference:
             "second": self.second,
             "difference": getattr(self.estimate, "value", None),
             **_numbers(self.estimate, "low", "high"),
+            "intervals": self.intervals,
             "withheld": self.unshown is not None and self.unshown.withheld,
             "sentence": self.sentence,
         }
@@ -397,8 +416,8 @@ def _difference(
     if log.total_clicks == 0:
         reason = no_click(log)
         return RankerDifference(*names, None, unshown, f"{reason[:1].lower()}{reason[1:]}")
-    estimate = estimate_difference(log, ranks - others, JUDGE.weigh(log, Belief(curve)))
-    return RankerDifference(*names, estimate, unshown)
+    estimate = difference_by(JUDGE, log, ranks - others, Belief(curve))
+    return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log))
 
 
 def _listed(names: list[str]) -> str:

@@ -176,3 +176,14 @@ def estimate_click_rates(
         if never else ()
     )  # fmt: skip
     return PropensityEstimate("ctr", reference, points, len(points) - 1, doubts(points, gaps), gaps)
+
+
+def click_rate_ratios(
+    displays: DisplayCounts, *, last_rank: int, reference: int
+) -> NDArray[np.float64]:
+    """The ratios of `estimate_click_rates` alone, float64 [K]; NaN where there is none."""
+    counts = displays.by_rank(last_rank)
+    if counts.clicks[reference - 1] == 0:
+        return np.full(last_rank, np.nan)
+    ratios = counts.rates / counts.rates[reference - 1]
+    return np.where(counts.impressions > 0, ratios, np.nan)

@@ -144,6 +144,14 @@ def harvest(
     return PropensityEstimate(method, reference, points, len(pairs), doubts(points, gaps), gaps)
 
 
+def harvest_ratios(
+    displays: DisplayCounts, *, method: Harvest, last_rank: int, reference: int
+) -> FloatArray:
+    """The ratios of `harvest` alone, float64 [K]; NaN where there is none."""
+    clicks = interventional_sets(displays, last_rank).clicks.sum(axis=0)
+    return _WAYS[method][0](clicks, reference)
+
+
 def _pivot_curve(clicks: FloatArray, reference: int) -> FloatArray:
     place = reference - 1
     ratios = _divided(clicks[:, place], clicks[place])

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.propensity.displays import DisplayCounts, estimate_click_rates
-from ultr_core.propensity.harvesting import Harvest, harvest, interventional_sets
-from ultr_core.propensity.points import PropensityEstimate
+from ultr_core.propensity.displays import DisplayCounts, click_rate_ratios, estimate_click_rates
+from ultr_core.propensity.harvesting import Harvest, harvest, harvest_ratios, interventional_sets
+from ultr_core.propensity.points import JACKKNIFE_GROUPS, PropensityEstimate
 from ultr_core.propensity.position_em import estimate_by_em
 from ultr_core.propensity.randomising import (
     RandomisedCounts,
@@ -23,7 +24,10 @@ from ultr_core.propensity.randomising import (
     simulate_neighbour_swaps,
     simulate_shuffling,
 )
-from ultr_core.propensity.swaps import estimate_swaps
+from ultr_core.propensity.swaps import estimate_swaps, swap_ratios
+from ultr_core.users.grouped_log import BY_PRESENTATION
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,11 @@ class PropensityMethod:
     from a landmark swap experiment, called with its counts and bootstrap_seed; it works on logs
     that record swaps. randomised: from traffic of its own.
 
+    ratios: the same ratios alone, [K], NaN where there is none, for intervals that leave out groups
+    of sessions: called with displays, last_rank and reference, or with the counts of swaps
+    [4, 2, K] and reference. None where that would take too long. intervals: what its own intervals
+    take as independent, in words.
+
     relevance_free: whether it is right whatever the relevance at each rank, in a position model.
     rankers: how many must share the traffic of a log for documents to move as it needs.
     pairwise: whether its work grows with the square of the ranks. command: its name on the command
@@ -64,6 +73,8 @@ class PropensityMethod:
     from_displays: Callable[..., PropensityEstimate] | None = None
     from_swaps: Callable[..., PropensityEstimate] | None = None
     randomised: Randomised | None = None
+    ratios: Callable[..., FloatArray] | None = None
+    intervals: str = BY_PRESENTATION
     relevance_free: bool = True
     rankers: int = 1
     pairwise: bool = False
@@ -99,6 +110,8 @@ _SERVED = (
     "which ranker served a query may depend on the query, but on nothing else that moves clicks"
 )
 
+_BY_QUERY = f"intervals by query, {JACKKNIFE_GROUPS} groups"
+
 PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
     {
         method.key: method
@@ -109,6 +122,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 f"{_POSITION_MODEL}; the rank swapped with is drawn independently of the query",
                 "Joachims, Swaminathan and Schnabel (2017), section 5.3",
                 from_swaps=estimate_swaps,
+                ratios=swap_ratios,
             ),
             PropensityMethod(
                 "swap-pooled",
@@ -116,6 +130,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 f"as for landmark swaps: {_POSITION_MODEL}; the document that moved up counts, too",
                 "the same data; the second ratio is not in the paper",
                 from_swaps=partial(estimate_swaps, ratio="pooled"),
+                ratios=partial(swap_ratios, ratio="pooled"),
             ),
             PropensityMethod(
                 "uniform",
@@ -145,6 +160,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "documents moved between each rank and the reference rank",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="pivot"),
+                ratios=partial(harvest_ratios, method="pivot"),
+                intervals=_BY_QUERY,
                 pairwise=True,
                 command="harvest-pivot",
                 rankers=2,
@@ -155,6 +172,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 f"{_POSITION_MODEL}; {_SERVED}; documents moved between all neighbouring ranks",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="chain"),
+                ratios=partial(harvest_ratios, method="chain"),
+                intervals=_BY_QUERY,
                 pairwise=True,
                 command="harvest-chain",
                 rankers=2,
@@ -165,6 +184,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 f"{_POSITION_MODEL}; {_SERVED}; ranks are linked by documents that moved",
                 "Agarwal et al. (WSDM 2019)",
                 from_displays=partial(_harvested, method="all-pairs"),
+                ratios=partial(harvest_ratios, method="all-pairs"),
+                intervals=_BY_QUERY,
                 pairwise=True,
                 command="harvest",
                 rankers=2,
@@ -176,6 +197,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "enough of them moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
                 from_displays=estimate_by_em,
+                intervals=_BY_QUERY,
                 rankers=2,
             ),
             PropensityMethod(
@@ -186,6 +208,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,
+                ratios=click_rate_ratios,
             ),
         )
     }

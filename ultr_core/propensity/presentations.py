@@ -171,10 +171,45 @@ class PresentationLog:
             )
 
     def displays(self) -> DisplayCounts:
-        """Displays counted by document and position, over all rankers and swaps."""
+        """Displays counted by document and position, over all rankers and swaps; counted once."""
+        return self._displays
+
+    @cached_property
+    def _displays(self) -> DisplayCounts:
         return summed_displays(
             self.query, self.document, self.position, self.impressions, self.clicks
         )
+
+    @cached_property
+    def session_groups(self) -> IntArray | None:
+        """Group of sessions of each entry, numbered from 0 without gaps, int64 [entries].
+
+        None without sessions, or where all rows are in one group.
+        """
+        if self.group is None or self.presentations is None or not self.presentations.sessions:
+            return None
+        used, number = np.unique(self.group, return_inverse=True)
+        return number.astype(np.int64) if used.size > 1 else None
+
+    @cached_property
+    def display_of_entry(self) -> IntArray:
+        """Row in `displays` of each entry, int64 [entries]."""
+        shown, most = self.displays(), int(self.position.max()) + 1
+        keys = shown.document * most + shown.rank
+        return np.searchsorted(keys, self.document * most + self.position)
+
+    def displays_by_group(self, group: IntArray) -> NDArray[np.float64]:
+        """Impressions and clicks of the rows of `displays` by group, [groups, 2, rows].
+
+        group: int64 [entries], from 0.
+        """
+        rows, groups = self.displays().rank.size, int(group.max()) + 1
+        cell = group * rows + self.display_of_entry
+        sums = [
+            np.bincount(cell, weights=values, minlength=groups * rows).reshape(groups, rows)
+            for values in (self.impressions, self.clicks)
+        ]
+        return np.stack(sums, axis=1)
 
     def swap_counts(self, landmark: int, last_rank: int) -> SwapCounts:
         """The landmark swap experiment that the rows record.
@@ -194,31 +229,43 @@ class PresentationLog:
         last_rank = checked_last_rank(last_rank)
         landmark = checked_reference(landmark, last_rank, "landmark")
         self.require_unclicked()
-        drawn, place = self.swap, self.position
-        long_enough = self._list_length(landmark)[self.query]
-        own = (drawn == landmark) & (place == landmark)
-        if not own.any():
+        if not ((self.swap == landmark) & (self.position == landmark)).any():
             raise InputError(
                 f"No presentation is a control for landmark {landmark}: rows at position "
                 f"{landmark} with swapped_rank {landmark} are needed."
             )
-        changed = (drawn > 0) & (drawn != landmark)
-        if not changed.any():
+        if not ((self.swap > 0) & (self.swap != landmark)).any():
             raise InputError(f"No presentation swapped rank {landmark} with another rank.")
-        in_experiment = drawn > 0
-        still = in_experiment & (place != drawn) & (place != landmark)
-        length = np.minimum(long_enough[own], last_rank)
-        return SwapCounts(
-            landmark,
-            self._by(place, in_experiment & (place == drawn), last_rank),
-            Counts(
-                _at_least(length, self.impressions[own], last_rank),
-                _at_least(length, self.clicks[own], last_rank),
-            ),
-            self._by(drawn, changed & (place == landmark), last_rank),
-            self._by(place, still, last_rank),
-            int(self.impressions[own | (changed & (place == landmark))].sum()),
+        sums = self.swaps_by_group(landmark, last_rank, np.zeros(self.swap.size, dtype=np.int64))
+        swapped, control, moved, unmoved = (Counts(*part) for part in sums[0])
+        at_landmark = (self.swap > 0) & (self.position == landmark)
+        shown = int(self.impressions[at_landmark].sum())
+        return SwapCounts(landmark, swapped, control, moved, unmoved, shown)
+
+    def swaps_by_group(self, landmark: int, last_rank: int, group: IntArray) -> IntArray:
+        """The four `Counts` of `swap_counts` by group, int64 [groups, 4, 2, K].
+
+        Second axis: swapped, control, moved and unmoved; third: impressions and clicks. group:
+        int64 [entries], from 0. The length of a query's list is that in the whole log.
+        """
+        drawn, place = self.swap, self.position
+        at_landmark = (drawn > 0) & (place == landmark)
+        own = at_landmark & (drawn == landmark)
+        length = np.minimum(self._list_length(landmark)[self.query], last_rank)
+        kinds = (
+            (place, (drawn > 0) & (place == drawn)),
+            (length, own),
+            (drawn, at_landmark & ~own),
+            (place, (drawn > 0) & (place != drawn) & (place != landmark)),
         )
+        sums = np.zeros((int(group.max()) + 1, 4, 2, last_rank), dtype=np.int64)
+        for kind, (rank, rows) in enumerate(kinds):
+            kept = rows & (rank >= 1) & (rank <= last_rank)
+            for which, values in enumerate((self.impressions, self.clicks)):
+                np.add.at(sums[:, kind, which], (group[kept], rank[kept] - 1), values[kept])
+        # A list as long as r is long enough for every rank above.
+        sums[:, 1] = np.cumsum(sums[:, 1, :, ::-1], axis=-1)[..., ::-1]
+        return sums
 
     def _list_length(self, landmark: int) -> IntArray:
         """Length of each query's list as far as the log shows it."""
@@ -227,21 +274,6 @@ class PresentationLog:
             return length + np.iinfo(np.int64).max
         np.maximum.at(length, self.query, self.position)
         return length
-
-    def _by(self, rank: IntArray, rows: NDArray[np.bool_], last_rank: int) -> Counts:
-        kept = rows & (rank >= 1) & (rank <= last_rank)
-
-        def total(values: IntArray) -> IntArray:
-            sums = np.bincount(rank[kept] - 1, weights=values[kept], minlength=last_rank)
-            return np.rint(sums).astype(np.int64)
-
-        return Counts(total(self.impressions), total(self.clicks))
-
-
-def _at_least(lengths: IntArray, values: Numbers, last: int) -> IntArray:
-    """Sum of the values whose length is r or more, for r = 1..last, int64 [last]."""
-    sums = np.bincount(lengths, weights=values, minlength=last + 1)
-    return np.rint(np.cumsum(sums[::-1])[::-1]).astype(np.int64)[1:]
 
 
 def _different(rising: IntArray) -> IntArray:

@@ -222,6 +222,24 @@ def estimate_swaps(
     )
 
 
+def swap_ratios(counts: NDArray[Any], *, reference: int, ratio: Ratio = "landmark") -> FloatArray:
+    """The ratios of `estimate_swaps` alone, float64 [K]; NaN where there is none.
+
+    counts [4, 2, K]: impressions and clicks of swapped, control, moved and unmoved.
+    """
+    shown, clicked = counts[:, 0].astype(np.float64), counts[:, 1].astype(np.float64)
+    rates = np.divide(clicked, shown, out=np.full(shown.shape, np.nan), where=shown > 0)
+    swapped, control, moved, unmoved = rates
+    if ratio == "pooled":
+        both = np.isfinite(moved) & np.isfinite(unmoved)
+        swapped, control = swapped + np.where(both, unmoved, 0), control + np.where(both, moved, 0)
+    quotient: FloatArray = np.divide(
+        swapped, control, out=np.full(swapped.shape, np.nan), where=control > 0
+    )
+    quotient[reference - 1] = 1.0
+    return quotient
+
+
 def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap, ...]:
     """Ranks without a ratio: never swapped with k, or without a click at k in lists as long."""
     k = counts.landmark

@@ -6,6 +6,7 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.risk.agreement import kendall_tau, order_agreement
+    from ultr_core.risk.by_group import GroupEstimates, estimate_by_group, estimates_by_group
     from ultr_core.risk.estimate import (
         NO_INTERVAL,
         Estimate,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     )
     from ultr_core.risk.estimators import (
         RiskEstimates,
+        difference_by,
         estimate_by,
         estimate_difference,
         estimate_mean_rank,
@@ -46,17 +48,21 @@ __all__ = [
     "NO_INTERVAL",
     "AffineLaw",
     "Estimate",
+    "GroupEstimates",
     "RiskEstimates",
     "ShownDifference",
     "affine_law",
+    "difference_by",
     "difference_with_reach",
     "empty_queries",
     "estimate_by",
+    "estimate_by_group",
     "estimate_difference",
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",
     "estimates_and_expectations",
+    "estimates_by_group",
     "expected_delta",
     "expected_risk",
     "interval_over_draws",

@@ -41,7 +41,19 @@ class Estimate:
     def normal(
         cls, value: float, standard_error: float, n: int, effective_sample_size: float
     ) -> Estimate:
-        """Estimate with the interval value -+ 1.96 standard errors.
+        """Estimate with the interval value -+ 1.96 standard errors; see `symmetric`."""
+        return cls.symmetric(value, standard_error, NORMAL_QUANTILE, n, effective_sample_size)
+
+    @classmethod
+    def symmetric(
+        cls,
+        value: float,
+        standard_error: float,
+        quantile: float,
+        n: int,
+        effective_sample_size: float,
+    ) -> Estimate:
+        """Estimate with the interval value -+ quantile standard errors.
 
         Raises InputError if value, standard error or interval is not finite, or the error negative.
         """
@@ -51,7 +63,7 @@ class Estimate:
                 f"An estimate needs a finite value and standard error, "
                 f"not {in_brief(value)} and {in_brief(standard_error)}."
             )
-        low, high = _interval(value, NORMAL_QUANTILE * standard_error)
+        low, high = _interval(value, quantile * standard_error)
         return cls(value, standard_error, low, high, n, effective_sample_size)
 
     @property

@@ -21,9 +21,11 @@ from ultr_core.errors import InputError
 from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
+from ultr_core.risk.by_group import estimate_by_group
 from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
 from ultr_core.risk.inputs import checked_places, rank_blocks
 from ultr_core.users.click_log import ClickLog
+from ultr_core.users.grouped_log import GroupedLog
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
@@ -173,11 +175,29 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
     """What one of ``ESTIMATORS`` says of a ranker: its risk, or a mean rank if it is normalised.
 
-    ranks [documents] under the ranker to be judged; belief: what the estimator is given. Raises
-    InputError as `estimate_risk` and `estimate_mean_rank` do.
+    ranks [documents] under the ranker to be judged; belief: what the estimator is given. The
+    interval is by session for a log that is a `GroupedLog`. Raises InputError as `estimate_risk`,
+    `estimate_mean_rank` and `estimates_by_group` do.
     """
+    numbers = estimator.weigh(log, belief)
+    if isinstance(log, GroupedLog):
+        return estimate_by_group(log, ranks, numbers, normalised=estimator.normalised)
     estimate = estimate_mean_rank if estimator.normalised else estimate_risk
-    return estimate(log, ranks, estimator.weigh(log, belief))
+    return estimate(log, ranks, numbers)
+
+
+def difference_by(
+    estimator: Estimator, log: ClickLog, differences: ArrayLike, belief: Belief
+) -> Estimate:
+    """Risk of one ranker less that of another by one of ``ESTIMATORS`` that is not normalised.
+
+    differences [documents] of their ranks. The interval is by session for a log that is a
+    `GroupedLog`. Raises InputError as `estimate_difference` does.
+    """
+    numbers = estimator.weigh(log, belief)
+    if isinstance(log, GroupedLog):
+        return estimate_by_group(log, differences, numbers)
+    return estimate_difference(log, differences, numbers)
 
 
 class _Weighed(NamedTuple):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         clicks_per_query_draw,
     )
     from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
+    from ultr_core.users.grouped_log import GroupCounts, GroupedLog
     from ultr_core.users.query_draws import count_queries, draw_queries
     from ultr_core.users.simulation import (
         Sessions,
@@ -29,6 +30,8 @@ __all__ = [
     "ClickModel",
     "Cutoff",
     "ExaminationCurve",
+    "GroupCounts",
+    "GroupedLog",
     "PositionModel",
     "PowerLaw",
     "Sessions",

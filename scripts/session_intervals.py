@@ -1,0 +1,192 @@
+"""How often 95% intervals from a log of sessions hold the truth: by session, and as without.
+
+    python -m scripts.session_intervals --logs 1000
+
+World: 100 queries of six documents, users of the position model with p_r = 1 / r; each presentation
+is part of a landmark swap experiment with landmark 1, so one log serves every estimator. A strong
+session has one query and one swap; each later presentation repeats what the user examined and
+liked at first with probability 0.8. One session in fifty has 30 presentations, the others a
+geometric number with mean 3. Without sessions each presentation is a session of its own.
+
+Share of intervals that hold the truth, 1,000 logs a cell (a share of 0.95 has a standard error of
+0.007), ratios pooled over ranks 2 to 6; in brackets the share of logs and ranks with an interval,
+where it is not all:
+
+TABLE
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.files import parse_corpus
+from ultr_core.inspection import join_log
+from ultr_core.propensity import PresentationLog, estimate_from_log
+from ultr_core.propensity.presentations import GROUPS, Presentations
+from ultr_core.risk import Estimate, estimate_by_group, estimate_difference, estimate_risk
+from ultr_core.users import GroupedLog, PowerLaw
+
+QUERIES, DOCUMENTS = 100, 6
+SIZES = (500, 2_000, 20_000)
+REPEATS = 0.8
+HEAVY, HEAVY_SHARE, USUAL = 30, 0.02, 3.0
+METHODS = {"swap": "swap", "harvest": "all-pairs"}
+
+_rng = np.random.default_rng(11)
+LIKED = np.where(_rng.random((QUERIES, DOCUMENTS)) < 0.3, 0.9, 0.1)
+FIRST, SECOND = (
+    np.argsort(_rng.random((QUERIES, DOCUMENTS)), axis=1).astype(np.float64) + 1 for _ in range(2)
+)
+CURVE = 1.0 / np.arange(1, DOCUMENTS + 1)
+
+
+def corpus() -> Corpus:
+    """The queries, whose documents the log calls 1 to 6."""
+    rows = [f"0 qid:q{query:03} 1:{d}" for query in range(QUERIES) for d in range(DOCUMENTS)]
+    return parse_corpus("\n".join([*rows, ""]).encode(), "corpus.txt")
+
+
+def simulated(seed: int, clicks: int, *, strong: bool) -> PresentationLog:
+    """A log with about so many clicks, with strong sessions or with none."""
+    rng = np.random.default_rng([seed, clicks, strong])
+    mean = HEAVY_SHARE * HEAVY + (1 - HEAVY_SHARE) * USUAL if strong else 1.0
+    sessions = round(clicks / (LIKED.mean() * CURVE.sum() * mean))
+    size = np.ones(sessions, dtype=np.int64)
+    if strong:
+        size = rng.geometric(1 / USUAL, sessions)
+        size[rng.random(sessions) < HEAVY_SHARE] = HEAVY
+    session = np.repeat(np.arange(sessions), size)
+    query, swap = rng.integers(QUERIES, size=sessions), rng.integers(DOCUMENTS, size=sessions)
+    # Whose state a presentation shows: that of the first one of its session, or its own.
+    first = np.repeat(np.cumsum(size) - size, size)
+    own = np.arange(session.size)
+    state = np.where(rng.random(own.size) < REPEATS, first, own)
+    reach, taste = rng.random(own.size)[state], rng.random((own.size, DOCUMENTS))[state]
+    place = np.broadcast_to(np.arange(DOCUMENTS), (own.size, DOCUMENTS)).copy()
+    place[own, swap[session]] = 0
+    place[:, 0] = swap[session]
+    clicked = (reach[:, None] < CURVE[place]) & (taste < LIKED[query[session]])
+    return _counted(session, query[session], swap[session], place, clicked)
+
+
+def _counted(
+    session: NDArray[np.int64],
+    query: NDArray[np.int64],
+    swap: NDArray[np.int64],
+    place: NDArray[np.int64],
+    clicked: NDArray[np.bool_],
+) -> PresentationLog:
+    """The log as the reader would give it."""
+    group = session % GROUPS
+    document = np.arange(DOCUMENTS)
+    code = ((query * DOCUMENTS + swap) * GROUPS + group)[:, None] * DOCUMENTS + document
+    cells = QUERIES * DOCUMENTS * GROUPS * DOCUMENTS
+    shown = np.bincount(code.ravel(), minlength=cells)
+    clicks = np.bincount(code.ravel(), weights=clicked.ravel(), minlength=cells).astype(np.int64)
+    position = np.zeros(cells, dtype=np.int64)
+    position[code] = place + 1
+    used = np.flatnonzero(shown)
+    rest, name = np.divmod(used, DOCUMENTS)
+    rest, group = np.divmod(rest, GROUPS)
+    query_of, swapped = np.divmod(rest, DOCUMENTS)
+    presentations = Presentations(
+        number=session.size, draws=np.bincount(query, minlength=QUERIES), without=0,
+        sessions=int(session[-1]) + 1, largest=0, largest_share=0.0, largest_clicks=0.0, share=1.0,
+        sampled=0, beside=0, moved=0, repeated=0, repeated_in_sessions=0, groups=GROUPS, left_out=0,
+    )  # fmt: skip
+    return PresentationLog(
+        query=query_of, document=query_of * DOCUMENTS + name, position=position[used],
+        impressions=shown[used], clicks=clicks[used], swap=swapped + 1,
+        ranker=np.zeros(used.size, dtype=np.int64), propensity=None, group=group, above=None,
+        rows=int(shown.sum()), presentations=presentations, repeating=(),
+        query_names=tuple(f"q{number:03}" for number in range(QUERIES)),
+        document_names=tuple(str(number + 1) for number in range(DOCUMENTS)),
+        has_swaps=True, first_position=1, format="", columns={}, faults=(), notices=(),
+    )  # fmt: skip
+
+
+Ends = tuple[float | None, float | None, float]
+
+
+def risk_intervals(log: PresentationLog, of: Corpus) -> dict[str, tuple[list[Ends], list[Ends]]]:
+    """Ends and truth of intervals of a risk and a difference: as without sessions, by session."""
+    plain, grouped = (join_log(each, of).clicks for each in (replace(log, group=None), log))
+    assert isinstance(grouped, GroupedLog)
+    numbers = PowerLaw(1.0).at(plain.rank)
+    difference = (FIRST - SECOND).ravel()
+    risks = float((FIRST * LIKED).sum()) / QUERIES
+    margin = float(((FIRST - SECOND) * LIKED).sum()) / QUERIES
+    return {
+        "risk": (
+            [_ends(estimate_risk(plain, FIRST.ravel(), numbers), risks)],
+            [_ends(estimate_by_group(grouped, FIRST.ravel(), numbers), risks)],
+        ),
+        "difference": (
+            [_ends(estimate_difference(plain, difference, numbers), margin)],
+            [_ends(estimate_by_group(grouped, difference, numbers), margin)],
+        ),
+    }
+
+
+def _ends(found: Estimate, truth: float) -> Ends:
+    return found.low, found.high, truth
+
+
+def ratio_intervals(log: PresentationLog, method: str) -> tuple[list[Ends], list[Ends]]:
+    """Ends and truth of the intervals of p_r / p_1 for ranks 2 to 6, as `risk_intervals` does."""
+    both = []
+    for each in (replace(log, group=None), log):
+        points = estimate_from_log(each, method=method).estimate.points[1:]
+        both.append([(p.low, p.high, CURVE[p.rank - 1]) for p in points])
+    return both[0], both[1]
+
+
+def share(ends: list[Ends]) -> tuple[float, float]:
+    """Share of the intervals that hold the truth, and of all cases that have an interval."""
+    known = [
+        (low, high, truth) for low, high, truth in ends if low is not None and high is not None
+    ]
+    held = sum(low <= truth <= high for low, high, truth in known)
+    return held / max(len(known), 1), len(known) / len(ends)
+
+
+def coverage(
+    clicks: int, logs: int, *, strong: bool, methods: dict[str, str] = METHODS
+) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
+    """`share` for each estimator, as without sessions and by session."""
+    of = corpus()
+    found: dict[str, tuple[list[Ends], list[Ends]]] = {}
+    for seed in range(logs):
+        log = simulated(seed, clicks, strong=strong)
+        each = risk_intervals(log, of)
+        each |= {name: ratio_intervals(log, method) for name, method in methods.items()}
+        for name, (today, by_session) in each.items():
+            sums = found.setdefault(name, ([], []))
+            sums[0].extend(today)
+            sums[1].extend(by_session)
+    return {name: (share(today), share(grouped)) for name, (today, grouped) in found.items()}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--logs", type=int, default=1_000)
+    parser.add_argument("--clicks", type=int, nargs="*", default=SIZES)
+    given = parser.parse_args()
+    for strong in (False, True):
+        for clicks in given.clicks:
+            for name, both in coverage(clicks, given.logs, strong=strong).items():
+                today, grouped = (
+                    f"{held:.3f}" + (f" ({known:.2f})" if known < 1 else "") for held, known in both
+                )
+                sessions = "strong" if strong else "none"
+                print(f"{sessions:8}{clicks:8,}  {name:11} {today:14} {grouped}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
