@@ -13,6 +13,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +27,7 @@ from ultr_core.users import PositionModel, PowerLaw
 RANKS = 6
 STRENGTHS = ("weak", "middle", "strong")
 USERS = PositionModel(PowerLaw(1.0), eps_plus=0.9, eps_minus=0.1)
-FORMS = ("csv", "jsonl", "parquet")
+FORMS = ("csv", "jsonl", "csv", "csv", "parquet")
 
 _QUERIES, _SHARED_DOCUMENTS, _CANDIDATES = 200, 300, 9
 _FIRST_ID = 731_400_001_234_500_000  # of 18 digits, as databases give them
@@ -98,11 +99,12 @@ class Dirt:
 
 
 ANSWERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"first_position": {"first_position": 1}, "clicks_once": {"clicks_once": True}}
+    {"first_position": {"first_position": "1"}, "clicks_once": {"clicks_once": True}}
 )
 """What is true of every log here unless its dirt says otherwise."""
 
 
+@lru_cache(4)
 def clean_rows(seed: int, presentations: int = 4_000, *, searched_again: float = 0.0) -> Rows:
     """Rows of a log without dirt; those of odd seeds note which rank was swapped with rank 1.
 
@@ -134,17 +136,17 @@ def clean_rows(seed: int, presentations: int = 4_000, *, searched_again: float =
     )  # fmt: skip
 
     shown = np.arange(RANKS)[None, :] < length[query][:, None]
-    which, place = np.nonzero(shown)
-    of_query, candidate = query[which], lists[which, place]
-    chance = USERS.click_probability(relevance[of_query, candidate], place + 1)
+    which, spot = (np.asarray(each) for each in np.nonzero(shown))
+    of_query, candidate = query[which], lists[which, spot]
+    chance = USERS.click_probability(relevance[of_query, candidate], spot + 1)
     click = random.random(which.size) < chance
     names = np.array([query_name(number) for number in range(_QUERIES)], dtype=object)
-    rows = {
+    rows: dict[str, Cells] = {
         "session": _text(10_000 + session[which]),
         "presentation": _text(500_000 + 7 * which),
         "query": names[of_query],
         "document": _text(_FIRST_ID + candidates[of_query, candidate]),
-        "position": _text(place + 1),
+        "position": _text(spot + 1),
         "ranker": np.where(ranker[which] == 0, "A", "B").astype(object),
         "click": _text(click.astype(int)),
     }
@@ -210,7 +212,7 @@ def _lists(rows: Rows, share: float, random: Random) -> NDArray[np.bool_]:
 
 
 def _any_form(rows: Rows, random: Random) -> Dirty:
-    return Dirty((written(rows, FORMS[int(random.integers(3))]),))
+    return Dirty((written(rows, FORMS[int(random.integers(len(FORMS)))]),))
 
 
 def _some(cells: Cells, chosen: Cells, value: Any) -> Cells:
@@ -334,7 +336,7 @@ def _from_zero(rows: Rows, strength: int, random: Random) -> Dirty:
         less = _text(np.maximum(_ints(swap) - 1, 0))
         rows = rows.having(swapped_rank=_some(less, rows["swapped_rank"] == "", ""))
     made = _any_form(rows.taken(kept), random)
-    return replace(made, answers={"first_position": {"first_position": 0}})
+    return replace(made, answers={"first_position": {"first_position": "0"}})
 
 
 # Who clicked, and on what.
@@ -554,7 +556,7 @@ def _lost_views(rows: Rows, strength: int, random: Random) -> Dirty:
     """Events of which some views were lost, in two files."""
     views, clicks = _events(rows, random)
     kept = random.random(len(views)) >= (0.01, 0.1, 0.4)[strength]
-    form = FORMS[int(random.integers(3))]
+    form = FORMS[int(random.integers(len(FORMS)))]
     made = written(views.taken(kept).without("action"), form)
     return Dirty((made,), clicks=written(clicks.without("action"), form))
 
@@ -602,7 +604,8 @@ DIRTS: tuple[Dirt, ...] = (
     *(Dirt(f"a row for each click, id: {ids}", _clicks_twice(ids), _TWICE) for ids in _IDS),
     Dirt("rows delivered again", _delivered_again, _TWICE),
     Dirt("queries empty or null", _lost_queries(_NULLS), ("rows_left_out",)),
-    Dirt("queries that mean none", _lost_queries(_OTHER_NULLS), ("rows_left_out", "large_query")),
+    Dirt("queries that mean none", _lost_queries(_OTHER_NULLS),
+         ("rows_left_out", "doubtful_query")),
     Dirt("ids of presentations as impressions", _ids_as_impressions, ("clicks",)),
     Dirt("pages whose positions start again", _pages, ("beside",)),
     Dirt("offsets below which positions start", _offsets, ("beside",)),
