@@ -292,13 +292,16 @@ class _Sampled:
     """What a sample of lists shows: presentations, or what one session saw of one query.
 
     share: of all lists that were looked at. lists: how many. repeated: rows of a document at one
-    position beyond the first. views_and_clicks: whether the rows beyond are clicks on rows that
-    are views. beside: lists with two documents at one position. moved: with one document at two.
+    position beyond the first. beyond: rows at a position beyond those at the one above it.
+    views_and_clicks: whether the rows beyond the first are clicks on rows that are views. beside:
+    lists with two documents at one position. moved: with one document at two. A session may see
+    a list several times, as often as it sees any document: only what goes beyond is told.
     """
 
     share: float
     lists: int
     repeated: int
+    beyond: int
     views_and_clicks: bool
     beside: int
     moved: int
@@ -311,12 +314,12 @@ def _sampled(
     query = "hash(k_query)" if "k_query" in shown else "0"
     place = ", ".join(
         f"try_cast(k_{meaning} AS DOUBLE)"
-        for meaning in ("position", "page", "offset")
+        for meaning in ("page", "offset", "position")
         if f"k_{meaning}" in shown
     )
     relation.run(
         f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
-        f"hash(trim(k_document)) AS document, hash({place}) AS position, "
+        f"hash(trim(k_document)) AS document, row({place}) AS position, "
         f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
         f"AND {whole} % {every} = 0 AND trim(k_document) <> '' "
         "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
@@ -330,15 +333,39 @@ def _sampled(
         "count(*) FILTER (clicks > 0 AND n - clicks < m) "
         "FROM sample JOIN least USING (list, query)"
     )[0]
+    beyond = relation.run(
+        "SELECT coalesce(sum(greatest(w - above, 0)), 0) FROM (SELECT w, lag(w) OVER "
+        "(PARTITION BY list, query ORDER BY position) AS above FROM (SELECT list, query, position, "
+        "sum(n) AS w FROM sample GROUP BY ALL)) WHERE above IS NOT NULL"
+    )[0][0]
     beside, moved = (
-        relation.run(
-            f"SELECT count(DISTINCT (list, query)) FROM (SELECT list, query FROM sample "
-            f"GROUP BY list, query, {one} HAVING count(DISTINCT {other}) > 1)"
-        )[0][0]
+        relation.run(_lists_with_two(one, other, several=whole == "s"))[0][0]
         for one, other in (("position", "document"), ("document", "position"))
     )
     apart = extra > 0 and explained >= _NEARLY_ALL * extra and replacing <= extra / 20
-    return _Sampled(1 / every, int(lists), int(repeated), bool(apart), int(beside), int(moved))
+    return _Sampled(
+        1 / every, int(lists), int(repeated), int(beyond), bool(apart), int(beside), int(moved)
+    )
+
+
+def _lists_with_two(one: str, other: str, *, several: bool) -> str:
+    """SQL for the number of lists in which ``one`` has two of ``other``.
+
+    several: whether a list was shown as often as ``other`` is at most.
+    """
+    if not several:
+        return (
+            "SELECT count(DISTINCT (list, query)) FROM (SELECT list, query FROM sample "
+            f"GROUP BY list, query, {one} HAVING count(DISTINCT {other}) > 1)"
+        )
+    most = (
+        "(SELECT list, query, max(w) AS w, max(m) AS m FROM (SELECT list, query, sum(n) AS w, "
+        "count(*) AS m FROM sample GROUP BY list, query, {}) GROUP BY ALL)"
+    )
+    return (
+        f"SELECT count(*) FROM {most.format(one)} AS a JOIN {most.format(other)} AS b "
+        "USING (list, query) WHERE a.m > 1 AND a.w > b.w"
+    )
 
 
 def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
@@ -384,7 +411,7 @@ def _facts(
     usable: UsableRows,
     plain: bool,
 ) -> Presentations:
-    total = relation.run("SELECT count(*) FROM lists")[0][0]
+    total, unclicked = relation.run("SELECT count(*), count(*) FILTER (clicks = 0) FROM lists")[0]
     sessions, largest, clicks, all_clicks = relation.run(
         "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
         "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
@@ -395,6 +422,8 @@ def _facts(
         draws = _draws(relation, "lists", usable)
     return Presentations(
         number=int(total) if whole == "p" else 0,
+        lists=int(total),
+        unclicked=int(unclicked),
         draws=draws,
         without=min(without, int(usable.rows.sum())),
         sessions=int(sessions),
@@ -406,7 +435,7 @@ def _facts(
         beside=found.beside,
         moved=found.moved,
         repeated=0,
-        repeated_in_sessions=0 if whole == "p" else found.repeated,
+        repeated_in_sessions=0 if whole == "p" else found.beyond,
         groups=GROUPS,
         left_out=0,
     )
@@ -443,6 +472,7 @@ def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
     for text, count in relation.run(
         f"SELECT trim(k_query), count(*) FROM {lists} GROUP BY trim(k_query)"
     ):
+        text = text.strip()  # also of blanks that SQL does not know
         place = number.get(text, number.get(whole_name(text), -1))
         if place >= 0:
             draws[place] += count

@@ -34,7 +34,7 @@ CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
 
 NO_NAME = frozenset(
     {"nan", "NaN", "NULL", "null", "None", "<null>", "\\N", "(not set)", "(not provided)",
-     "undefined", "#N/A"}
+     "undefined", "#N/A", "N/A", "n/a", "-", "(none)", "(null)", "(empty)", "[null]", "<NA>", "NaT"}
 )  # fmt: skip
 """What tools write where a query or a document has no name."""
 
@@ -59,7 +59,7 @@ _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
 _SMALLEST_ID, _NEARLY_ALL = 100, 0.9
 _FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
-_FEW, _MANY = 0.02, 0.5  # of the rows at position 0, in those at 1
+_FEW, _MANY = 0.02, 0.9  # of the rows at position 0, in those at 1
 _WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -360,14 +360,25 @@ def _require_counts(
     column: str,
 ) -> None:
     """Raise InputError for impressions that look like ids of presentations."""
-    if not usable.any() or int(shown[usable].min()) < _SMALLEST_ID or clicks[usable].max() > 1:
+    if not usable.any() or clicks[usable].max() > 1:
         return
-    _, of, rows = np.unique(shown[usable], return_inverse=True, return_counts=True)
-    if np.average(rows[of] > 1, weights=counted.rows[usable]) < _NEARLY_ALL:
+    number, of, rows = np.unique(shown[usable], return_inverse=True, return_counts=True)
+    weight = counted.rows[usable]
+    shared = rows[of] > 1
+    if int(number[0]) < _SMALLEST_ID:
+        # Small ones are ids where each is of one query, and has a position once.
+        if "query" not in counted.codes or number.size < _SMALLEST_ID:
+            return
+        query, place = counted.codes["query"][usable], counted.codes["position"][usable]
+        one_query = np.bincount(np.unique(np.stack([of, query]), axis=1)[0]) == 1
+        once = np.unique(np.stack([of, place]), axis=1).shape[1] / int(weight.sum())
+        if once < _NEARLY_ALL or np.average(one_query[of], weights=weight) < _NEARLY_ALL:
+            return
+    if np.average(shared, weights=weight) < _NEARLY_ALL:
         return
-    example = int(shown[usable][int(np.argmax(rows[of] > 1))])
+    example = int(shown[usable][int(np.argmax(shared))])
     raise InputError(
-        f"The column {quoted(column)} holds large numbers that several rows share, such as "
+        f"The column {quoted(column)} holds numbers that the rows of one list share, such as "
         f"{example:,}, and no row has more than one click, as with ids of presentations; say "
         "whether it holds impressions or the presentation.",
         "columns",

@@ -33,6 +33,14 @@ _ROUNDED = re.compile(r"[0-9](\.[0-9]+)?E\+[0-9]+")
 _MANY_REPEATS = 0.02  # of the rows
 _LARGE_SESSION = 0.05  # of lists or clicks
 _MANY_MOVED = 0.2  # of the lists
+_MANY_BEYOND = 0.005  # of the rows; whole lists have none
+_MANY_BESIDE = 0.01  # of the lists of sessions, in which documents may have changed
+_MANY_MERGED = 0.02  # of the queries
+_FEWEST_LISTS = 200
+_MEANS_NONE = frozenset(
+    {"na", "none", "null", "nil", "unknown", "empty", "blank", "missing", "other", "undefined",
+     "not set", "no query"}
+)  # fmt: skip
 _MANY_LOST = 0.5  # share of rows left out from which the log is not to be trusted
 
 
@@ -161,7 +169,14 @@ def _clicks(log: PresentationLog) -> Seen:
 
 def _only_clicks(log: PresentationLog) -> Seen | None:
     if not log.clicks_only:
-        return None
+        found = log.presentations
+        if found is None or found.unclicked or found.lists < _FEWEST_LISTS:
+            return None
+        return warning(
+            0,
+            f"Each of the {found.lists:,} lists has a click, so lists without one seem to be left "
+            "out, and every click rate is too high; add what was shown and not clicked.",
+        )
     return warning(
         0,
         "Every row was clicked, so the log holds clicks and not what was shown. Training "
@@ -230,9 +245,58 @@ def _views_as_rows(log: PresentationLog) -> Seen | None:
     return None
 
 
+def _rows_per_position(log: PresentationLog) -> Seen | None:
+    if log.clicks_only or log.positions.size == 1:
+        return None
+    if log.has_swaps and np.unique(log.position[log.position != log.swap]).size <= 1:
+        return None  # only the two documents that traded places are logged
+    share, queries = _rows_beyond(log)
+    if share <= _MANY_BEYOND:
+        return None
+    return warning(
+        share,
+        f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
+        f"than at the one above ({share:.1%} of all rows), which lists logged whole cannot have: "
+        "rows are missing or there twice. If clicks are rows of their own, or rows without a "
+        "click were left out, every estimate is wrong.",
+    )
+
+
+def _rows_beyond(log: PresentationLog) -> tuple[float, int]:
+    """Rows of a query at a position beyond those at the one above it: their share, and queries."""
+    width = log.positions.size
+    place = np.searchsorted(log.positions, log.position)
+    at, of = np.unique(log.query.astype(np.int64) * width + place, return_inverse=True)
+    shown = np.bincount(of, log.impressions)
+    above = np.where(np.diff(at, prepend=-2) == 1, np.roll(shown, 1), 0)
+    beyond = np.where(at % width > 0, np.maximum(shown - above, 0), 0)
+    return float(beyond.sum() / shown.sum()), np.unique(at[beyond > 0] // width).size
+
+
+def _doubtful_query(log: PresentationLog) -> Seen | None:
+    """A name that may mean none, of a query with more documents than any other."""
+    doubtful = [
+        place for place, name in enumerate(log.query_names)
+        if name.casefold().strip("()[]<>#?_-. ").replace("/", "") in _MEANS_NONE
+    ]  # fmt: skip
+    if not doubtful:
+        return None
+    documents = np.bincount(log.pairs // max(len(log.document_names), 1))
+    largest = int(np.argmax(documents))
+    if largest not in doubtful:
+        return None
+    return warning(
+        int(documents[largest]),
+        f"The query {quoted(log.query_names[largest])} has {int(documents[largest]):,} documents, "
+        "more than any other: it may stand for queries that were lost. If so, leave out its rows.",
+    )
+
+
 def _beside(log: PresentationLog) -> Seen | None:
     found = log.presentations
     if found is None or not found.beside:
+        return None
+    if not found.number and found.beside <= _MANY_BESIDE * found.sampled:
         return None
     return warning(
         found.beside,
@@ -271,6 +335,14 @@ def _ids(log: PresentationLog) -> Seen | None:
             f"Ids such as {rounded} are numbers that a spreadsheet rounded, so different ids have "
             "become one; export them as text.",
         )
+    merged = _shown_beyond(log)
+    if merged > _MANY_MERGED * len(log.query_names) and not _rows_beyond(log)[0] > _MANY_BEYOND:
+        return warning(
+            merged,
+            f"{part_of(merged, len(log.query_names), 'query', 'queries')} a document "
+            "with more impressions than lists were shown: different documents may share an id, as "
+            "after rounding in a spreadsheet.",
+        )
     found = log.presentations
     if found is not None and found.moved > _MANY_MOVED * max(found.sampled, 1):
         return warning(
@@ -292,6 +364,24 @@ def _ids(log: PresentationLog) -> Seen | None:
             "are put together (composed or decomposed); they count as different ones.",
         )
     return None
+
+
+def _shown_beyond(log: PresentationLog) -> int:
+    """Queries of which a document has more impressions than any of their positions."""
+    by_document = _most_by_query(log, log.document // max(len(log.document_names), 1), log.document)
+    width = int(log.position.max()) + 1
+    by_position = _most_by_query(log, log.query, log.query.astype(np.int64) * width + log.position)
+    return int(np.count_nonzero(by_document > by_position))
+
+
+def _most_by_query(
+    log: PresentationLog, query: NDArray[np.integer], key: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """The most impressions that one key of a query has, [queries]."""
+    _, first, of = np.unique(key, return_index=True, return_inverse=True)
+    most = np.zeros(len(log.query_names))
+    np.maximum.at(most, query[first], np.bincount(of, log.impressions))
+    return most
 
 
 def _shown_once(log: PresentationLog) -> Seen | None:
@@ -416,10 +506,12 @@ CHECKS = (
     Check("clicks", "Clicks", _clicks),
     Check("only_clicks", "Rows that were not clicked", _only_clicks),
     Check("repeated_rows", "Rows that are there twice", _repeated_rows),
+    Check("rows_per_position", "Rows at each position", _rows_per_position),
     Check("without_id", "Rows that belong to no presentation", _without_id),
     Check("beside", "Two documents at one position", _beside),
     Check("sessions", "Sessions", _sessions),
     Check("ids", "Ids", _ids),
+    Check("doubtful_query", "A query that may mean none", _doubtful_query),
     Check("queries_shown_once", "Queries that never repeat", _shown_once),
     Check("repeated_on_page", "One document twice on a page", _repeats),
     Check("rank_changes", "Rank changes", _rank_changes),

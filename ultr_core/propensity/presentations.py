@@ -43,17 +43,21 @@ GROUPS = 100
 class Presentations:
     """What is known of the presentations and sessions of a log.
 
-    number: of presentations, 0 without their ids. draws: presentations of each query, None without
+    number: of presentations, 0 without their ids. lists: those, or the queries of each session;
+    unclicked: how many of the lists have no click. draws: presentations of each query, None without
     ids. without: rows that name none. sessions: how many, 0 without their ids. largest: lists of
     the largest session; largest_share, largest_clicks: its share of all lists and clicks. share:
     of the lists that were looked at for what follows; sampled: how many those are. beside: lists
     with two documents at one position. moved: lists with one document at two positions. repeated:
     rows that repeated a document at one position of a list and were counted once.
-    repeated_in_sessions: such rows of one session, which may have searched again. groups: how many
-    the rows are in. left_out: sessions with too many presentations.
+    repeated_in_sessions: without ids of presentations, rows of a session's list at a position
+    beyond those at the one above. groups: how many the rows are in. left_out: sessions with too
+    many presentations.
     """
 
     number: int
+    lists: int
+    unclicked: int
     draws: IntArray | None
     without: int
     sessions: int

@@ -1,0 +1,272 @@
+"""Read dirty click logs as their owners would, and see whether a wrong curve comes out in silence.
+
+Run from the project's directory:
+
+    python -m scripts.dirty_logs --seeds 20
+
+Each dirt of `scripts.dirt` is applied to a clean log of each seed at three strengths. The log is
+read with no more than its files; what the reader asks is answered with the truth. An answer holds
+if the intervals of all answered ranks contain the true examination, jointly at ``LEVEL`` by
+Bonferroni. Otherwise the log must have been refused, or a warning of a check must name the cause;
+else it is a miss, the worst of them where `inspect_log` has no warning at all. A seed whose clean
+log misses as well says nothing of the dirt and is counted as chance.
+
+    python -m scripts.dirty_logs --clean 200
+
+reads clean logs of several shapes and prints the warnings that they get.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from scripts.dirt import (
+    ANSWERS,
+    DIRTS,
+    RANKS,
+    SHAPES,
+    STRENGTHS,
+    USERS,
+    Dirt,
+    Dirty,
+    clean_rows,
+    written,
+)
+from ultr_core.errors import InputError
+from ultr_core.files import parse_log
+from ultr_core.files.log_columns import COLUMNS
+from ultr_core.files.log_reading import Reading
+from ultr_core.inspection import inspect_log
+from ultr_core.propensity import PresentationLog, PropensityEstimate, estimate_from_log
+from ultr_core.propensity.points import JACKKNIFE_GROUPS
+
+LEVEL = 0.99
+"""Of the joint interval; 1 - LEVEL is how often a clean log misses by chance, at most."""
+
+TRUTH = USERS.curve.at(np.arange(1, RANKS + 1))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one log.
+
+    refused: the sentence, "" where it was read. holds: whether the intervals contain the truth.
+    warned: keys of the checks that are not good. error: the largest of |log(value / truth)|.
+    """
+
+    refused: str = ""
+    holds: bool = False
+    warned: frozenset[str] = frozenset()
+    error: float = np.nan
+
+
+@dataclass(frozen=True)
+class Case:
+    """One dirt at one strength and seed: its outcome, and what came of the log.
+
+    told: whether a warning names the cause, also where the answer holds.
+    """
+
+    dirt: str
+    strength: int
+    seed: int
+    outcome: str
+    told: bool
+    answer: Answer
+
+
+def read_as_owner(log: Dirty) -> PresentationLog:
+    """The log, read by somebody who answers each question once; raises InputError if refused."""
+    columns, answers = dict(log.columns), {**ANSWERS, **log.answers}
+    values: dict[str, Any] = {}
+    while True:
+        try:
+            return parse_log(
+                list(log.files), "log", clicks=log.clicks, columns=columns or None,
+                how=Reading.of(values),
+            )  # fmt: skip
+        except InputError as error:
+            answer = answers.pop(error.about, None)
+            if answer is None:
+                raise
+            for key, value in answer.items():
+                (columns if key in COLUMNS else values)[key] = value
+
+
+def answer_of(log: Dirty) -> Answer:
+    """What the checks and the estimate of its curve say of a log."""
+    try:
+        read = read_as_owner(log)
+    except InputError as error:
+        return Answer(str(error))
+    warned = frozenset(finding.key for finding in inspect_log(read).warnings)
+    try:
+        estimate = estimate_from_log(read).estimate
+    except InputError as error:
+        return Answer(str(error), warned=warned)
+    return _held(estimate, warned)
+
+
+def _held(estimate: PropensityEstimate, warned: frozenset[str]) -> Answer:
+    """Whether joint intervals contain the truth; ranks that no user was shown count as wrong."""
+    points = [
+        point for point in estimate.points
+        if point.rank != estimate.reference and point.value is not None
+        and point.low is not None and point.high is not None
+    ]  # fmt: skip
+    if not points:
+        return Answer("no rank has an interval", warned=warned)
+    tail = (1 - LEVEL) / (2 * len(points))
+    wider = float(ndtri(tail) / ndtri(0.025))
+    if not estimate.method.startswith("swap"):
+        degrees = JACKKNIFE_GROUPS - 1
+        wider = float(stdtrit(degrees, 1 - tail) / stdtrit(degrees, 0.975))
+    holds, error = True, 0.0
+    for point in points:
+        assert point.value is not None and point.low is not None and point.high is not None
+        if point.rank > RANKS:
+            holds = False
+            continue
+        truth = TRUTH[point.rank - 1] / TRUTH[estimate.reference - 1]
+        low, high = point.low, point.high
+        if point.value > 0:
+            reach = wider * np.log(high / point.value)
+            low, high = point.value * np.exp(-reach), point.value * np.exp(reach)
+            error = max(error, abs(float(np.log(point.value / truth))))
+        holds &= bool(low <= truth <= high)
+    return Answer("", holds, warned, error)
+
+
+def case_of(dirt: Dirt, strength: int, seed: int) -> Case:
+    """One dirty log, read and judged."""
+    random = np.random.default_rng([seed, 2, strength, *dirt.name.encode()])
+    answer = answer_of(dirt.make(clean_rows(seed), strength, random))
+    told = bool(answer.warned & set(dirt.keys))
+    return Case(dirt.name, strength, seed, _outcome(answer, told, seed), told, answer)
+
+
+def _outcome(answer: Answer, told: bool, seed: int) -> str:
+    if answer.refused:
+        return "refused"
+    if answer.holds:
+        return "holds"
+    if told:
+        return "warned"
+    if not _clean_answer(seed).holds:
+        return "chance"
+    return "missed" if answer.warned else "silent"
+
+
+@lru_cache(4)
+def _clean_answer(seed: int) -> Answer:
+    return answer_of(Dirty((written(clean_rows(seed)),)))
+
+
+def table(cases: Iterable[Case]) -> list[str]:
+    """A row for each dirt: outcomes at the three strengths together, and the largest errors."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.dirt, []).append(case)
+    lines = [
+        "| dirt | holds | of them told | warned | refused | chance | missed | in silence | "
+        f"median error, {', '.join(STRENGTHS)} |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    sums: Counter[str] = Counter()
+    for name, of_dirt in found.items():
+        counts = Counter(case.outcome for case in of_dirt)
+        counts["told"] = sum(case.told and case.outcome == "holds" for case in of_dirt)
+        sums += counts
+        errors = (_median(of_dirt, strength) for strength in range(len(STRENGTHS)))
+        lines.append(f"| {name} | {_cells(counts)} | {', '.join(errors)} |")
+    return [*lines, f"| all | {_cells(sums)} | |"]
+
+
+def _cells(counts: Mapping[str, int]) -> str:
+    names = ("holds", "told", "warned", "refused", "chance", "missed", "silent")
+    return " | ".join(str(counts[name]) for name in names)
+
+
+def _median(cases: list[Case], strength: int) -> str:
+    errors = [
+        case.answer.error
+        for case in cases
+        if case.strength == strength and not np.isnan(case.answer.error)
+    ]
+    return f"{np.expm1(np.median(errors)):.0%}" if errors else "—"
+
+
+def clean_warnings(number: int) -> tuple[str, frozenset[str], bool]:
+    """Shape of the clean log of that number, the checks that warn, and whether its answer holds."""
+    name, make = list(SHAPES.items())[number % len(SHAPES)]
+    answer = answer_of(make(number, np.random.default_rng([number, 3])))
+    return name, answer.warned | ({"refused"} if answer.refused else set()), answer.holds
+
+
+def _clean_table(found: Iterable[tuple[str, frozenset[str], bool]]) -> list[str]:
+    warned: dict[str, Counter[str]] = {}
+    for name, keys, holds in found:
+        warned.setdefault(name, Counter()).update(["logs", *keys, *(["holds"] if holds else [])])
+    lines = ["| shape | logs | holds | warnings |", "|---|--:|--:|---|"]
+    for name, counts in warned.items():
+        told = ", ".join(f"{key} {n}" for key, n in counts.items() if key not in ("logs", "holds"))
+        lines.append(f"| {name} | {counts['logs']} | {counts['holds']} | {told or 'none'} |")
+    return lines
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print the table; the exit code is 1 for too many misses, or one in silence."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=20, help="clean logs that each dirt falls on")
+    parser.add_argument("--only", default="", help="dirts whose names contain this")
+    parser.add_argument("--clean", type=int, default=0, help="read so many clean logs instead")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true", help="each case that is not held")
+    options = parser.parse_args(given)
+    with ProcessPoolExecutor(options.processes) as pool:
+        if options.clean:
+            print("\n".join(_clean_table(pool.map(clean_warnings, range(options.clean)))))
+            return 0
+        asked = [
+            (dirt, strength, seed)
+            for seed in range(options.seeds)
+            for dirt in DIRTS if options.only in dirt.name
+            for strength in range(len(STRENGTHS))
+        ]  # fmt: skip
+        cases = []
+        for case in pool.map(_numbered, *zip(*((DIRTS.index(d), s, n) for d, s, n in asked),
+                                             strict=True)):  # fmt: skip
+            cases.append(case)
+            if options.verbose and case.outcome != "holds":
+                print(
+                    f"{case.dirt}, {STRENGTHS[case.strength]}, seed {case.seed}: {case.outcome} "
+                    f"{case.answer.refused or sorted(case.answer.warned)} "
+                    f"{case.answer.error:.2f}",
+                    flush=True,
+                )
+    print(f"{options.seeds} seeds, {datetime.date.today().isoformat()}")
+    print("\n".join(table(cases)))
+    missed = [case for case in cases if case.outcome in ("missed", "silent")]
+    silent = [case for case in missed if case.outcome == "silent"]
+    print(f"{len(missed)} of {len(cases)} missed, {len(silent)} of them in silence.")
+    return int(len(missed) > 0.05 * len(cases) or bool(silent))
+
+
+def _numbered(dirt: int, strength: int, seed: int) -> Case:
+    return case_of(DIRTS[dirt], strength, seed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
