@@ -95,7 +95,8 @@ def _counted(
     rest, group = np.divmod(rest, GROUPS)
     query_of, swapped = np.divmod(rest, DOCUMENTS)
     presentations = Presentations(
-        number=session.size, draws=np.bincount(query, minlength=QUERIES), without=0,
+        number=session.size, lists=session.size, unclicked=0,
+        draws=np.bincount(query, minlength=QUERIES), without=0,
         sessions=int(session[-1]) + 1, largest=0, largest_share=0.0, largest_clicks=0.0, share=1.0,
         sampled=0, beside=0, moved=0, repeated=0, repeated_in_sessions=0, groups=GROUPS, left_out=0,
     )  # fmt: skip

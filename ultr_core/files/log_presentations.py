@@ -26,15 +26,17 @@ SAMPLE_ROWS = 1_000_000
 """Rows in which it is looked for repeats first; a log with fewer is looked at whole."""
 
 _FEWER_GROUPS = (GROUPS, 50, 20, 10)
+_MOST_SALTS = 100
 _NEARLY_ALL = 0.95
+_LOOKED_UP = 8  # different cells that are looked up in a list
 _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
 
 
 _NOTHING_KNOWN = Presentations(
-    number=0, draws=None, without=0, sessions=0, largest=0, largest_share=0.0, largest_clicks=0.0,
-    share=1.0, sampled=0, beside=0, moved=0, repeated=0, repeated_in_sessions=0, groups=1,
-    left_out=0,
+    number=0, lists=0, unclicked=0, draws=None, without=0, sessions=0, largest=0,
+    largest_share=0.0, largest_clicks=0.0, share=1.0, sampled=0, beside=0, moved=0, repeated=0,
+    repeated_in_sessions=0, groups=1, left_out=0,
 )  # fmt: skip
 
 
@@ -167,7 +169,10 @@ def grouped_rows(
     whole = "p" if has["presentation"] else "s"
     plain = int(usable.numbers["impressions"].max()) <= 1
     shown = _shown(relation, cells, counted, usable, has)
-    found = _sampled(relation, shown, whole, int(usable.rows.sum()), columns)
+    every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
+    some = f"SELECT * FROM ({cells}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
+    # The rows of other lists are left out before anything is made of them.
+    found = _sampled(relation, shown.replace(cells, some), whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     without = _lists(relation, shown, whole, progress)
     facts = _facts(relation, whole, found, without, usable, plain)
@@ -181,9 +186,11 @@ def grouped_rows(
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
+    key = _key(relation, keys_of(counted))
+    source = f"SELECT *, {key} AS h FROM ({shown})"
     made = _added_up_by_group(
-        relation, _once(shown, whole, keys_of(counted)) if once else shown, counted, usable, slots,
-        number, how.clicks_above, progress,
+        relation, _once(source, whole) if once else source, key, counted, usable, slots, number,
+        how.clicks_above, progress,
     )  # fmt: skip
     before = int(usable.rows @ usable.numbers["impressions"])
     merged = before - int(made.impressions.sum()) if once and not facts.left_out else 0
@@ -211,9 +218,11 @@ def _shown(
     p and s identify presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
     Rows whose numbers are none are left out.
     """
-    for meaning in ("click", "impressions"):
-        if meaning in counted.codes:
-            _put_numbers(relation, counted, usable, meaning)
+    click, joins = _number_of(relation, counted, usable, "click")
+    impressions = "1"
+    if counts := "impressions" in counted.codes:
+        impressions, more = _number_of(relation, counted, usable, "impressions")
+        joins += more
     ids = {
         name: f"trim(k_{meaning})" if has[meaning] else "''"
         for name, meaning in (("p", "presentation"), ("s", "session"))
@@ -225,34 +234,38 @@ def _shown(
     # A row of no session is one of its presentation: else all of them would be one group.
     whose = f"CASE WHEN {ids['s']} = '' THEN {ids['p']} ELSE {ids['s']} END"
     group = f"(('0x' || left(md5({whose}), 8))::UBIGINT % {GROUPS})::INTEGER"
-    counts = "impressions" in counted.codes
-    join = "JOIN numbers_impressions USING (k_impressions)" if counts else ""
+    kept = "click IS NOT NULL AND NOT short AND NOT broken"
+    if counts:
+        kept += " AND impressions IS NOT NULL AND click <= impressions"
     return (
-        f"SELECT {', '.join(keys_of(counted))}, click, "
-        f"{'impressions' if counts else '1'} AS impressions, {numbers}, {group} AS g "
-        f"FROM ({cells}) JOIN numbers_click USING (k_click) {join} WHERE NOT short AND NOT broken"
-        f"{' AND click <= impressions' if counts else ''}"
+        f"SELECT * FROM (SELECT {', '.join(keys_of(counted))}, {click} AS click, "
+        f"{impressions} AS impressions, {numbers}, {group} AS g, short, broken "
+        f"FROM ({cells}){joins}) WHERE {kept}"
     )
 
 
-def _put_numbers(
+def _number_of(
     relation: Relation, counted: CountedRows, usable: UsableRows, meaning: str
-) -> None:
-    """The table of the numbers that usable cells of a meaning stand for."""
+) -> tuple[str, str]:
+    """SQL for the number that a usable cell of a meaning stands for, and what is joined for it."""
     code = counted.codes[meaning][usable.entry]
     used, first = np.unique(code, return_index=True)
+    texts = [counted.texts[meaning][each] for each in used.tolist()]
+    numbers = usable.numbers[meaning][first]
+    if len(texts) <= _LOOKED_UP:
+        # Joining takes several times the rest.
+        names = [relation.bound(each) for each in (numbers.tolist(), texts)]
+        return f"${names[0]}[list_position(${names[1]}, k_{meaning})]", ""
     relation.put(
-        f"numbers_{meaning}",
-        **{
-            f"k_{meaning}": np.array([counted.texts[meaning][each] for each in used.tolist()], "O"),
-            meaning: usable.numbers[meaning][first],
-        },
+        f"numbers_{meaning}", **{f"k_{meaning}": np.array(texts, "O"), f"n_{meaning}": numbers}
     )
+    return f"n_{meaning}", f" LEFT JOIN numbers_{meaning} USING (k_{meaning})"
 
 
 def _added_up_by_group(
     relation: Relation,
     source: str,
+    key: str,
     counted: CountedRows,
     usable: UsableRows,
     slots: Slots,
@@ -261,19 +274,18 @@ def _added_up_by_group(
     progress: Progress | None,
 ) -> GroupedRows:
     relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
-    keys = keys_of(counted)
     relation.run(
-        f"CREATE TEMP TABLE known AS SELECT {', '.join(keys)}, any_value(slot) AS slot "
-        f"FROM counted JOIN usable USING (number) GROUP BY {', '.join(keys)}"
+        f"CREATE TEMP TABLE known AS SELECT {key} AS h, any_value(slot) AS slot "
+        "FROM counted JOIN usable USING (number) GROUP BY h"
     )
     above = ", above" if clicks_above else ""
     if clicks_above:
         source = _above(source)
     table = relation.run(
         "SELECT slot, g, sum(impressions)::BIGINT AS impressions, sum(clicks)::BIGINT AS clicks"
-        f"{above} FROM (SELECT {', '.join(keys)}{above}, (g * {number}) // {GROUPS} AS g, "
+        f"{above} FROM (SELECT h{above}, (g * {number}) // {GROUPS} AS g, "
         f"sum(impressions) AS impressions, sum(click) AS clicks FROM ({source}) GROUP BY ALL) "
-        f"JOIN known USING ({', '.join(keys)}) GROUP BY ALL ORDER BY slot, g{above}",
+        f"JOIN known USING (h) GROUP BY ALL ORDER BY slot, g{above}",
         progress,
         arrays=True,
     )
@@ -285,6 +297,22 @@ def _added_up_by_group(
         np.asarray(table["above"], np.int64) if above else None,
         None,
     )
+
+
+def _key(relation: Relation, keys: list[str]) -> str:
+    """SQL for a number that is another one for each different row of keys in the log.
+
+    Numbers are grouped by and joined in a part of the time that texts take.
+    """
+    for salt in range(_MOST_SALTS):
+        key = f"hash({', '.join(keys)}, {salt})"
+        alike = relation.run(
+            f"SELECT count(*) - count(DISTINCT h) FROM (SELECT {key} AS h FROM counted "
+            f"GROUP BY {', '.join(keys)})"
+        )[0][0]
+        if not alike:
+            return key
+    raise AssertionError("64 bits tell the rows of a log apart")
 
 
 @dataclass(frozen=True)
@@ -308,9 +336,8 @@ class _Sampled:
 
 
 def _sampled(
-    relation: Relation, shown: str, whole: str, rows: int, columns: Mapping[str, str]
+    relation: Relation, shown: str, whole: str, every: int, columns: Mapping[str, str]
 ) -> _Sampled:
-    every = max(1, -(-rows // SAMPLE_ROWS))
     query = "hash(k_query)" if "k_query" in shown else "0"
     place = ", ".join(
         f"try_cast(k_{meaning} AS DOUBLE)"
@@ -321,7 +348,7 @@ def _sampled(
         f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
         f"hash(trim(k_document)) AS document, row({place}) AS position, "
         f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
-        f"AND {whole} % {every} = 0 AND trim(k_document) <> '' "
+        "AND trim(k_document) <> '' "
         "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
     )
     if whole == "p":
@@ -479,18 +506,20 @@ def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
     return draws
 
 
-def _once(shown: str, whole: str, keys: list[str]) -> str:
+def _once(shown: str, whole: str) -> str:
     """The rows of a document at one position of a list as one impression, clicked if one is.
 
     In a session that searched again, impressions are the rows that are views.
     """
     shows = "max(impressions)" if whole == "p" else "greatest(count(*) - sum(click), 1)"
     clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
-    kept = ", ".join(keys)
+    query = ", any_value(k_query) AS k_query" if "k_query" in shown else ""
+    plain = ", k_query" if query else ""
     return (
-        f"SELECT {kept}, {whole} AS p, any_value(g) AS g, {shows} AS impressions, "
-        f"{clicks} AS click FROM ({shown}) WHERE {whole} <> 0 GROUP BY {whole}, {kept} UNION ALL "
-        f"SELECT {kept}, p, g, impressions, click FROM ({shown}) WHERE {whole} = 0"
+        f"SELECT h, {whole} AS p, any_value(g) AS g, any_value(k_position) AS k_position{query}, "
+        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> 0 "
+        f"GROUP BY {whole}, h UNION ALL "
+        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) WHERE {whole} = 0"
     )
 
 

@@ -245,8 +245,8 @@ class Relation:
         """What stands after FROM for parts of one layout."""
         return (
             parts[0]
-            .scan.replace("?", f"${self._bound([part.path for part in parts])}")
-            .replace("!", f"${self._bound(list(parts[0].pointers))}")
+            .scan.replace("?", f"${self.bound([part.path for part in parts])}")
+            .replace("!", f"${self.bound(list(parts[0].pointers))}")
         )
 
     def encoded(self, statement: str) -> tuple[NDArray[np.int32], list[str]]:
@@ -274,7 +274,8 @@ class Relation:
         self.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM given")
         self.connection.unregister("given")
 
-    def _bound(self, value: Any) -> str:
+    def bound(self, value: Any) -> str:
+        """The name of a parameter of statements with this value."""
         for name, known in self.parameters.items():
             if known == value:
                 return name
