@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         uncovered,
         unshown_candidates,
     )
-    from ultr_core.inspection.ties import NdcgOverTies, expected_ranks, ndcg_over_ties, tied_groups
+    from ultr_core.inspection.ties import NdcgOverTies, ndcg_over_ties
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -35,7 +35,6 @@ __all__ = [
     "NdcgOverTies",
     "Overlap",
     "Unshown",
-    "expected_ranks",
     "heaviest_share",
     "inspect_corpus",
     "inspect_curve",
@@ -52,7 +51,6 @@ __all__ = [
     "ndcg_over_ties",
     "own_curve",
     "require_covered",
-    "tied_groups",
     "uncovered",
     "unshown_candidates",
 ]

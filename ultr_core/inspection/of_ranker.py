@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import constant_notice, tied_groups
 from ultr_core.errors import InputError
 from ultr_core.files.ranker_files import on_columns_of
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Check, Inspection, Seen, graded
-from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
@@ -85,9 +85,7 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     scores, corpus = given
     tied = tied_groups(scores, corpus.query_offsets).tied
     share = tied / corpus.n_documents
-    starts = corpus.query_offsets[:-1]
-    flat = np.minimum.reduceat(scores, starts) == np.maximum.reduceat(scores, starts)
-    constant = bool((corpus.sizes > 1).any() and flat.all())
+    constant = bool(constant_notice("", scores, corpus.query_offsets))
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another of their query. Risks and NDCG are the mean over all orders of ties; "

@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
-from ultr_core.corpus.ranking import query_sums
+from ultr_core.corpus.ranking import constant_notice, expected_ranks, query_sums, tied_groups
 from ultr_core.errors import InputError
 from ultr_core.files.score_files import scores_for
 from ultr_core.inspection import (
     NdcgOverTies,
     Unshown,
-    expected_ranks,
     ndcg_over_ties,
     require_covered,
-    tied_groups,
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
@@ -230,7 +228,7 @@ def evaluate_ranker(
         clip,
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
-        notices,
+        (*notices, *constant_notice(name, values, corpus.query_offsets)),
     )
 
 
