@@ -18,6 +18,10 @@ from ultr_core.words import counted
 IntArray = NDArray[np.int64]
 
 
+UNREAD_IDS = "document_ids"
+"""What a refusal is about that asks how ids in comments are written."""
+
+
 @dataclass(frozen=True)
 class Overlap:
     """How much of a log and of a corpus belong together.
@@ -70,8 +74,16 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
     query was drawn as often as it has pages, where the log has a column of pages and one
     impression a row; otherwise as often as its most shown position was shown.
 
-    Raises InputError if no query, or no document, of the log is in the corpus.
+    Raises InputError if no query, or no document, of the log is in the corpus, or if the file of
+    the corpus may hold document ids that were not read.
     """
+    if corpus.document_ids is None and corpus.unread_ids:
+        raise InputError(
+            f"A log cannot be joined with {name} before its document ids are read: "
+            f"{corpus.unread_ids}; say how ids are written in comments, such as {{id}} for their "
+            "first word, or none for no ids.",
+            UNREAD_IDS,
+        )
     query_of = _corpus_queries(log, corpus)
     if not (query_of >= 0).any():
         raise InputError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ultr_core.files import read_log
 from ultr_core.inspection import Inspection, inspect_file, inspect_together, join_log
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, share_line
 from ultr_core.jobs.own_files import CORPUS, PART, own_corpus, own_part
@@ -28,6 +28,8 @@ def run(given: Given) -> list[Inspection]:
         inspected = inspect_file(
             path,
             columns=given.columns,
+            ids=given.document_ids,
+            missing_zero=given.missing_zero,
             corpus=None if own is None else own.corpus,
             relevant_grade=given.relevant_grade,
             progress=share_line(f"reading {path}"),
@@ -66,7 +68,7 @@ JOB = Job(
             "ranker (JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
         ),
     ),
-    options=(CORPUS, PART, COLUMNS, *setting_fields("relevant_grade")),
+    options=(CORPUS, PART, MISSING_ZERO, DOCUMENT_IDS, COLUMNS, *setting_fields("relevant_grade")),
     show=show,
     as_dict=as_dict,
     notes=_NOTES,

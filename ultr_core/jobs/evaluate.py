@@ -138,7 +138,9 @@ def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
     if given.scores is not None:
         return named(given.scores), read_scores(given.scores, corpus)
-    model, notices = on_columns_of(corpus, read_ranker(given.model))
+    model, notices = on_columns_of(
+        corpus, read_ranker(given.model), missing_zero=given.missing_zero
+    )
     print_notes(notices)
     return named(given.model), model.score(corpus)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ultr_core.corpus import Corpus, CorpusSplits
+from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
@@ -14,8 +15,9 @@ from ultr_core.inspection import (
     inspect_log,
     inspect_together,
     own_curve,
+    rescaled_notice,
 )
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
@@ -42,6 +44,8 @@ PART = Choice(
 OWN_FIELDS: tuple[Field, ...] = (
     replace(CORPUS, required=True),
     PART,
+    MISSING_ZERO,
+    DOCUMENT_IDS,
     File(
         "log", "", metavar="LOG", required=True,
         help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
@@ -79,10 +83,12 @@ def own_corpus(given: Given) -> OwnCorpus:
             "--part out, or give the directory."
         )
     if not path.is_dir():
-        whole = load_corpus(path, progress=progress)
-        print_notes(whole.notices)
+        whole = load_corpus(path, ids=given.document_ids, progress=progress)
+        print_notes((*whole.notices, *scale_notice(whole.features, whole.feature_ids)))
         return OwnCorpus(whole, named(path.name), None)
-    splits = load_directory(path, progress=progress)
+    splits = load_directory(
+        path, ids=given.document_ids, missing_zero=given.missing_zero, progress=progress
+    )
     print_notes(splits.notices)
     corpus: Corpus = getattr(splits, part)
     return OwnCorpus(corpus, f"the {part} part of {splits.name}", splits)
@@ -123,6 +129,7 @@ def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | N
         values = own_curve(log)
     else:
         values = read_curve_values(given.propensities)
+    print_notes(rescaled_notice(values))
     return curve_for_log(values, log, carry_on=given.carry_on)
 
 
