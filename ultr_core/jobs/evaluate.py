@@ -28,6 +28,7 @@ from ultr_core.jobs.own_files import (
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
+    SHOWN_CLIP,
     Evaluation,
     RankerDifference,
     compare_with_shown,
@@ -41,7 +42,7 @@ from ultr_core.words import counted
 _NOTES = (
     f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    f"query_draws, clip, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
+    f"query_draws, clip, judge, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
     "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
     "against_shown (first, second, difference, low, high, withheld, sentence), overlap and checks."
@@ -121,8 +122,8 @@ def run(given: Given) -> Evidence:
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, joined.clicks)))
     print_notes(result.notices)
-    checks = own_checks(log, joined, own.corpus, curve)
-    against = compare_with_shown(joined.clicks, scores, curve, name=name)
+    checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
+    against = compare_with_shown(joined.clicks, scores, curve, name=name, clip=given.clip)
     return Evidence(result, against, joined.overlap, checks)
 
 
@@ -155,7 +156,11 @@ JOB = Job(
             "whose own clicks flatter it (see fit --fold-scores-out)",
         ),
         File("scores", "", help="instead: scores, one a row of the corpus, or a table"),
-        replace(CLIP, default=0.1, help="threshold of the clipped estimate"),
+        replace(
+            CLIP,
+            help="judge by the clipped estimate at this threshold; without it by IPS, and the "
+            f"clipped one is shown at {SHOWN_CLIP:g}",
+        ),
         *setting_fields("relevant_grade"),
     ),
     show=Evidence.show,

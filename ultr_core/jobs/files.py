@@ -80,8 +80,8 @@ DOCUMENT_IDS = Text(
 COLUMNS = Columns(
     "columns",
     "",
-    help="names of the log's columns, such as query=search_id,document=url; one with a comma "
-    "stands in quotation marks, as in a CSV file",
+    help="names of the log's columns, such as query=search_id,document=url; page=- for no such "
+    "column; a name with a comma in quotation marks, as in a CSV file",
 )
 
 

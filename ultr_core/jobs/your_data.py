@@ -30,8 +30,9 @@ class OwnWork:
     ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
     of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
     the trained one; scores: whether that file holds scores. folds: whether the trained one was
-    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
-    of "propensities", "fit" and "evaluate" were done.
+    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate where that
+    judges, None for IPS. ids: pattern of the corpus's document ids. missing_zero: of the ranker's
+    features. steps: which of "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
@@ -51,7 +52,9 @@ class OwnWork:
     judged: str | None = None
     scores: bool = False
     folds: bool = True
-    judging_clip: float = 0.1
+    judging_clip: float | None = None
+    ids: str | None = None
+    missing_zero: bool = False
     steps: tuple[str, ...] = ()
 
 
@@ -63,7 +66,7 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     lines = []
     asked: dict[str, Any]
     if files := [name for name in (work.corpus, work.log) if name is not None]:
-        asked = {"files": files, "columns": work.columns or None}
+        asked = {"files": files, "columns": work.columns or None, "document_ids": work.ids}
         lines.append(command_line("check", check.JOB, asked))
     if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
         asked = {
@@ -84,6 +87,7 @@ def _files(work: OwnWork) -> dict[str, Any]:
     """What training and judging begin with, by field."""
     return {
         "corpus": work.corpus,
+        "document_ids": work.ids,
         "log": work.log,
         "columns": work.columns or None,
         **CURVE_SOURCES[work.propensities].asked(work),
@@ -108,6 +112,7 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     return {
         "scores" if by_scores else "model": ranker,
         "clip": work.judging_clip,
+        "missing_zero": work.missing_zero or None,
         "relevant_grade": work.relevant_grade,
     }
 
@@ -140,12 +145,13 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
     )
     if work.corpus is not None:
         yield words("## Corpus")
+        ids = "" if work.ids is None else f", ids={work.ids!r}"
         yield code(
             f"""
             from ultr_core.files import load_corpus
             from ultr_core.inspection import inspect_corpus
 
-            corpus = load_corpus({work.corpus!r})
+            corpus = load_corpus({work.corpus!r}{ids})
             found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
             for finding in found.findings:
                 print(finding.severity, "-", finding.sentence)
@@ -214,7 +220,9 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             for report in found.reports.values():
                 print(report.label, report.estimate or report.words)
             print(found.true)
-            print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
+            print(compare_with_shown(
+                joined.clicks, scores, curve, name=name, clip={work.judging_clip}
+            ).sentence)
             """
         )
 
@@ -232,9 +240,10 @@ def _ranker_code(work: OwnWork) -> str:
             "from ultr_core.files import read_scores\n\n"
             f"scores = read_scores({work.judged!r}, corpus)"
         )
+    missing = ", missing_zero=True" if work.missing_zero else ""
     return (
         "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
-        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
+        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}){missing})\n"
         "print(*notices)\n"
         "scores = model.score(corpus)"
     )

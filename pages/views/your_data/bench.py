@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
@@ -80,12 +80,18 @@ def bytes_of(value: object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Brought:
-    """A file: its name, and its bytes or the path where it stands on the server."""
+    """A file: its name, and its bytes or the path where it stands on the server.
+
+    ids: pattern of a corpus's document ids. missing_zero: whether features that a ranker or the
+    corpus lacks are 0.
+    """
 
     name: str
     data: bytes = b""
     path: Path | None = None
     sample: bool = False
+    ids: str | None = None
+    missing_zero: bool = False
     token: str = field(default_factory=lambda: uuid4().hex)
     _seen: tuple[int, ...] | None = None
 
@@ -143,6 +149,7 @@ class Bench:
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
         self._store = Store(otherwise=1)
+        self._made_of: dict[str, Hashable] = {}
         with _COUNTING:
             _BENCHES.add(self)
 
@@ -167,17 +174,27 @@ class Bench:
 
     def drop(self, *kinds: str) -> None:
         """Forget files, and all that was made of any of them."""
+        tokens = {self.files[kind].token for kind in kinds if kind in self.files}
         for kind in kinds:
             self.files.pop(kind, None)
             self.faults.pop(kind, None)
-        self._store.forget()
+        for stage in [s for s, made_of in self._made_of.items() if _mentions(made_of, tokens)]:
+            self._store.forget(stage)
+            del self._made_of[stage]
         self.offers.clear()
+
+    def choose(self, kind: str, **changes: Any) -> None:
+        """Read a file in another way: what was made of it before is made anew."""
+        if kind in self.files:
+            self.files[kind] = replace(self.files[kind], token=uuid4().hex, **changes)
 
     def clear(self) -> None:
         """Forget everything."""
         self.wanted = None
         self.wishes.clear()
         self.drop(*self.files)
+        self._store.forget()
+        self._made_of.clear()
 
     def held(self) -> int:
         """Bytes of uploads."""
@@ -210,6 +227,7 @@ class Bench:
     def keep(self, stage: str, token: Hashable, value: object) -> None:
         """Remember the result of a stage in place of the one before."""
         self._store.forget(stage)
+        self._made_of[stage] = token
         self._store.get(stage, token, lambda: value)
 
     def make(self, stage: str, token: Hashable, maker: Callable[[], T]) -> T:
@@ -232,10 +250,17 @@ class Bench:
                 )
             return found
 
+        self._made_of[stage] = token
         found = self._store.get(stage, token, made)
         if isinstance(found, InputError):
             raise InputError(str(found), found.about)
         return found
+
+
+def _mentions(made_of: Hashable, tokens: set[str]) -> bool:
+    if isinstance(made_of, tuple):
+        return any(_mentions(part, tokens) for part in made_of)
+    return made_of in tokens
 
 
 def largest_upload_mb() -> int:

@@ -12,7 +12,9 @@ from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, s
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import load_corpus, parse_corpus
+from ultr_core.files.comment_ids import WORD
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
+from ultr_core.jobs.files import DOCUMENT_IDS
 from ultr_core.limits import UPLOADS
 from ultr_core.settings import Settings
 from ultr_core.words import counted
@@ -41,11 +43,15 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     except InputError as error:
         show_error(error)
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
+        if file.ids:
+            _ids(file)
         return None
     show_inspection(
         found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
     )
     _preview(lines, found)
+    if file.ids or corpus.unread_ids:
+        _ids(file)
     _groups(page, wanted=groups is not None)
     return corpus
 
@@ -54,10 +60,10 @@ def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
     with reading(), st.spinner("Reading the corpus …"):
         sides = None if groups is None else source_of(groups)
         if file.path is not None:
-            return load_corpus(file.path, groups=sides, within=page.launch.paths)
+            return load_corpus(file.path, groups=sides, ids=file.ids, within=page.launch.paths)
         if sides is None:
             _refuse_others(file)
-        return parse_corpus(file.data, file.name, groups=sides, room=UPLOADS)
+        return parse_corpus(file.data, file.name, groups=sides, ids=file.ids, room=UPLOADS)
 
 
 def _refuse_others(file: Brought) -> None:
@@ -78,6 +84,20 @@ def _groups(page: PageContext, *, wanted: bool) -> None:
     """The file of group sizes, for a corpus without query ids."""
     if wanted or "groups" in bench().files:
         bring(page, "groups", "Group sizes", LOOKS_LIKE["groups"], HELP["groups"])
+
+
+def _ids(file: Brought) -> None:
+    """How comments of the corpus give document ids."""
+    key = f"data-{DOCUMENT_IDS.key}-{file.name}"
+    st.text_input(
+        DOCUMENT_IDS.label, file.ids or "", key=key, help=DOCUMENT_IDS.help,
+        placeholder=WORD, on_change=_take_ids, args=(key,), max_chars=DOCUMENT_IDS.longest,
+    )  # fmt: skip
+
+
+def _take_ids(key: str) -> None:
+    """Callback: read the corpus anew with the pattern."""
+    bench().choose("corpus", ids=str(st.session_state.get(key) or "").strip() or None)
 
 
 def _first_lines(file: Brought) -> list[str]:

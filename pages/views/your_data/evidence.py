@@ -12,7 +12,7 @@ from pages.app.markdown import plain, show_error, shown, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
-from pages.views.your_data.ranker import Ranker
+from pages.views.your_data.ranker import Ranker, joined_token
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.figures import evidence_figure
@@ -20,6 +20,7 @@ from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
+    SHOWN_CLIP,
     Evaluation,
     RankerDifference,
     RiskReport,
@@ -32,7 +33,7 @@ from ultr_core.own_data.fitting import FOLDS, flattery
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-JUDGED, CLIP = "data-judged", "data-judging-clip"
+JUDGED, CLIPPED, CLIP = "data-judged", "data-judging-clipped", "data-judging-clip"
 _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
 
 
@@ -63,7 +64,7 @@ def evidence_step(
     ranker = _chosen(rankers)
     clip = judging_clip()
     own = bench()
-    token = (ranker.token, joined, propensities.token, clip, settings.relevant_grade)
+    token = (ranker.token, joined_token(own), propensities.token, clip, settings.relevant_grade)
     try:
         found = own.make(
             "evidence", token,
@@ -75,7 +76,7 @@ def evidence_step(
     except InputError as error:
         show_error(error)
         return None
-    against = _against(joined, ranker, rankers, propensities)
+    against = _against(joined, ranker, rankers, propensities, clip)
     st.markdown(f"**{plain(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
@@ -87,22 +88,26 @@ def evidence_step(
     if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
-    _weights(joined, corpus, propensities)
+    _weights(joined, corpus, propensities, clip)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     return Judged(ranker, found, against)
 
 
 def _against(
-    joined: JoinedLog, ranker: Ranker, rankers: list[Ranker], propensities: Propensities
+    joined: JoinedLog,
+    ranker: Ranker,
+    rankers: list[Ranker],
+    propensities: Propensities,
+    clip: float | None,
 ) -> list[RankerDifference]:
     """The ranker against what users saw, and against the other rankers on the page."""
     log, curve = joined.clicks, propensities.curve
     return [
-        compare_with_shown(log, ranker.scores, curve, name=ranker.name),
+        compare_with_shown(log, ranker.scores, curve, name=ranker.name, clip=clip),
         *(
             compare_rankers(
-                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name)
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip
             )
             for other in rankers
             if other is not ranker
@@ -126,9 +131,11 @@ def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
     )
 
 
-def judging_clip() -> float:
-    """The threshold of the clipped estimate."""
-    return float(st.session_state.get(CLIP) or 0.1)
+def judging_clip() -> float | None:
+    """The threshold of the clipped estimate where that judges, None for IPS."""
+    if not st.session_state.get(CLIPPED):
+        return None
+    return float(st.session_state.get(CLIP) or SHOWN_CLIP)
 
 
 def _chosen(rankers: list[Ranker]) -> Ranker:
@@ -138,10 +145,11 @@ def _chosen(rankers: list[Ranker]) -> Ranker:
             "Ranker to judge", range(len(rankers)), key=JUDGED, width=420,
             format_func=lambda number: shown(names[number]) if number < len(names) else "",
         )  # fmt: skip
-        st.number_input(
-            "τ of the clipped estimate", 0.001, 1.0, 0.1, format="%g", key=CLIP, width=220,
-            persist_state="session",
-        )  # fmt: skip
+        if st.toggle("Judge by the clipped estimate", key=CLIPPED, persist_state="session"):
+            st.number_input(
+                "τ of the clipped estimate", 0.001, 1.0, SHOWN_CLIP, format="%g", key=CLIP,
+                width=220, persist_state="session",
+            )  # fmt: skip
     return rankers[min(place or 0, len(rankers) - 1)]
 
 
@@ -178,7 +186,9 @@ def _row(report: RiskReport) -> dict[str, str]:
     }
 
 
-def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
+def _weights(
+    joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None
+) -> None:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
-    checks = inspect_together(joined, corpus, propensities.curve)
+    checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0)
     show_points([finding for finding in checks.findings if finding.key in _SHOWN])

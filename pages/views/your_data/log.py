@@ -15,6 +15,7 @@ from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, requi
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import COLUMNS, LogPreview, parse_log, preview_log, read_log
+from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
 from ultr_core.own_data.samples import simulate_own_log
@@ -84,7 +85,7 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
     if preview.missing:
         _refuse_others(file)
     chosen = _chosen(file.token)
-    missing = [name for name in preview.missing if name not in chosen]
+    missing = [name for name in preview.missing if chosen.get(name, NO_COLUMN) == NO_COLUMN]
     label = (
         f"Preview and columns: {plain(preview.format)}, {counted(len(preview.header), 'column')}"
     )
@@ -116,14 +117,14 @@ def _mapping(preview: LogPreview, token: str) -> None:
         with grid.cell():
             st.selectbox(
                 meaning.capitalize() if meaning != "swap" else "Swapped rank",
-                [_BY_NAME, *names],
+                [_BY_NAME, *names, NO_COLUMN],
                 format_func=partial(_option, automatic),
                 key=_key(meaning, token), persist_state="session",
             )  # fmt: skip
 
 
 def _option(automatic: str, name: str) -> str:
-    return shown(name or automatic)
+    return "no column" if name == NO_COLUMN else shown(name or automatic)
 
 
 def _chosen(token: str) -> dict[str, str]:

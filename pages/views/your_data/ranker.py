@@ -22,7 +22,7 @@ from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
 from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, about
 from ultr_core.files import parse_scores, read_scores
 from ultr_core.files.ranker_files import (
     on_columns_of,
@@ -38,6 +38,8 @@ from ultr_core.inspection import (
     inspect_together,
     join_log,
 )
+from ultr_core.inspection.of_ranker import FEATURES
+from ultr_core.jobs.files import MISSING_ZERO
 from ultr_core.jobs.your_data import TRAINED_HERE
 from ultr_core.lab.methods import method_of
 from ultr_core.learners import LEARNERS, SVM
@@ -164,7 +166,7 @@ class Ranker:
 def joined_log() -> JoinedLog | None:
     """Log and corpus as this run has joined them."""
     own = bench()
-    found = own.peek("joined", _joined_token(own))
+    found = own.peek("joined", joined_token(own))
     return found if isinstance(found, JoinedLog) else None
 
 
@@ -175,13 +177,14 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     own = bench()
     name = own.files["corpus"].name
     try:
-        return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
+        return own.make("joined", joined_token(own), lambda: join_log(log, corpus, name=name))
     except InputError as error:
         show_error(error)
         return None
 
 
-def _joined_token(own: Bench) -> Hashable:
+def joined_token(own: Bench) -> Hashable:
+    """What log and corpus as they are joined were made of."""
     return (own.token("corpus"), own.token("groups"), id_of_log(own))
 
 
@@ -232,7 +235,7 @@ def _train(
         st.markdown(":material/info: Weights need propensities (step 3).")
         return None
     own = bench()
-    token = (_joined_token(own), propensities.token, plan)
+    token = (joined_token(own), propensities.token, plan)
     if WALK in own.wishes:
         own.wishes.discard(WALK)
         own.wanted = token
@@ -324,14 +327,29 @@ def _model(file: Brought, corpus: Corpus | None) -> Ranker | None:
     own = bench()
     model = own.make("model", file.token, lambda: _read_model(file))
     token = (file.token, own.token("corpus"), own.token("groups"))
-    checks = own.make("model-checks", token, lambda: inspect_ranker(model, corpus, name=file.name))
+    missing_zero = file.missing_zero
+    checks = own.make(
+        "model-checks", token,
+        lambda: inspect_ranker(model, corpus, name=file.name, missing_zero=missing_zero),
+    )  # fmt: skip
     show_inspection(checks, key="ranker")
     if corpus is None:
         return None
-    on_corpus, _ = on_columns_of(corpus, model)
+    if missing_zero or about(checks.finding(FEATURES[0]).sentence) == MISSING_ZERO.name:
+        key = f"data-{MISSING_ZERO.key}"
+        st.checkbox(
+            MISSING_ZERO.label, missing_zero, key=key, help=MISSING_ZERO.help,
+            on_change=_missing_zero, args=(key,),
+        )  # fmt: skip
+    on_corpus, _ = on_columns_of(corpus, model, missing_zero=missing_zero)
     scores = own.make("model-scores", token, lambda: on_corpus.score(corpus))
     trained = own.make("model-record", file.token, lambda: _record(file))
     return Ranker(file.name, scores, token, model=on_corpus, file=file, trained=trained)
+
+
+def _missing_zero(key: str) -> None:
+    """Callback: what the checkbox says of the ranker's features."""
+    bench().choose("ranker", missing_zero=bool(st.session_state.get(key)))
 
 
 def _read_model(file: Brought) -> LinearModel:

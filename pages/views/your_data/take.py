@@ -131,5 +131,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
         judging_clip=judging_clip(),
+        ids=own.files["corpus"].ids if "corpus" in names else None,
+        missing_zero=file is not None and file.missing_zero,
         steps=tuple(steps),
     )
