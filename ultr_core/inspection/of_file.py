@@ -25,6 +25,7 @@ from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
+from ultr_core.files.trec_files import is_run
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
@@ -119,6 +120,8 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
         return "training" if costs else "corpus"
     if first and _NUMBER.fullmatch(first):
         return "groups" if source.name.endswith(_GROUP_NAMES) else "scores"
+    if is_run(first):
+        return "scores"
     kind = _kind_of_table(first, columns, source.name)
     if kind is None:
         told = f"begins with {quoted(first.strip())}" if first else "has no line with content"

@@ -27,7 +27,8 @@ from ultr_core.files import (
 )
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
-from ultr_core.files.score_files import is_score_table, write_scores
+from ultr_core.files.score_files import ScoreForm, is_score_table, write_scores
+from ultr_core.files.trec_files import is_run, write_qrels
 from ultr_core.files.weight_files import is_weights_table
 from ultr_core.inspection.of_file import kind_of
 from ultr_core.jobs.files import File
@@ -46,18 +47,21 @@ FORMATS: Mapping[str, str] = {
     "svmlight": "ranker as model text of svm_light, for svm_rank_classify",
     "scores": "one score a line, in the order of the corpus' rows",
     "score-table": "table of scores (CSV)",
+    "run": "scores as a TREC run: query Q0 document rank score tag",
+    "qrels": "grades as TREC's judgements: query 0 document grade",
     "curve": "propensity curve (CSV), made relative to rank 1",
 }
 """Names on the command line and what they stand for."""
 
 _TARGETS: Mapping[str, tuple[str, ...]] = {
-    "letor": ("letor", "proprank"),
+    "letor": ("letor", "proprank", "qrels"),
     "proprank": ("letor", "proprank", "weights"),
     "weights": ("proprank", "weights"),
     "json": ("svmlight", "json"),
     "svmlight": ("json", "svmlight"),
-    "scores": ("score-table", "scores"),
-    "score-table": ("scores", "score-table"),
+    "scores": ("score-table", "scores", "run"),
+    "score-table": ("scores", "score-table", "run"),
+    "run": ("score-table", "scores", "run"),
     "curve": ("curve",),
 }
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
@@ -68,10 +72,13 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "svmlight": (".dat", ".txt", ".model"),
     "scores": (".txt", ".scores"),
     "score-table": (".csv",),
+    "run": (".run", ".trec"),
+    "qrels": (".qrels",),
     "curve": (".csv",),
 }
 """Endings of file names that ask for a format."""
 
+_SCORE_FORMS: Mapping[str, ScoreForm] = {"scores": "lines", "score-table": "table", "run": "run"}
 _KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
 
 
@@ -127,7 +134,10 @@ def _detect(path: str) -> str:
         return "weights"
     kind = kind_of(source)
     if kind == "scores":
-        return "score-table" if is_score_table(_first_line(source)) else "scores"
+        first = _first_line(source)
+        if is_run(first):
+            return "run"
+        return "score-table" if is_score_table(first) else "scores"
     if kind == "ranker":
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
@@ -149,7 +159,7 @@ def _target(source: str, given: Given) -> str:
     """
     targets = _TARGETS[source]
     if source == "letor":
-        targets = ("proprank",) if given.weights else ("letor",)
+        targets = ("proprank",) if given.weights else ("letor", "qrels")
     # A name may be nothing but an ending.
     ending = Path("x" + Path(given.output).name.lower().removesuffix(".gz")).suffix
     found = next((name for name in targets if not ending or ending in _ENDINGS[name]), None)
@@ -185,6 +195,9 @@ def _from_letor(work: _Work, target: str) -> str:
     corpus = work.corpus_of(work.given.input)
     if target == "letor":
         write_letor(corpus, work.given.output)
+        return _counted(corpus)
+    if target == "qrels":
+        write_qrels(work.given.output, corpus)
         return _counted(corpus)
     return f"{_counted(corpus)}; {_write_training(work, corpus, _weights(work, corpus))}"
 
@@ -250,7 +263,7 @@ def _record(path: str) -> Mapping[str, object]:
 def _from_scores(work: _Work, target: str) -> str:
     corpus = work.own_corpus("Scores")
     scores = read_scores(work.given.input, corpus)
-    write_scores(work.given.output, corpus, scores, table=target == "score-table")
+    write_scores(work.given.output, corpus, scores, form=_SCORE_FORMS[target])
     return counted(len(scores), "score")
 
 
@@ -275,6 +288,7 @@ _READERS: Mapping[str, Callable[[_Work, str], str]] = {
     "svmlight": _from_ranker,
     "scores": _from_scores,
     "score-table": _from_scores,
+    "run": _from_scores,
     "curve": _from_curve,
 }
 

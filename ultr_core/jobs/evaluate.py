@@ -12,7 +12,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_scores
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
-from ultr_core.inspection import Inspection, Overlap, join_log
+from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
@@ -22,6 +22,7 @@ from ultr_core.jobs.own_files import (
     check_propensities,
     own_checks,
     own_corpus,
+    own_join,
     own_log,
     own_propensities,
 )
@@ -113,7 +114,7 @@ def run(given: Given) -> Evidence:
     own, log = own_corpus(given), own_log(given)
     curve = own_propensities(given, log)
     assert curve is not None
-    joined = join_log(log, own.corpus, name=own.name)
+    joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
     result = evaluate_ranker(
@@ -155,7 +156,7 @@ JOB = Job(
             help="ranker: JSON, or model text of svm_light; not one that was trained on this log, "
             "whose own clicks flatter it (see fit --fold-scores-out)",
         ),
-        File("scores", "", help="instead: scores, one a row of the corpus, or a table"),
+        File("scores", "", help="instead: scores, one a row of the corpus, a table, or a TREC run"),
         replace(
             CLIP,
             help="judge by the clipped estimate at this threshold; without it by IPS, and the "

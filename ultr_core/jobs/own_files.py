@@ -9,11 +9,14 @@ from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
+from ultr_core.files.name_tables import read_names
+from ultr_core.files.trec_files import read_qrels
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
     inspect_log,
     inspect_together,
+    join_log,
     own_curve,
     rescaled_notice,
 )
@@ -41,11 +44,26 @@ PART = Choice(
     "part", "", {part: part for part in PARTS}, default="",
     help="of a directory, the part that the log belongs to, train unless named",
 )  # fmt: skip
+QRELS = File(
+    "qrels", "", metavar="FILE",
+    help="grades of the corpus as TREC's judgements, query 0 document grade, in place of its own",
+)  # fmt: skip
+TABLES = (
+    File(
+        "query_texts", "", metavar="FILE.csv",
+        help="ids of the texts by which the log names queries: columns query_id and text",
+    ),
+    File(
+        "document_names", "", metavar="FILE.csv",
+        help="ids of the names by which the log names documents: columns document_id and name",
+    ),
+)  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
     replace(CORPUS, required=True),
     PART,
     MISSING_ZERO,
     DOCUMENT_IDS,
+    QRELS,
     File(
         "log", "", metavar="LOG", required=True,
         help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
@@ -57,6 +75,7 @@ OWN_FIELDS: tuple[Field, ...] = (
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
         "log for the log's own column",
     ),
+    *TABLES,
     replace(PARAMETERS["eta"], default=None, help="instead: assume p_r = (1/r)^X"),
     Switch("carry_on", "", help="use the last value of the curve for all positions below it"),
 )  # fmt: skip
@@ -83,15 +102,29 @@ def own_corpus(given: Given) -> OwnCorpus:
             "--part out, or give the directory."
         )
     if not path.is_dir():
-        whole = load_corpus(path, ids=given.document_ids, progress=progress)
+        whole = _graded(given, load_corpus(path, ids=given.document_ids, progress=progress))
         print_notes((*whole.notices, *scale_notice(whole.features, whole.feature_ids)))
         return OwnCorpus(whole, named(path.name), None)
     splits = load_directory(
         path, ids=given.document_ids, missing_zero=given.missing_zero, progress=progress
     )
     print_notes(splits.notices)
-    corpus: Corpus = getattr(splits, part)
+    corpus = _graded(given, getattr(splits, part))
+    print_notes(corpus.notices[len(getattr(splits, part).notices) :])
     return OwnCorpus(corpus, f"the {part} part of {splits.name}", splits)
+
+
+def _graded(given: Given, corpus: Corpus) -> Corpus:
+    """The corpus with the grades of ``--qrels``, or its own."""
+    path = vars(given).get("qrels")
+    return corpus if path is None else read_qrels(path, corpus)
+
+
+def own_join(given: Given, log: PresentationLog, corpus: Corpus, name: str) -> JoinedLog:
+    """Log and corpus joined, with the tables of names; raises InputError as `join_log` does."""
+    tables = [getattr(given, field.name) for field in TABLES]
+    queries, documents = (None if path is None else read_names(path) for path in tables)
+    return join_log(log, corpus, name=name, queries=queries, documents=documents)
 
 
 def own_part(given: Given) -> str:

@@ -31,8 +31,9 @@ class OwnWork:
     of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
     the trained one; scores: whether that file holds scores. folds: whether the trained one was
     judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate where that
-    judges, None for IPS. ids: pattern of the corpus's document ids. missing_zero: of the ranker's
-    features. steps: which of "propensities", "fit" and "evaluate" were done.
+    judges, None for IPS. ids: pattern of the corpus's document ids. qrels, query_texts,
+    document_names: names of those files. missing_zero: of the ranker's features. steps: which of
+    "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
@@ -54,6 +55,9 @@ class OwnWork:
     folds: bool = True
     judging_clip: float | None = None
     ids: str | None = None
+    qrels: str | None = None
+    query_texts: str | None = None
+    document_names: str | None = None
     missing_zero: bool = False
     steps: tuple[str, ...] = ()
 
@@ -88,8 +92,11 @@ def _files(work: OwnWork) -> dict[str, Any]:
     return {
         "corpus": work.corpus,
         "document_ids": work.ids,
+        "qrels": work.qrels,
         "log": work.log,
         "columns": work.columns or None,
+        "query_texts": work.query_texts,
+        "document_names": work.document_names,
         **CURVE_SOURCES[work.propensities].asked(work),
     }
 
@@ -125,6 +132,9 @@ def _by_path(work: OwnWork) -> OwnWork:
         log=None if work.log is None else as_argument(work.log),
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
+        qrels=None if work.qrels is None else as_argument(work.qrels),
+        query_texts=None if work.query_texts is None else as_argument(work.query_texts),
+        document_names=None if work.document_names is None else as_argument(work.document_names),
     )
 
 
@@ -145,6 +155,14 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
     )
     if work.corpus is not None:
         yield words("## Corpus")
+        graded = (
+            ""
+            if work.qrels is None
+            else (
+                "from ultr_core.files.trec_files import read_qrels\n\n"
+                f"            corpus = read_qrels({work.qrels!r}, corpus)\n            "
+            )
+        )
         ids = "" if work.ids is None else f", ids={work.ids!r}"
         yield code(
             f"""
@@ -152,7 +170,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             from ultr_core.inspection import inspect_corpus
 
             corpus = load_corpus({work.corpus!r}{ids})
-            found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
+            {graded}found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
             for finding in found.findings:
                 print(finding.severity, "-", finding.sentence)
             """
@@ -173,13 +191,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             yield words("## Propensities")
             yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
     if "fit" in work.steps or "evaluate" in work.steps:
-        yield code(
-            """
-            from ultr_core.inspection import inspect_together, join_log
-
-            joined = join_log(log, corpus)
-            """
-        )
+        yield code(_joining(work))
     if "fit" in work.steps:
         yield words("## Ranker")
         yield code(
@@ -225,6 +237,17 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
             ).sentence)
             """
         )
+
+
+def _joining(work: OwnWork) -> str:
+    """Code that joins log and corpus, with the tables of names that were brought."""
+    tables = {"queries": work.query_texts, "documents": work.document_names}
+    given = "".join(f", {k}=read_names({path!r})" for k, path in tables.items() if path)
+    needs = "from ultr_core.files.name_tables import read_names\n" if given else ""
+    return (
+        f"{needs}from ultr_core.inspection import inspect_together, join_log\n\n"
+        f"joined = join_log(log, corpus{given})"
+    )
 
 
 def _ranker_code(work: OwnWork) -> str:

@@ -6,13 +6,14 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.markdown import plain, show_error
-from pages.views.your_data.bench import Brought, bench, reading
+from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import load_corpus, parse_corpus
 from ultr_core.files.comment_ids import WORD
+from ultr_core.files.trec_files import parse_qrels
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
 from ultr_core.jobs.files import DOCUMENT_IDS
 from ultr_core.limits import UPLOADS
@@ -29,14 +30,17 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     if file is None:
         return None
     own = bench()
-    groups = own.files.get("groups")
+    groups, qrels = own.files.get("groups"), own.files.get("qrels")
+    token = corpus_token(own)
     try:
-        corpus = own.make(
-            "corpus", (file.token, own.token("groups")), lambda: _read(page, file, groups)
-        )
+        corpus = own.make("corpus", token, lambda: _read(page, file, groups))
+        if qrels is not None:
+            corpus = own.make(
+                "graded", (token, qrels.token), lambda: parse_qrels(qrels.data, corpus, qrels.name)
+            )
         found = own.make(
             "corpus-checks",
-            (file.token, own.token("groups"), settings.relevant_grade),
+            (token, own.token("qrels"), settings.relevant_grade),
             lambda: _checked(corpus, file, settings),
         )
         lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
@@ -45,6 +49,8 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         if file.ids:
             _ids(file)
+        if qrels is not None:
+            _more(page)
         return None
     show_inspection(
         found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
@@ -53,7 +59,26 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     if file.ids or corpus.unread_ids:
         _ids(file)
     _groups(page, wanted=groups is not None)
+    _more(page)
     return corpus
+
+
+def corpus_token(own: Bench) -> tuple[str, str]:
+    """What the corpus as it was read was made of."""
+    return own.token("corpus"), own.token("groups")
+
+
+def _more(page: PageContext) -> None:
+    """Grades from elsewhere, and the ids of what the log calls by text or by name."""
+    kinds = {
+        "qrels": "Judgements (TREC qrels)",
+        "query-texts": "Texts of queries",
+        "document-names": "Names of documents",
+    }
+    brought = any(kind in bench().files for kind in kinds)
+    with st.expander("Grades and names from other files", type="compact", expanded=brought):
+        for kind, label in kinds.items():
+            bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind], small=True)
 
 
 def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:

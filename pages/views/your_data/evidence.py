@@ -64,7 +64,14 @@ def evidence_step(
     ranker = _chosen(rankers)
     clip = judging_clip()
     own = bench()
-    token = (ranker.token, joined_token(own), propensities.token, clip, settings.relevant_grade)
+    token = (
+        ranker.token,
+        joined_token(own),
+        propensities.token,
+        clip,
+        own.token("qrels"),
+        settings.relevant_grade,
+    )
     try:
         found = own.make(
             "evidence", token,

@@ -17,6 +17,7 @@ from pages.app.context import PageContext
 from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
+from pages.views.your_data.corpus import corpus_token
 from pages.views.your_data.curve import Propensities, id_of_log
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
@@ -24,6 +25,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError, about
 from ultr_core.files import parse_scores, read_scores
+from ultr_core.files.name_tables import NameTable, parse_names
 from ultr_core.files.ranker_files import (
     on_columns_of,
     parse_ranker,
@@ -177,7 +179,11 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     own = bench()
     name = own.files["corpus"].name
     try:
-        return own.make("joined", joined_token(own), lambda: join_log(log, corpus, name=name))
+        queries, documents = (_names(own, kind) for kind in ("query-texts", "document-names"))
+        return own.make(
+            "joined", joined_token(own),
+            lambda: join_log(log, corpus, name=name, queries=queries, documents=documents),
+        )  # fmt: skip
     except InputError as error:
         show_error(error)
         return None
@@ -185,7 +191,16 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
 
 def joined_token(own: Bench) -> Hashable:
     """What log and corpus as they are joined were made of."""
-    return (own.token("corpus"), own.token("groups"), id_of_log(own))
+    names = own.token("query-texts"), own.token("document-names")
+    return (*corpus_token(own), *names, id_of_log(own))
+
+
+def _names(own: Bench, kind: str) -> NameTable | None:
+    """A table of names that was brought; raises InputError for one that cannot be used."""
+    file = own.files.get(kind)
+    if file is None:
+        return None
+    return own.make(kind, file.token, lambda: parse_names(file.data, file.name))
 
 
 def ranker_step(

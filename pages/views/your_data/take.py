@@ -86,7 +86,7 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
 def _scores(corpus: Corpus, ranker: Ranker) -> bytes:
     """Scores by the ranker itself, also where it is judged by those of its folds."""
     scores = ranker.scores if ranker.fit is None else ranker.fit.ranker.score(corpus)
-    return scores_text(corpus, scores, table=True).encode()
+    return scores_text(corpus, scores, form="table").encode()
 
 
 def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
@@ -132,6 +132,9 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         folds=all(ranker.fair for ranker in rankers),
         judging_clip=judging_clip(),
         ids=own.files["corpus"].ids if "corpus" in names else None,
+        qrels=names.get("qrels"),
+        query_texts=names.get("query-texts"),
+        document_names=names.get("document-names"),
         missing_zero=file is not None and file.missing_zero,
         steps=tuple(steps),
     )
