@@ -12,6 +12,8 @@ from ultr_core.errors import InputError
 from ultr_core.files import load_corpus, load_directory, on_columns_of, parse_corpus, parse_log
 from ultr_core.files.comment_ids import id_pattern
 from ultr_core.inspection import inspect_corpus, inspect_file, join_log
+from ultr_core.jobs.job import Given
+from ultr_core.jobs.own_files import own_propensities
 from ultr_core.learners import LinearModel
 
 ROWS = ("4 qid:1 1:1 2:0", "0 qid:1 1:0 2:1", "0 qid:1 1:0 2:2")
@@ -177,3 +179,27 @@ def test_a_mapped_column_that_a_log_lacks_is_still_refused(tmp_path):
     (tmp_path / "log.csv").write_text("query,document,position,click\n1,a,1,1\n1,b,2,0\n")
     with refused("", "search_id"):
         inspect_file(tmp_path / "log.csv", columns={"query": "search_id"})
+
+
+# H36 and H37: said before training.
+
+
+def test_features_that_make_training_slow_are_said_by_the_reader(tmp_path):
+    path = directory(tmp_path, 5)
+    assert not load_directory(path).notices
+    test = path / "test.txt"
+    test.write_text(test.read_text().replace(" 3:0.", " 3:7", 1))
+    assert not load_directory(path).notices
+    test.write_text(test.read_text().replace(" 3:7", " 3:70000000", 1))
+    (notice,) = load_directory(path).notices
+    assert "feature 3" in notice
+
+
+def test_a_curve_above_1_is_said_where_it_is_used(tmp_path, capsys):
+    (tmp_path / "curve.csv").write_text("rank,propensity\n1,4\n2,2\n3,1\n")
+    given = Given(propensities=str(tmp_path / "curve.csv"), eta=None, carry_on=False)
+    own_propensities(given, parse_log(LOG, "log"))
+    assert "propensity is 4" in capsys.readouterr().err
+    (tmp_path / "curve.csv").write_text("rank,propensity\n1,1\n2,0.5\n3,0.25\n")
+    own_propensities(given, parse_log(LOG, "log"))
+    assert not capsys.readouterr().err
