@@ -45,8 +45,9 @@ def usual_id(comment: str) -> str | None:
 def id_pattern(text: str) -> ReadId:
     """Read ids as a pattern says: literal text around one ``{id}`` (a word) or ``{text}`` (rest).
 
-    Blanks stand for any blanks. A pattern that begins with its id begins with the comment; any
-    other may begin anywhere in it. ``none`` reads no id. Raises InputError for any other pattern.
+    Blanks stand for any blanks, and several in an id are one. A pattern that begins with its id
+    begins with the comment; another is looked for in it. ``none`` reads no id. Raises InputError
+    for any other pattern.
 
     >>> id_pattern("{id}")("2 lamp"), id_pattern("name {text}")("2 name desk lamp")
     ('2', 'desk lamp')
@@ -60,21 +61,19 @@ def id_pattern(text: str) -> ReadId:
             f"{REST}, all that follows, once, as in 'doc {WORD}', or be {NO_IDS}.",
             "id_pattern",
         )
-    before, after = (_literal(part) for part in text.split(places[0]))
-    start = before if before else r"^\s*"
-    wanted = r"(\S+?)" if places[0] == WORD else r"(\S.*?)"
-    end = after or (r"(?:\s|$)" if places[0] == WORD else r"\s*$")
-    pattern = re.compile(start + wanted + end)
+    parts = (re.sub(r"\s+", " ", part) for part in text.split(places[0]))
+    before, after = next(parts).lstrip(), next(parts).rstrip()
+    is_word = places[0] == WORD
 
     def read(comment: str) -> str | None:
-        match = pattern.search(comment)
-        return None if match is None else match[1]
+        # Found by plain search: a pattern from outside must not take longer than the text is.
+        _, starts, rest = f" {' '.join(comment.split())}".partition(before or " ")
+        rest = rest.lstrip()
+        found, ends, _ = rest.partition(after or " ") if after or is_word else (rest, " ", "")
+        usable = found and starts and (ends or not after) and not (is_word and " " in found)
+        return found if usable else None
 
     return read
-
-
-def _literal(text: str) -> str:
-    return r"\s+".join(re.escape(part) for part in re.split(r"\s+", text))
 
 
 def no_id(comment: str) -> str | None:

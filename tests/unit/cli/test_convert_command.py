@@ -153,7 +153,7 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
         (["c.txt", "t.csv", "--weights", "w.csv"], "it can end in .dat or .txt for proprank;"),
         (["c.txt", "new.txt/"], "new.txt/, which names a directory; give the path of a file"),
         (["c.txt", "new.txt/."], "which names a directory; give the path of a file"),
-        (["c.txt", ".csv"], "it can end in .txt or .dat or .letor for letor;"),
+        (["c.txt", ".csv"], "it can end in .txt or .dat or .letor for letor"),
         (["zero.csv", "curve.json"], "from curve it can end in .csv for curve;"),
     ],
 )

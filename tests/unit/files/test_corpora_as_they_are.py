@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from tests.meaning import refused
 from ultr_core.errors import InputError
 from ultr_core.files import load_corpus, load_directory, on_columns_of, parse_corpus, parse_log
-from ultr_core.files.comment_ids import id_pattern
+from ultr_core.files.comment_ids import id_pattern, usual_id
 from ultr_core.inspection import inspect_corpus, inspect_file, join_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.own_files import own_propensities
@@ -72,6 +73,11 @@ def test_ids_of_some_rows_only_are_unread_and_topics_are_no_ids():
         ("doc: {id};", "x doc: a;b", "a"),
         ("({id})", "desk (a+)", "a+"),
         ("doc {id}", "lamp", None),
+        ("doc {id}", "docs 17 doc 18", "18"),
+        ("{id} ", " 2", "2"),
+        ("{text} |", "desk  lamp | 4", "desk lamp"),
+        ("{text} |", "desk lamp", None),
+        ("{id}", "", None),
         ("none", "2 lamp", None),
     ],
 )
@@ -83,6 +89,16 @@ def test_patterns_are_literal_text_around_an_id(pattern, comment, found):
 def test_other_patterns_are_refused(pattern):
     with refused("id_pattern"):
         id_pattern(pattern)
+
+
+def test_a_long_comment_takes_no_longer_than_it_is():
+    # 2 million blanks; trying each place again would take hours.
+    comment = "x" + " " * 2_000_000 + "id" * 1_000_000
+    began = time.process_time()
+    for pattern in ("{text}", "id {text} id", "{id} z"):
+        id_pattern(pattern)(comment)
+    usual_id(comment)
+    assert time.process_time() - began < 5.0
 
 
 def test_a_pattern_must_fit_each_row():
