@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -22,6 +23,7 @@ from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
 from ultr_core.cli import main
 from ultr_core.files.ranker_files import ranker_text
+from ultr_core.learners import LinearModel
 from ultr_core.limits import VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import PROPENSITY_METHODS
@@ -370,3 +372,31 @@ def test_nothing_of_a_dropped_session_stays_in_memory(open_app: OpenApp) -> None
     del made
     gc.collect()
     assert [reference() for reference in kept] == [None] * len(kept)
+
+
+def test_ids_names_and_judgements_from_elsewhere_join_a_log_of_texts(page: AppTest) -> None:
+    rows = ("4 qid:1 1:1 2:0 # 2 lamp", "0 qid:1 1:0 2:1 # 3 lamp", "0 qid:1 1:0 2:2 # 1 lamp")
+    upload(page, "corpus", "corpus.txt", "\n".join(rows).encode() + b"\n")
+    log = b"query,document,position,click\nlamp,two,1,1\nlamp,3,2,0\nlamp,1,3,0\n"
+    upload(page, "log", "log.csv", log)
+    assert any(mentions(error.value, "2 lamp") for error in page.error)
+    page.text_input(key="data-document_ids-corpus.txt").set_value("{id}").run()
+    upload(page, "query-texts", "texts.csv", b"query_id,text\n1,lamp\n")
+    upload(page, "document-names", "names.csv", b"document_id,name\n2,two\n")
+    upload(page, "qrels", "qrels", b"1 0 3 2\n")
+    assert not page.error
+    made = bench(page).made
+    assert made["joined"].clicks.clicks_per_document.tolist() == [1, 0, 0]
+    assert made["joined"].clicks.total_clicks == 1
+    assert made["graded"].grades.tolist() == [0, 2, 0]
+    check = commands(page)[0]
+    assert check[check.index("--document-ids") + 1] == "{id}"
+
+
+def test_a_ranker_of_other_features_is_used_once_the_reader_says_so(page: AppTest) -> None:
+    upload(page, "corpus", "corpus.txt", b"1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:0.25\n")
+    model = LinearModel(np.array([1.0, 2.0, 4.0]), np.array([1, 2, 3]))
+    upload(page, "ranker", "mine.json", ranker_text(model).encode())
+    assert "model-scores" not in bench(page).made
+    page.checkbox(key="data-missing_zero").check().run()
+    assert bench(page).made["model-scores"].tolist() == [2.0, 2.5]
