@@ -215,6 +215,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         )
     if "evaluate" in work.steps:
         yield words("## Evidence")
+        clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
         yield code(_ranker_code(work))
         yield code(
             f"""
@@ -225,16 +226,14 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
                 print(finding.severity, "-", finding.sentence)
             name = {work.judged or TRAINED_HERE!r}
             found = evaluate_ranker(
-                corpus, joined.clicks, scores, curve, clip={work.judging_clip},
+                corpus, joined.clicks, scores, curve{clip},
                 relevant_grade={work.relevant_grade}, name=name,
             )
             print(found.sentence)
             for report in found.reports.values():
                 print(report.label, report.estimate or report.words)
             print(found.true)
-            print(compare_with_shown(
-                joined.clicks, scores, curve, name=name, clip={work.judging_clip}
-            ).sentence)
+            print(compare_with_shown(joined.clicks, scores, curve, name=name{clip}).sentence)
             """
         )
 
