@@ -23,12 +23,19 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ranker": ("ranker", "ranker_id", "system", "policy", "logger"),
         "page": ("page", "page_id", "serp", "serp_id", "impression_id", "request_id"),
         "session": ("session", "session_id", "visit", "visit_id", "user", "user_id"),
-        "propensity": ("propensity", "propensity_score", "examination", "p"),
+        "propensity": ("propensity", "propensity_score", "examination"),
     }
 )  # fmt: skip
 """Meaning of a column and the names it may have, letters of any case."""
 
 REQUIRED = ("document", "position", "click")
+
+NO_COLUMN = "-"
+"""In a mapping, in place of a column: no column has this meaning."""
+
+# Two columns of such a name mean different things, and only the reader knows which is meant.
+_ASKED = ("position", "click")
+_GRID = ({"row"}, {"column", "col"})
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -76,8 +83,9 @@ def found_columns(
 ) -> dict[str, int]:
     """Place of the column of each meaning: the mapped one, else the first with a known name.
 
-    A column that is mapped serves no other meaning. Raises InputError if a mapped column does
-    not exist.
+    A column that is mapped serves no other meaning, and ``NO_COLUMN`` says that none does. Where
+    several columns may be the position or the click, none is taken. Raises InputError if a mapped
+    column does not exist.
     """
     plain = [cell.strip().lower() for cell in header]
     found: dict[str, int] = {}
@@ -86,6 +94,8 @@ def found_columns(
             raise InputError(
                 f"{quoted(meaning)} is no meaning of a column; meanings are {', '.join(COLUMNS)}."
             )
+        if column.strip() == NO_COLUMN and NO_COLUMN not in plain:
+            continue
         if column.strip().lower() not in plain:
             raise InputError(
                 f"{name} has no column {quoted(column)}, which was to be the {meaning}; its "
@@ -94,10 +104,10 @@ def found_columns(
         found[meaning] = plain.index(column.strip().lower())
     taken = set(found.values())
     for meaning, aliases in COLUMNS.items():
-        if meaning in found:
+        if meaning in found or (mapping or {}).get(meaning):
             continue
         places = [plain.index(a) for a in aliases if a in plain and plain.index(a) not in taken]
-        if places:
+        if places and (len(places) == 1 or meaning not in _ASKED):
             found[meaning] = places[0]
     return found
 
@@ -107,14 +117,15 @@ def require_columns(found: Mapping[str, int], header: Sequence[str], name: str, 
 
     place: where the columns of ``name`` are named, as "line 1".
     """
+    plain = [cell.strip().lower() for cell in header]
     for meaning in REQUIRED:
         if meaning not in found:
+            _ask_which(meaning, plain, name)
             raise InputError(
                 f"{name} has no column {meaning}: its first line must name the columns, such as "
                 f"query,document,position,click (also understood for {meaning}: "
                 f"{', '.join(COLUMNS[meaning][1:])})."
             )
-    plain = [cell.strip().lower() for cell in header]
     for meaning, column in found.items():
         same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[column]]
         if len(same) > 1:
@@ -123,6 +134,23 @@ def require_columns(found: Mapping[str, int], header: Sequence[str], name: str, 
                 f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others in "
                 f"{place}."
             )
+
+
+def _ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
+    """Raise InputError where several columns may have a meaning, or a grid has two for it."""
+    known = [alias for alias in COLUMNS[meaning] if alias in plain]
+    if meaning in _ASKED and len(known) > 1:
+        raise InputError(
+            f"{name} has the columns {' and '.join(map(quoted, known))}, and only one can be the "
+            f"{meaning}; say which.",
+            "columns",
+        )
+    if meaning == "position" and all(names & set(plain) for names in _GRID):
+        raise InputError(
+            f"{name} gives row and column of a grid; give each place one position, such as "
+            "(row - 1) x columns + column, in a column position.",
+            "columns",
+        )
 
 
 def in_words(header: Sequence[str]) -> str:
