@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sparse
 
 from pages.views.your_data import bench as data_bench
-from pages.views.your_data.bench import Bench, bytes_of
+from pages.views.your_data.bench import Bench, Brought, bytes_of
 from tests.meaning import refused
 from ultr_core.files import parse_corpus, parse_log
 
@@ -82,3 +82,22 @@ def test_a_stage_is_made_once_and_the_former_is_let_go_before_the_next_is_read()
     held = []
     own.make("log", 2, lambda: held.append(own.made) or Made(None))
     assert held == [{}]
+
+
+def test_removing_one_file_keeps_what_was_made_of_the_others() -> None:
+    # H39: Remove of any file forgot the parsed corpus and the trained ranker as well.
+    own = Bench()
+    for kind in ("corpus", "log", "ranker"):
+        own.bring(kind, Brought(kind, b"x"))
+    corpus, log, ranker = (own.token(kind) for kind in ("corpus", "log", "ranker"))
+    own.make("corpus", (corpus, ""), lambda: Made(1))
+    own.make("log", (log, ()), lambda: Made(2))
+    own.keep("fit", ((corpus, "", (log, ())), "plan"), Made(3))
+    own.make("model-scores", (ranker, corpus, ""), lambda: Made(4))
+    own.drop("ranker")
+    assert set(own.made) == {"corpus", "log", "fit"}
+    own.drop("log")
+    assert set(own.made) == {"corpus"}
+    own.clear()
+    assert not own.made
+    assert not own.files

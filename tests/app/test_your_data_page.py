@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -21,8 +22,18 @@ from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
 from ultr_core.cli import main
+from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
-from ultr_core.jobs.your_data import BY_VALIDATION, CHOSEN_CLIP, CHOSEN_COST, ETA, WEIGHTS
+from ultr_core.jobs.your_data import (
+    BY_VALIDATION,
+    CHOSEN_CLIP,
+    CHOSEN_COST,
+    ETA,
+    JUDGED_AT,
+    JUDGED_CLIPPED,
+    WEIGHTS,
+)
+from ultr_core.learners import LinearModel
 from ultr_core.limits import VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import PROPENSITY_METHODS
@@ -183,6 +194,18 @@ def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
 
 
+def test_the_clipped_estimate_judges_where_that_is_chosen(page: AppTest) -> None:
+    sampled(page, "corpus", "log", "ranker")
+    assert bench(page).made["evidence"].judge == "ips"
+    assert "--clip" not in commands(page)[-1]
+    page.toggle(key=JUDGED_CLIPPED.key).set_value(True).run()
+    page.number_input(key=JUDGED_AT.key).set_value(0.25).run()
+    found = bench(page).made["evidence"]
+    assert (found.judge, found.clip) == ("clipped", 0.25)
+    evaluate = commands(page)[-1]
+    assert evaluate[evaluate.index("--clip") + 1] == "0.25"
+
+
 def test_a_log_without_clicks_gives_no_estimate(page: AppTest) -> None:
     header, *rows = sample_files()["log"].data.decode().splitlines()
     clicks = header.split(",").index("clicks")
@@ -227,6 +250,16 @@ def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:
     assert mentions(words(page), "180 clicks", "360 impressions")
     check = commands(page)[0]
     assert "query=search,document=page_url,position=place,click=hit" in check
+
+
+def test_a_column_can_be_said_to_be_none(page: AppTest) -> None:
+    paged = LOG.replace(b"click\n", b"click,page\n").replace(b",0\n", b",0,2\n")
+    upload(page, "log", "mine.csv", paged.replace(b",1\n", b",1,2\n"))
+    assert bench(page).made["log"].page is not None
+    key = f"data-column-page-{bench(page).token('log')}"
+    page.selectbox(key=key).set_value(NO_COLUMN).run()
+    assert bench(page).made["log"].page is None
+    assert "page=-" in commands(page)[0]
 
 
 def test_the_logs_own_propensities_are_used_where_they_can_be_examination(page: AppTest) -> None:
@@ -390,3 +423,31 @@ def test_nothing_of_a_dropped_session_stays_in_memory(open_app: OpenApp) -> None
     del made
     gc.collect()
     assert [reference() for reference in kept] == [None] * len(kept)
+
+
+def test_ids_names_and_judgements_from_elsewhere_join_a_log_of_texts(page: AppTest) -> None:
+    rows = ("4 qid:1 1:1 2:0 # 2 lamp", "0 qid:1 1:0 2:1 # 3 lamp", "0 qid:1 1:0 2:2 # 1 lamp")
+    upload(page, "corpus", "corpus.txt", "\n".join(rows).encode() + b"\n")
+    log = b"query,document,position,click\nlamp,two,1,1\nlamp,3,2,0\nlamp,1,3,0\n"
+    upload(page, "log", "log.csv", log)
+    assert any(mentions(error.value, "2 lamp") for error in page.error)
+    page.text_input(key=f"data-document-ids-{bench(page).token('corpus')}").set_value("{id}").run()
+    upload(page, "query-texts", "texts.csv", b"query_id,text\n1,lamp\n")
+    upload(page, "document-names", "names.csv", b"document_id,name\n2,two\n")
+    upload(page, "qrels", "qrels", b"1 0 3 2\n")
+    assert not page.error
+    made = bench(page).made
+    assert made["joined"].clicks.clicks_per_document.tolist() == [1, 0, 0]
+    assert made["joined"].clicks.total_clicks == 1
+    assert made["graded"].grades.tolist() == [0, 2, 0]
+    check = commands(page)[0]
+    assert check[check.index("--document-ids") + 1] == "{id}"
+
+
+def test_a_ranker_of_other_features_is_used_once_the_reader_says_so(page: AppTest) -> None:
+    upload(page, "corpus", "corpus.txt", b"1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:0.25\n")
+    model = LinearModel(np.array([1.0, 2.0, 4.0]), np.array([1, 2, 3]))
+    upload(page, "ranker", "mine.json", ranker_text(model).encode())
+    assert "model-scores" not in bench(page).made
+    page.toggle(key=f"data-missing-zero-{bench(page).token('ranker')}").set_value(True).run()
+    assert bench(page).made["model-scores"].tolist() == [2.0, 2.5]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ultr_core.content import Content, read
 from ultr_core.corpus import Corpus, synthetic_splits
-from ultr_core.corpus.ranking import query_sums, rank_documents
+from ultr_core.corpus.ranking import expected_ranks, query_sums, rank_documents
 from ultr_core.errors import InputError, quoted
 from ultr_core.lab import METHODS, Cell, Lab, Store
 from ultr_core.learners import COST_GRID, fit_ranker
@@ -403,7 +403,7 @@ def _sweeps(small: Lab) -> Compared:
 def _ties(small: Lab) -> Compared:
     corpus, relevance = small.world().splits.test, small.world().test_relevance
     offsets = corpus.query_offsets
-    zero = rank_documents(np.zeros(corpus.n_documents), offsets)
+    zero = expected_ranks(np.zeros(corpus.n_documents), offsets)
     everyone_first = np.ones(corpus.n_documents, dtype=np.int32)
     skyline = true_risk(_ranks(small, "skyline", corpus), relevance, offsets)
     rows = (

@@ -16,6 +16,57 @@ FeatureMatrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 LARGEST_FEATURE = float(np.finfo(np.float32).max)
 # Values are looked at in blocks of rows so that a large corpus needs no second copy of itself.
 _ROWS_AT_ONCE = 16_384
+_MOST_IDS_SHOWN = 5
+
+LARGE_VALUE = 1e6
+"""Feature values beyond it make training slow or impossible to certify."""
+
+MISSING_ZERO = "missing_zero"
+"""What a refusal of other features is about: whoever knows better says that missing ones are 0."""
+
+
+def some_ids(ids: NDArray[np.int64]) -> str:
+    """The first few feature ids, for a message."""
+    shown = ", ".join(map(str, ids[:_MOST_IDS_SHOWN].tolist()))
+    return shown + (", ..." if len(ids) > _MOST_IDS_SHOWN else "")
+
+
+def column_ranges(features: FeatureMatrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest value of each feature, float64 [features]."""
+    if isinstance(features, sparse.csr_array):
+        low = features.min(axis=0).toarray().ravel()
+        high = features.max(axis=0).toarray().ravel()
+    else:
+        low, high = features.min(axis=0), features.max(axis=0)
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def largest_value(
+    low: NDArray[np.float64], high: NDArray[np.float64], feature_ids: NDArray[np.int64]
+) -> tuple[float, str, bool]:
+    """The largest size of a feature, a sentence on it, and whether it is above `LARGE_VALUE`.
+
+    low, high: smallest and largest value of each feature, float64 [features].
+    """
+    largest = np.maximum(np.abs(low), np.abs(high))
+    usual = float(np.median(largest[largest > 0])) if (largest > 0).any() else 0.0
+    top = int(np.argmax(largest))
+    reach = float(largest[top])
+    words = f"The largest value is {reach:g}, in feature {feature_ids[top]}"
+    if reach <= LARGE_VALUE:
+        return reach, f"{words}; all are finite.", False
+    return (
+        reach,
+        f"{words}, and most features stay below {usual:g}; bring all to about the same range, "
+        "such as 0 to 1.",
+        True,
+    )
+
+
+def scale_notice(features: FeatureMatrix, feature_ids: NDArray[np.int64]) -> tuple[str, ...]:
+    """A sentence, said before training, where features are so large that it takes minutes."""
+    _, words, large = largest_value(*column_ranges(features), feature_ids)
+    return (f"Training will be slow: {words[:1].lower()}{words[1:]}",) if large else ()
 
 
 def stored_bytes(features: FeatureMatrix) -> int:

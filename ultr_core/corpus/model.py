@@ -39,6 +39,8 @@ class Corpus:
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
             where that file had the rows of a query apart; None when the order is the file's own.
         notices: sentences of the reader that whoever uses the corpus should see.
+        unread_ids: why its file may hold document ids all the same where document_ids is None, as
+            a clause; "" where it holds none.
 
     Raises:
         InputError: arrays of different lengths or of something else than real numbers, offsets
@@ -56,6 +58,7 @@ class Corpus:
     feature_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     source_rows: NDArray[np.int64] | None = None
     notices: tuple[str, ...] = ()
+    unread_ids: str = ""
 
     def __post_init__(self) -> None:
         """Bring every field to its type, check it, and make the arrays read-only."""
@@ -95,6 +98,7 @@ class Corpus:
             self.feature_ids,
             self.source_rows,
             self.notices,
+            self.unread_ids,
         )
 
     @property
@@ -169,6 +173,7 @@ class Corpus:
             query_ids=tuple(self.query_ids[q] for q in chosen),
             document_ids=None if names is None else tuple(names[row] for row in rows),
             feature_ids=self.feature_ids,
+            unread_ids=self.unread_ids,
         )
 
 

@@ -2,8 +2,9 @@
 
 Documents of a query lie next to each other: query q owns the documents
 ``query_offsets[q]:query_offsets[q + 1]``. Ranks start at 1. Order and rank are inverse
-permutations. Ties are broken by document index, or at random on request; labels are
-never looked at, so a constant ranker cannot profit from the order of its labels.
+permutations. Ties have one rule: where a value is reported, each tied document has its mean rank
+over all orders of the ties; where a list is shown, their order is drawn. Neither labels nor the
+order of the file decide, so a constant ranker profits from neither.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, Remark, quoted
 from ultr_core.words import part_of
 
 IntArray = NDArray[np.int64]
 
 # NumPy sorts numbers of 16 bits by counting them: so many queries can be told apart.
 _MOST_GROUPED = 1 << 16
+_TIE_STREAM = 7_305_421
+"""Seed of the order of ties in a list that is shown."""
 # Sorting all documents takes about as long as so many comparisons a document.
 _COMPARED_PER_DOCUMENT = 8
 
@@ -31,24 +34,39 @@ _COMPARED_PER_DOCUMENT = 8
 def ranks_of(keys: NDArray[Any], offsets: IntArray) -> NDArray[np.int32]:
     """Ranks int32 [rankers, documents] within queries by ascending key, ties by document.
 
-    keys [rankers, documents] without NaN, offsets [queries + 1]. All documents are sorted at once
-    by key, then by query; only where keys are tied this is done query by query.
+    keys [rankers, documents] without NaN, offsets [queries + 1].
+    """
+    return _ranks_and_ties(keys, offsets)[0]
+
+
+def _ranks_and_ties(
+    keys: NDArray[Any], offsets: IntArray
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Ranks by ascending key as in `ranks_of`, and which rankers have ties, bool [rankers].
+
+    All documents are sorted at once by key, then by query; only where keys are tied this is done
+    query by query.
     """
     sizes = np.diff(offsets)
+    tied = np.zeros(len(keys), dtype=np.bool_)
     if sizes.size > _MOST_GROUPED:
-        return _ranks_by_size(keys, offsets)
+        by_size = _ranks_by_size(keys, offsets)
+        for number, one in enumerate(by_size):
+            tied[number] = _groups(keys[number], one, offsets).tied
+        return by_size, tied
     query = np.repeat(np.arange(sizes.size, dtype=np.uint16), sizes)
     places = (np.arange(1, query.size + 1) - np.repeat(offsets[:-1], sizes)).astype(np.int32)
     ranks = np.empty(keys.shape, dtype=np.int32)
-    for ranker_keys, ranker_ranks in zip(keys, ranks, strict=True):
+    for number, (ranker_keys, ranker_ranks) in enumerate(zip(keys, ranks, strict=True)):
         order = ranker_keys.argsort()
         order = order[query[order].argsort(kind="stable")]
         rising = ranker_keys[order]
         if np.any((rising[1:] == rising[:-1]) & (query[1:] == query[:-1])):
+            tied[number] = True
             ranker_ranks[:] = _ranks_by_size(ranker_keys[None], offsets)[0]
         else:
             ranker_ranks[order] = places
-    return ranks
+    return ranks, tied
 
 
 def _ranks_by_size(keys: NDArray[Any], offsets: IntArray) -> NDArray[np.int32]:
@@ -94,26 +112,26 @@ class ChosenDocuments:
             # The documents of its query for each chosen document, one after the other.
             within = np.arange(compared) - np.repeat(self._starts, self._sizes)
             self._others = within + np.repeat(offsets[query], self._sizes)
-            self._before = self._others < np.repeat(documents, self._sizes)
 
-    def ranks(self, scores: NDArray[Any]) -> IntArray:
-        """Ranks [chosen] by descending real scores [documents] without NaN, ties by document.
+    def ranks(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Mean ranks [chosen] over all orders of ties, by descending scores [documents].
 
-        rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' before d : s(d') = s(d)}.
+        rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' other than d : s(d') = s(d)} / 2. Scores are real
+        and not NaN.
         """
         if not self._counts:
-            everyone: IntArray = ranks_of(-scores[None], self._offsets)[0].astype(np.int64)
+            everyone: FloatArray = rank_many(scores[None], self._offsets)[0].astype(np.float64)
             return everyone[self._documents]
         if not self._documents.size:
-            return np.zeros(0, np.int64)
+            return np.zeros(0)
         others = scores.take(self._others)
         own = np.repeat(scores.take(self._documents), self._sizes)
-        above = others > own
+        above = np.add.reduceat(others > own, self._starts, dtype=np.int64)
+        ranks: NDArray[np.float64] = above + 1.0
         tied = others == own
         if np.count_nonzero(tied) > self._documents.size:
-            above |= tied & self._before
-        counted: IntArray = np.add.reduceat(above, self._starts, dtype=np.int64)
-        return counted + 1
+            ranks += (np.add.reduceat(tied, self._starts, dtype=np.int64) - 1) / 2.0
+        return ranks
 
 
 FloatArray = NDArray[np.float64]
@@ -275,10 +293,11 @@ def rank_documents(
     *,
     tie_rng: np.random.Generator | None = None,
 ) -> RankArray:
-    """Rank of each document within its query, best score first.
+    """Rank of each document within its query, best score first: a list that can be shown.
 
-    rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' before d : s(d') = s(d)}.
-    With ``tie_rng`` every order of tied documents is equally likely instead.
+    rank(d) = 1 + #{d' : s(d') > s(d)} + #{d' put before d : s(d') = s(d)}. The order of tied
+    documents is drawn, each equally likely, with ``tie_rng`` or else with a fixed seed, so that
+    the same scores give the same list. A value of tied scores is that of `expected_ranks`.
 
     scores [documents], query_offsets [queries + 1]; returns int32 [documents].
     Raises InputError for a NaN score or offsets that do not fit.
@@ -291,27 +310,112 @@ def rank_documents(
         raise InputError(f"scores must have one axis [documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.size)
     keys = _descending_keys(array[None, :])
-    ranks = np.empty(array.size, dtype=np.int32)
-    if tie_rng is None:
-        ranks[:] = ranks_of(keys, offsets)[0]
-    else:
-        # Shuffled within queries first, stable ranking makes all orders of ties equally likely.
-        shuffled = order_from_ranks(rank_documents(tie_rng.random(array.size), offsets), offsets)
-        ranks[shuffled] = ranks_of(keys[:, shuffled], offsets)[0]
+    found, tied = _ranks_and_ties(keys, offsets)
+    ranks: RankArray = found[0]
+    if tie_rng is None and not tied[0]:
+        return ranks
+    # Shuffled within queries first, stable ranking makes all orders of ties equally likely.
+    drawn = (tie_rng or np.random.default_rng(_TIE_STREAM)).random((1, array.size))
+    shuffled = order_from_ranks(ranks_of(drawn, offsets)[0], offsets)
+    ranks[shuffled] = ranks_of(keys[:, shuffled], offsets)[0]
     return ranks
 
 
-def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray:
-    """`rank_documents` for several rankers at once, ties by document index.
+def rank_many(scores: ArrayLike, query_offsets: ArrayLike) -> RankArray | FloatArray:
+    """Ranks of documents by several rankers, mean ranks over all orders where any has ties.
 
-    scores [rankers, documents], query_offsets [queries + 1]; returns int32 [rankers, documents].
+    scores [rankers, documents], query_offsets [queries + 1]; returns int32 [rankers, documents],
+    or float64 where scores are tied (see `expected_ranks`).
     Raises InputError for a NaN score or offsets that do not fit.
+
+    >>> rank_many([[0.2, 0.9, 0.9]], query_offsets=[0, 3]).tolist()
+    [[3.0, 1.5, 1.5]]
     """
     array = real_numbers(scores, "Scores")
     if array.ndim != 2:
         raise InputError(f"scores must have axes [rankers, documents], not shape {array.shape}.")
     offsets = checked_offsets(query_offsets, array.shape[1])
-    return ranks_of(_descending_keys(array), offsets)
+    ranks, tied = _ranks_and_ties(_descending_keys(array), offsets)
+    if not tied.any():
+        return ranks
+    means = ranks.astype(np.float64)
+    for number in np.flatnonzero(tied).tolist():
+        means[number] = _groups(array[number], ranks[number], offsets).mean_ranks
+    return means
+
+
+@dataclass(frozen=True, eq=False)
+class TiedGroups:
+    """Which documents of a query have one score.
+
+    group: int64 [documents], numbered by query and place. first, size: int64 [documents], the
+    best rank that the document's group takes, and how many documents it has.
+    """
+
+    group: IntArray
+    first: IntArray
+    size: IntArray
+
+    @property
+    def tied(self) -> int:
+        """Documents that share their score with another one of their query."""
+        return int(np.count_nonzero(self.size > 1))
+
+    @property
+    def mean_ranks(self) -> FloatArray:
+        """first + (size - 1) / 2, float64 [documents]."""
+        mean: FloatArray = self.first + (self.size - 1) / 2.0
+        return mean
+
+
+def tied_groups(scores: ArrayLike, query_offsets: ArrayLike) -> TiedGroups:
+    """Groups of equal scores within each query.
+
+    scores [documents], query_offsets [queries + 1]; equally infinite ones are tied. Raises
+    InputError for a NaN score or offsets that do not fit.
+    """
+    ranks = rank_documents(scores, query_offsets)
+    return _groups(np.asarray(scores), ranks, checked_offsets(query_offsets, ranks.size))
+
+
+def _groups(scores: NDArray[Any], ranks: RankArray, offsets: IntArray) -> TiedGroups:
+    order = order_from_ranks(ranks, offsets)
+    ordered = scores[order]
+    # Compared, not subtracted: infinite scores are equal, and their difference is no number.
+    new = np.append(True, ordered[1:] != ordered[:-1])
+    new[offsets[:-1]] = True
+    number = np.cumsum(new) - 1
+    group = np.empty(ranks.size, dtype=np.int64)
+    group[order] = number
+    size, first = np.bincount(number), ranks[order][new].astype(np.int64)
+    return TiedGroups(group, first[group], size[group])
+
+
+def expected_ranks(scores: ArrayLike, query_offsets: ArrayLike) -> FloatArray:
+    """Mean rank of each document over all orders of tied ones, float64 [documents].
+
+    first + (size - 1) / 2. Every risk here is linear in the ranks, so with these it is the mean
+    risk over all orders. Raises InputError as `tied_groups` does.
+    """
+    return tied_groups(scores, query_offsets).mean_ranks
+
+
+def constant_notice(name: str, scores: ArrayLike, query_offsets: ArrayLike) -> tuple[str, ...]:
+    """A sentence where a ranker gives all candidates of every query one score; else nothing.
+
+    scores [documents], query_offsets [queries + 1].
+    """
+    sizes = np.diff(query_offsets)
+    groups = tied_groups(scores, query_offsets)
+    if not (sizes > 1).any() or (groups.size < np.repeat(sizes, sizes)).any():
+        return ()
+    return (
+        Remark(
+            f"{name} gives all candidates of every query one score, so it ranks nothing; its risk "
+            "is the mean over all orders.",
+            "constant_scores",
+        ),
+    )
 
 
 def _descending_keys(scores: NDArray[Any]) -> NDArray[Any]:

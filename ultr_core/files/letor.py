@@ -11,7 +11,12 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from ultr_core.corpus.feature_matrix import FeatureMatrix
+from ultr_core.corpus.feature_matrix import (
+    MISSING_ZERO,
+    FeatureMatrix,
+    scale_notice,
+    some_ids,
+)
 from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError, checked_path, named
@@ -26,6 +31,7 @@ from ultr_core.files.letor_table import (
     table_corpus,
 )
 from ultr_core.limits import OWN_FILES, Room
+from ultr_core.words import counted
 
 # LETOR 4.0, MSLR and Istella; LETOR 3.0 (OHSUMED); Yahoo C14, whose first set is the paper's.
 _PARTS = {
@@ -42,6 +48,7 @@ def load_corpus(
     path: str | Path,
     *,
     groups: str | Path | Source | None = None,
+    ids: str | None = None,
     progress: Progress | None = None,
     cache: bool = True,
     within: str | Path | None = None,
@@ -53,7 +60,7 @@ def load_corpus(
     ids that occur anywhere in the file; missing ones are 0, and so are values marked as missing
     as in Istella's files and such as are too small for float32, which ``Corpus.notices`` tells.
     Document ids are taken from comments
-    ``# docid = X`` where each row has one.
+    where each row has one, see `comment_ids`.
 
     Args:
         path: the file.
@@ -61,6 +68,7 @@ def load_corpus(
             rows without ``qid:``; by default a file beside it whose name has .query or .group
             added.
         progress: told the share of the file that has been read, after each block.
+        ids: pattern of the document ids in comments, see `id_pattern`; None for the usual forms.
         cache: keep the parsed form of a large file in the user's cache directory, and take it
             from there while the file's content is the same (see ``letor_cache``).
         within: a directory that neither the file nor its group sizes may leave, also not by a
@@ -74,13 +82,15 @@ def load_corpus(
     given = groups.path if isinstance(groups, Source) else groups
     beside = Path(given) if given is not None else side_file(source)
     uploaded = groups is not None and given is None  # nothing would tell it from the next one
-    lookup = CacheLookup.of(source.path, beside) if cache and not uploaded else None
+    # The cache knows files by their content, and not by what else was asked.
+    usual = ids is None and not uploaded
+    lookup = CacheLookup.of(source.path, beside) if cache and usual else None
     corpus = None if lookup is None else lookup.corpus()
     if corpus is not None:
         if progress is not None:
             progress(1.0)
         return corpus
-    corpus = table_corpus(read_table(source, groups=groups, progress=progress))
+    corpus = table_corpus(read_table(source, groups=groups, progress=progress, ids=ids))
     if lookup is not None:
         lookup.keep(corpus)
     return corpus
@@ -91,11 +101,13 @@ def parse_corpus(
     name: str,
     *,
     groups: str | Path | Source | None = None,
+    ids: str | None = None,
     room: Room = OWN_FILES,
 ) -> Corpus:
     """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
 
     groups: the file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    ids: as for `load_corpus`.
     room: what may come of it; a server gives visitors less than their own machine would.
     Raises InputError as `load_corpus` does.
 
@@ -103,20 +115,28 @@ def parse_corpus(
     >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()
     ([4, 0], [0, 2], [1, 2, 3])
     """
-    return table_corpus(read_table(Source.upload(data, name, room), groups=groups))
+    return table_corpus(read_table(Source.upload(data, name, room), groups=groups, ids=ids))
 
 
 def load_directory(
-    path: str | Path, *, progress: Progress | None = None, cache: bool = True
+    path: str | Path,
+    *,
+    ids: str | None = None,
+    missing_zero: bool = False,
+    progress: Progress | None = None,
+    cache: bool = True,
 ) -> CorpusSplits:
     """Read training, validation and test queries from a directory.
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
     ``test.txt``, or what OHSUMED and Yahoo's set 1 call them, each also with ``.gz``. The feature
-    columns of all three are the ids that occur in any of them.
+    columns of all three are the ids that occur in any of them. ids: as for `load_corpus`.
+    missing_zero: a feature that one file has and another has not is 0 there; without it such
+    files are refused, unless all three leave most features out, as sparse ones do.
 
     Raises:
-        InputError: no such directory, a file missing or there twice, or not usable.
+        InputError: no such directory, a file missing or there twice, or not usable, or files of
+            different features.
 
     """
     directory = checked_path(path, "The corpus")
@@ -127,9 +147,10 @@ def load_directory(
         )
     train, validation, test = _on_equal_columns(
         [
-            load_corpus(file, progress=_third(progress, number), cache=cache)
+            load_corpus(file, ids=ids, progress=_third(progress, number), cache=cache)
             for number, file in enumerate(_find_parts(directory))
-        ]
+        ],
+        missing_zero,
     )
     return CorpusSplits(
         name=named(directory.name or directory),
@@ -146,9 +167,11 @@ def _third(progress: Progress | None, number: int) -> Progress | None:
     return None if progress is None else lambda share: progress((number + share) / 3)
 
 
-def _on_equal_columns(parts: list[Corpus]) -> list[Corpus]:
+def _on_equal_columns(parts: list[Corpus], missing_zero: bool) -> list[Corpus]:
     """Bring corpora to the features that occur in any of them, all dense or all sparse."""
     ids = np.unique(np.concatenate([part.feature_ids for part in parts]))
+    if not missing_zero:
+        _require_equal_features(parts, ids)
     cells = sum(part.n_documents for part in parts) * len(ids)
     dense = sum(count_filled(part.features) for part in parts) > DENSE_FROM_SHARE * cells
     done = []
@@ -158,6 +181,21 @@ def _on_equal_columns(parts: list[Corpus]) -> list[Corpus]:
             part = _with_columns(part, ids, dense)
         done.append(part)
     return done
+
+
+def _require_equal_features(parts: list[Corpus], ids: NDArray[np.int64]) -> None:
+    """Raise InputError for parts of different features that are written in full."""
+    if all(part.is_sparse for part in parts):
+        return
+    for part, name in zip(parts, _PARTS, strict=True):
+        missing = np.setdiff1d(ids, part.feature_ids)
+        if missing.size:
+            raise InputError(
+                f"The {name} file has {counted(part.n_features, 'feature')} and lacks "
+                f"{some_ids(missing)} of the others, so they may be of different features; give "
+                "files of the same features, or say that missing ones are 0.",
+                MISSING_ZERO,
+            )
 
 
 def _with_columns(corpus: Corpus, ids: NDArray[np.int64], dense: bool) -> Corpus:
@@ -184,6 +222,7 @@ def _with_columns(corpus: Corpus, ids: NDArray[np.int64], dense: bool) -> Corpus
         feature_ids=ids,
         source_rows=corpus.source_rows,
         notices=corpus.notices,
+        unread_ids=corpus.unread_ids,
     )
 
 
@@ -236,7 +275,7 @@ def _notices(train: Corpus, validation: Corpus, test: Corpus) -> tuple[str, ...]
     own = [
         f"The {part} file: {text}"
         for part, corpus in (("training", train), ("validation", validation), ("test", test))
-        for text in corpus.notices
+        for text in (*corpus.notices, *scale_notice(corpus.features, corpus.feature_ids))
     ]
     return (
         *own,

@@ -41,7 +41,7 @@ SMALLEST_FILE_BYTES = 1 << 22
 SWITCH = "ULTR_CACHE"
 
 # To be raised whenever the reader reads something else from the same bytes.
-_READER_VERSION = 4
+_READER_VERSION = 5
 
 # A file changed again within its clock's step looks unchanged; only older times are trusted.
 _SETTLED_SECONDS = 2.0
@@ -259,6 +259,7 @@ def _write_entry(folder: Path, corpus: Corpus) -> None:
     content = {
         "shape": list(corpus.features.shape),
         "notices": list(corpus.notices),
+        "unread_ids": corpus.unread_ids,
         "arrays": {name: _print_of(array) for name, array in arrays.items()},
     }
     with _created(folder / _META) as stream:
@@ -295,6 +296,7 @@ def _read_entry(folder: Path) -> Corpus:
         feature_ids=arrays["feature_ids"],
         source_rows=arrays.get("source_rows"),
         notices=tuple(content["notices"]),
+        unread_ids=content["unread_ids"],
     )
 
 

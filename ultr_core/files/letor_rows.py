@@ -7,9 +7,11 @@ reads that block line by line, and either accepts it or names line, column and w
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import chain
 from typing import Any
 
@@ -20,9 +22,8 @@ from numpy.typing import NDArray
 from ultr_core.corpus.feature_matrix import LARGEST_FEATURE
 from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.comment_ids import ReadId, usual_id
 from ultr_core.words import counted
-
-_DOCUMENT_ID = re.compile(r"docid\s*=\s*(\S+)")
 
 
 def comment_text(comment: bytes) -> str:
@@ -32,31 +33,56 @@ def comment_text(comment: bytes) -> str:
 
 def name_in(match: re.Match[str]) -> str:
     """The first group of a match in such a text; raises UnicodeError if it has a stand-in."""
-    name = match[1]
+    return _utf8(match[1])
+
+
+def _utf8(name: str) -> str:
     if not name.isascii():
         name.encode("utf-8")
     return name
 
 
-def document_id(comment: bytes) -> str | None:
-    """Read ``docid = X`` from a comment; raises UnicodeError for an X that is no UTF-8."""
-    match = _DOCUMENT_ID.search(comment_text(comment))
-    return None if match is None else name_in(match)
+def document_id(comment: bytes, read: ReadId) -> str | None:
+    """Read an id from a comment; raises UnicodeError for one that is no UTF-8."""
+    name = read(comment_text(comment))
+    return None if name is None else _utf8(name)
 
 
-def document_ids(block: bytes, lines: NDArray[np.int64]) -> list[str | None]:
-    """Find ``docid = X`` in the comment of each of the given lines of a block.
+def document_ids(
+    block: bytes, lines: NDArray[np.int64], read: ReadId
+) -> tuple[list[str | None], list[str]]:
+    """Read the id in the comment of each of the given lines of a block, and what else they hold.
 
-    Raises UnicodeError for an id that is no UTF-8; what else a comment holds is not asked.
+    The texts of comments are only given where one of them has no id. Raises UnicodeError for an
+    id that is no UTF-8; what else a comment holds is not asked.
     """
     if b"#" not in block:
-        return [None] * len(lines)
+        return [None] * len(lines), [""] * len(lines)
     texts = block.split(b"\n")
-    return [document_id(texts[line].partition(b"#")[2]) for line in lines.tolist()]
+    comments = [texts[line].partition(b"#")[2] for line in lines.tolist()]
+    found = [document_id(comment, read) for comment in comments]
+    return found, _shown(comments) if None in found else []
 
 
-LARGEST_DOUBLE = float(np.finfo(np.float64).max)
-"""1.797693134862315708e+308, of either sign, is the mark; every other value is a number."""
+def _shown(comments: Iterable[bytes]) -> list[str]:
+    return [comment.decode("utf-8", errors="replace").strip() for comment in comments]
+
+
+_MARK = Decimal(float(np.finfo(np.float64).max))
+_NEAR = Decimal("1e-5")
+MARKED_FROM = float(_MARK * (1 - _NEAR))
+"""Istella's mark is the largest double, of either sign and in any spelling: rounded to six digits
+or more it is 1.797685e308 at least, and may be beyond every double; what is between is no number
+that a feature has."""
+
+
+def is_mark(number: str) -> bool:
+    """Whether the text of a number is that mark; for one that is infinite as a double."""
+    try:
+        return abs(abs(Decimal(number)) / _MARK - 1) <= _NEAR
+    except ArithmeticError:  # beyond every decimal
+        return False
+
 
 SMALLEST_FEATURE = 2.0**-150
 """Sizes up to it, about 7e-46, become 0 in float32."""
@@ -116,7 +142,7 @@ class ReadAsZero:
     @classmethod
     def of(cls, value: float, feature: int) -> ReadAsZero | None:
         """What one value in line 0 is read as 0 for; None for one that is not."""
-        if abs(value) == LARGEST_DOUBLE:
+        if abs(value) >= MARKED_FROM:
             return cls(missing=Zeroed(1, 0, feature))
         if 0 < abs(value) <= SMALLEST_FEATURE:
             return cls(small=Zeroed(1, 0, feature))
@@ -143,7 +169,7 @@ def take_out(
         line = lines[np.searchsorted(ends, entries[0], side="right")]
         return Zeroed(entries.size, int(line), int(ids[entries[0]]))
 
-    marked = np.flatnonzero(size == LARGEST_DOUBLE)
+    marked = np.flatnonzero((size >= MARKED_FROM) & np.isfinite(size))
     small = np.flatnonzero((size <= SMALLEST_FEATURE) & (size > 0))
     return ReadAsZero(taken_out(marked), taken_out(small))
 
@@ -170,6 +196,7 @@ class Rows:
         grades: int16 [rows].
         queries: query id of each row, or None when no row has one.
         documents: document id of each row, None where its comment gives none.
+        comments: text of each row's comment, "" for none; empty where each row has an id.
         lengths: int64 [rows] number of features given in each row.
         ids: int64 or int32 [entries] feature ids, rising within a row.
         values: float32 [entries].
@@ -181,6 +208,7 @@ class Rows:
     grades: NDArray[np.int16]
     queries: list[str] | None
     documents: list[str | None]
+    comments: list[str]
     lengths: NDArray[np.int64]
     ids: NDArray[np.integer]
     values: NDArray[np.float32]
@@ -188,7 +216,13 @@ class Rows:
     zeroed: ReadAsZero
 
 
-def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows | None:
+def read_rows(
+    name: str,
+    first_line: int,
+    block: bytes,
+    with_queries: bool | None,
+    read_id: ReadId = usual_id,
+) -> Rows | None:
     r"""Read the rows of a block of whole lines.
 
     Args:
@@ -196,6 +230,7 @@ def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | Non
         first_line: number of the block's first line.
         block: lines that end in ``\n``.
         with_queries: whether rows have ``qid:``; None when no row was seen before.
+        read_id: how ids are read from comments.
 
     Returns:
         The rows, or None if the block has blank lines and comments only.
@@ -204,13 +239,13 @@ def read_rows(name: str, first_line: int, block: bytes, with_queries: bool | Non
         InputError: the first fault of the block, with file, line and column.
 
     """
-    rows = _read_fast(block)
+    rows = _read_fast(block, read_id)
     if rows is None or (with_queries is not None and (rows.queries is not None) != with_queries):
-        rows = _read_carefully(name, first_line, block, with_queries)
+        rows = _read_carefully(name, first_line, block, with_queries, read_id)
     return rows if len(rows.grades) else None
 
 
-def _read_fast(block: bytes) -> Rows | None:
+def _read_fast(block: bytes, read_id: ReadId) -> Rows | None:
     """Read a block with array operations; None if anything in it is unusual."""
     data = b"\n" + (_COMMENT.sub(b"", block) if b"#" in block else block)
     if data.translate(None, _USUAL):
@@ -244,10 +279,10 @@ def _read_fast(block: bytes) -> Rows | None:
     if ordered is None:
         return None
     try:
-        documents = document_ids(block, lines)
+        documents, comments = document_ids(block, lines, read_id)
     except UnicodeError:
         return None
-    return Rows(grades, queries, documents, lengths, *ordered, lines, zeroed)
+    return Rows(grades, queries, documents, comments, lengths, *ordered, lines, zeroed)
 
 
 def _fast_grades(
@@ -376,11 +411,14 @@ def _whole_grade(token: str) -> int | None:
     return int(number) if 0 <= number <= LARGEST_GRADE and number.is_integer() else None
 
 
-def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool | None) -> Rows:
+def _read_carefully(
+    name: str, first_line: int, block: bytes, with_queries: bool | None, read_id: ReadId
+) -> Rows:
     """Read a block line by line; refuse the first fault, naming its place."""
     grades: list[int] = []
     queries: list[str] = []
     documents: list[str | None] = []
+    comments: list[bytes] = []
     lengths: list[int] = []
     ids: list[int] = []
     values: list[float] = []
@@ -411,9 +449,10 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         zeroed += none.moved(number)
         try:
             content.decode("utf-8")  # only the query id can still be none
-            documents.append(document_id(comment))
+            documents.append(document_id(comment, read_id))
         except UnicodeError:
             raise InputError(f"{place} is no UTF-8 text; save it as UTF-8.", "not_utf8") from None
+        comments.append(comment)
         lengths.append(len(entries))
         ids.extend(entries)
         values.extend(entries.values())
@@ -422,6 +461,7 @@ def _read_carefully(name: str, first_line: int, block: bytes, with_queries: bool
         np.array(grades, np.int16),
         queries if with_queries else None,
         documents,
+        _shown(comments) if None in documents else [],
         np.array(lengths, np.int64),
         np.array(ids, np.int64),
         np.array(values, np.float32),
@@ -516,8 +556,8 @@ def _careful_value(at: str, feature: int, number: str) -> float:
         )
     value = float(number)
     with np.errstate(over="ignore"):
-        in_range = np.isfinite(np.float32(value)) or abs(value) == LARGEST_DOUBLE
-    if not in_range:
+        in_range = np.isfinite(np.float32(value)) or abs(value) >= MARKED_FROM
+    if not in_range or (math.isinf(value) and not is_mark(number)):
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}, beyond "
             f"±{LARGEST_FEATURE:.3g}, the range of float32; scale this feature down.",

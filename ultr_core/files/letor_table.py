@@ -13,11 +13,19 @@ from numpy.typing import NDArray
 from ultr_core.corpus.feature_matrix import FeatureMatrix, stored_bytes
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
+from ultr_core.files.comment_ids import (
+    FoundIds,
+    ReadId,
+    id_pattern,
+    ids_of_comments,
+    no_id,
+    usual_id,
+)
 from ultr_core.files.disk import fault_of, lies_within
 from ultr_core.files.letor_lines import Progress, Source, line_blocks
 from ultr_core.files.letor_rows import ReadAsZero, Rows, comment_text, read_rows
 from ultr_core.limits import ROWS_WITHOUT_FEATURES, Room
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 # Products with dense float32 features are as fast as with CSR from here on, and rows are easier
 # to gather.
@@ -40,10 +48,10 @@ class _Block:
 class Table:
     """A file as it was read: rows in file order, query of each row.
 
-    name: of the file, for messages. feature_ids: those that occur, rising. lines: int64 [rows],
-    the line of each row. zeroed: values that are read as 0. costs: float64 [rows] of a training
-    file, NaN where a row gives none; comments: what follows ``#`` in each of its rows. Both are
-    None for other files.
+    name: of the file, for messages. unread_ids: see `Corpus`. feature_ids: those that occur,
+    rising. lines: int64 [rows], the line of each row. zeroed: values that are read as 0. costs:
+    float64 [rows] of a training file, NaN where a row gives none; comments: what follows ``#`` in
+    each of its rows. Both are None for other files.
     """
 
     name: str
@@ -52,6 +60,7 @@ class Table:
     query_ids: tuple[str, ...]
     query_of_row: NDArray[np.int64]
     document_ids: tuple[str, ...] | None
+    unread_ids: str
     feature_ids: NDArray[np.int64]
     lines: NDArray[np.int64]
     zeroed: ReadAsZero
@@ -67,15 +76,16 @@ class Table:
 class _Gathered:
     """What the blocks of a file add up to while it is read."""
 
-    def __init__(self, name: str, room: Room) -> None:
-        self.name, self.room = name, room
+    def __init__(self, name: str, room: Room, read_id: ReadId) -> None:
+        self.name, self.room, self.read_id = name, room, read_id
         self.documents_so_far = self.bytes_so_far = 0
         self.blocks: list[_Block] = []
         self.grades: list[NDArray[np.int16]] = []
         self.lines: list[NDArray[np.int64]] = []
         self.number_of: dict[str, int] = {}
         self.queries: list[NDArray[np.int64]] = []
-        self.documents: list[str] | None = []
+        self.documents: list[str | None] = []
+        self.ids_in_comments: list[str] = []
         self.with_queries: bool | None = None
         self.costs: list[NDArray[np.float64]] = []
         self.comments: list[str] = []
@@ -92,11 +102,33 @@ class _Gathered:
         self.grades.append(rows.grades)
         self.lines.append(rows.lines + first_line)
         self.zeroed += rows.zeroed.moved(first_line)
-        if self.documents is not None:
-            given = [name for name in rows.documents if name is not None]
-            self.documents += given
-            self.documents = self.documents if len(given) == len(rows.documents) else None
+        if self.read_id is not usual_id:
+            self._require_ids(first_line, rows)
+        self.documents += rows.documents
+        # Without comments in a block there is no id to be had from those of others.
+        if len(self.ids_in_comments) == len(self.documents) - len(rows.documents):
+            self.ids_in_comments += rows.comments if all(rows.comments) else []
         self.blocks.append(self._within_room(_to_block(rows)))
+
+    def _require_ids(self, first_line: int, rows: Rows) -> None:
+        """Raise InputError for a row in which the reader's pattern finds no id."""
+        if self.read_id is no_id or None not in rows.documents:
+            return
+        row = rows.documents.index(None)
+        raise InputError(
+            f"{self.name}, line {first_line + int(rows.lines[row])}: the pattern of document ids "
+            f"finds none in the comment {quoted(rows.comments[row])}; it must fit each row.",
+            "id_pattern",
+        )
+
+    def found_ids(self, query_of_row: NDArray[np.int64]) -> FoundIds:
+        """The document ids of all rows."""
+        if self.read_id is no_id:
+            return FoundIds(None)
+        texts = self.ids_in_comments
+        if len(texts) < len(self.documents):
+            texts = [""] * len(self.documents)
+        return ids_of_comments(self.documents, texts, query_of_row)
 
     def _within_room(self, block: _Block) -> _Block:
         self.documents_so_far += block.features.shape[0]
@@ -123,18 +155,21 @@ def read_table(
     groups: str | Path | Source | None = None,
     progress: Progress | None = None,
     with_costs: bool = False,
+    ids: str | None = None,
 ) -> Table:
     """Read all rows of a file and find out which query each belongs to.
 
     groups: file with the number of documents of each query, for rows without ``qid:``; by default
     one beside the file, its name with .query or .group added. with_costs: allow ``cost:W`` after
-    ``qid:Q``, as svm_proprank does, and keep comments. Raises InputError as `load_corpus` does.
+    ``qid:Q``, as svm_proprank does, and keep comments. ids: pattern of document ids in comments,
+    see `id_pattern`; None for the usual forms. Raises InputError as `load_corpus` does.
     """
-    found = _Gathered(source.name, source.room)
+    read_id = usual_id if ids is None else id_pattern(ids)
+    found = _Gathered(source.name, source.room, read_id)
     without_features = 0
     for first_line, text in line_blocks(source, progress):
         plain = _COST.sub(_without_cost, text) if with_costs else text
-        rows = read_rows(source.name, first_line, plain, found.with_queries)
+        rows = read_rows(source.name, first_line, plain, found.with_queries, read_id)
         if rows is None:
             continue
         without_features += int(np.count_nonzero(rows.lengths == 0))
@@ -168,13 +203,15 @@ def read_table(
         sizes = _group_sizes(source, groups, len(grades))
         query_of_row = np.repeat(np.arange(len(sizes)), sizes)
         query_ids = tuple(str(number) for number in range(1, len(sizes) + 1))
+    documents = found.found_ids(query_of_row)
     return Table(
         name=source.name,
         blocks=found.blocks,
         grades=grades,
         query_ids=query_ids,
         query_of_row=query_of_row,
-        document_ids=None if found.documents is None else tuple(found.documents),
+        document_ids=documents.ids,
+        unread_ids=documents.unread,
         feature_ids=feature_ids,
         lines=np.concatenate(found.lines),
         zeroed=found.zeroed,
@@ -318,7 +355,21 @@ def table_corpus(table: Table) -> Corpus:
         document_ids=documents,
         feature_ids=table.feature_ids,
         source_rows=order,
-        notices=table.zeroed.notices(),
+        notices=(*table.zeroed.notices(), *_apart(query, table)),
+        unread_ids=table.unread_ids,
+    )
+
+
+def _apart(query: NDArray[np.int64], table: Table) -> tuple[str, ...]:
+    """A sentence where rows of one query are in several blocks of the file."""
+    blocks = np.append(True, np.diff(query) != 0)
+    several = np.bincount(query[blocks], minlength=len(table.query_ids)) > 1
+    apart = int(np.count_nonzero(several))
+    if not apart:
+        return ()
+    return (
+        f"{part_of(apart, several.size, 'query', 'queries')} rows in separate blocks, such as "
+        f"{quoted(table.query_ids[int(np.argmax(several))])}; each was taken as one query.",
     )
 
 

@@ -47,7 +47,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 REQUIRED = ("document", "position", "click")
 
 NO_COLUMN = "-"
-"""What a meaning is mapped to that no column has."""
+"""In a mapping, in place of a column: no column has this meaning."""
+
+# Two columns of such a name mean different things, and only the reader knows which is meant.
+_ASKED = ("position", "click")
+_GRID = ({"row"}, {"column", "col"})
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -95,9 +99,9 @@ def found_columns(
 ) -> dict[str, int]:
     """Place of the column of each meaning: the mapped one, else the first with a known name.
 
-    A column that is mapped serves no other meaning; a meaning mapped to ``NO_COLUMN`` has none.
-    Where the texts of queries stand beside an id of each search, the id is the presentation. Raises
-    InputError if a mapped column does not exist.
+    A column that is mapped serves no other meaning, and ``NO_COLUMN`` says that none does. Where
+    several columns may be the position or the click, none is taken. Raises InputError if a mapped
+    column does not exist.
     """
     plain = [cell.strip().lower() for cell in header]
     found: dict[str, int] = {}
@@ -119,7 +123,7 @@ def found_columns(
         if meaning in found or meaning in (mapping or {}):
             continue
         places = [plain.index(a) for a in aliases if a in plain and plain.index(a) not in taken]
-        if places:
+        if places and (len(places) == 1 or meaning not in _ASKED):
             found[meaning] = places[0]
             taken.add(places[0])
     return found
@@ -136,14 +140,15 @@ def require_columns(
 
     place: where the columns of ``name`` are named, as "line 1".
     """
+    plain = [cell.strip().lower() for cell in header]
     for meaning in required:
         if meaning not in found:
+            _ask_which(meaning, plain, name)
             raise InputError(
                 f"{name} has no column {meaning}: its first line must name the columns, such as "
                 f"query,document,position,click (also understood for {meaning}: "
                 f"{', '.join(COLUMNS[meaning][1:])})."
             )
-    plain = [cell.strip().lower() for cell in header]
     for meaning, column in found.items():
         same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[column]]
         if len(same) > 1:
@@ -152,6 +157,23 @@ def require_columns(
                 f"{', '.join(same[:8])}), and only one can be the {meaning}; rename the others in "
                 f"{place}."
             )
+
+
+def _ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
+    """Raise InputError where several columns may have a meaning, or a grid has two for it."""
+    known = [alias for alias in COLUMNS[meaning] if alias in plain]
+    if meaning in _ASKED and len(known) > 1:
+        raise InputError(
+            f"{name} has the columns {' and '.join(map(quoted, known))}, and only one can be the "
+            f"{meaning}; say which.",
+            "columns",
+        )
+    if meaning == "position" and all(names & set(plain) for names in _GRID):
+        raise InputError(
+            f"{name} gives row and column of a grid; give each place one position, such as "
+            "(row - 1) x columns + column, in a column position.",
+            "columns",
+        )
 
 
 def in_words(header: Sequence[str]) -> str:

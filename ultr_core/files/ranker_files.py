@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
@@ -154,7 +155,6 @@ __all__ = [
 FORMAT, VERSION = "ultr-lab linear ranker", 1
 _WHAT = "The ranker"
 _LARGEST_ID = 2**63 - 1
-_MOST_IDS_SHOWN = 5
 _LONGEST_MEASURE = 60
 
 
@@ -229,11 +229,16 @@ def _record(text: str, name: str) -> dict[str, Any]:
     return dict(trained) if isinstance(trained, dict) else {}
 
 
-def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tuple[str, ...]]:
+def on_columns_of(
+    corpus: Corpus, model: LinearModel, *, missing_zero: bool = False
+) -> tuple[LinearModel, tuple[str, ...]]:
     """The model on the feature columns of a corpus, and sentences on what does not match.
 
-    A feature the corpus does not have is 0 in it and drops out; one the model does not know gets
-    the coefficient 0. Raises InputError if they have no feature in common.
+    A feature that the model weighs and the corpus does not have, or one of the corpus beyond the
+    model's first and last, means other features: it is refused, unless ``missing_zero`` says that
+    missing ones are 0 or the corpus is sparse, so that it leaves zeros out. One in between that
+    the model does not know has the coefficient 0, which models of svm_light leave out. Raises
+    InputError if they have no feature in common.
     """
     if np.array_equal(corpus.feature_ids, model.feature_ids):
         return model, ()
@@ -242,23 +247,33 @@ def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tupl
     )
     if not len(common):
         raise InputError(
-            f"The ranker knows the features {_some(model.feature_ids)} and the corpus has "
-            f"{_some(corpus.feature_ids)}: none in common, so it cannot rank these documents.",
+            f"The ranker knows the features {some_ids(model.feature_ids)} and the corpus has "
+            f"{some_ids(corpus.feature_ids)}: none in common, so it cannot rank these documents.",
             "no_common_features",
         )
     coefficients = np.zeros(corpus.n_features)
     coefficients[ours] = model.coefficients[theirs]
     unknown = np.setdiff1d(corpus.feature_ids, model.feature_ids)
     absent = np.setdiff1d(model.feature_ids[model.coefficients != 0], corpus.feature_ids)
+    outside = unknown[(unknown < model.feature_ids[0]) | (unknown > model.feature_ids[-1])]
+    if (len(outside) or len(absent)) and not (missing_zero or corpus.is_sparse):
+        what = [f"the corpus does not have {some_ids(absent)}"] if len(absent) else []
+        what += [f"the ranker does not know {some_ids(outside)}"] if len(outside) else []
+        raise InputError(
+            f"The ranker has {_counted(model.feature_ids)} and the corpus "
+            f"{_counted(corpus.feature_ids)}: {' and '.join(what)}, so they may be different "
+            "features; take a corpus of the same features, or say that missing ones are 0.",
+            MISSING_ZERO,
+        )
     notices = []
     if len(unknown):
         notices.append(
-            f"The ranker does not know {_counted(unknown)} of the corpus ({_some(unknown)}) and "
+            f"The ranker does not know {_counted(unknown)} of the corpus ({some_ids(unknown)}) and "
             "ignores them."
         )
     if len(absent):
         notices.append(
-            f"The corpus does not have {_counted(absent)} of the ranker ({_some(absent)}); they "
+            f"The corpus does not have {_counted(absent)} of the ranker ({some_ids(absent)}); they "
             "count as 0 in every document."
         )
     return LinearModel(coefficients, corpus.feature_ids), tuple(notices)
@@ -266,11 +281,6 @@ def on_columns_of(corpus: Corpus, model: LinearModel) -> tuple[LinearModel, tupl
 
 def _counted(ids: Any) -> str:
     return counted(len(ids), "feature")
-
-
-def _some(ids: Any) -> str:
-    shown = ", ".join(map(str, ids[:_MOST_IDS_SHOWN].tolist()))
-    return shown + (", ..." if len(ids) > _MOST_IDS_SHOWN else "")
 
 
 def _parse(text: str, name: str) -> LinearModel:

@@ -1,11 +1,12 @@
-"""Scores of documents as files: one a line as svm_rank_classify writes them, or a CSV table."""
+"""Scores of documents as files: one a line as svm_rank_classify does, a CSV table, a TREC run."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,14 @@ from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError, named
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
 from ultr_core.files.tables import DELIMITERS, CandidateTable, candidate_rows, parse_number
+from ultr_core.files.trec_files import is_run, parse_run, run_text
 from ultr_core.words import counted
 
 SCORE_COLUMNS = ("score", "prediction")
 _WHAT = "The score file"
+
+ScoreForm = Literal["lines", "table", "run"]
+_FORMS: Mapping[str, ScoreForm] = {".csv": "table", ".run": "run", ".trec": "run"}
 
 
 def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
@@ -33,12 +38,12 @@ def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
     return values
 
 
-def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = False) -> str:
+def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, form: ScoreForm = "lines") -> str:
     """Scores [documents] as text with all digits.
 
-    One a line, in the order of the rows of the corpus' file; or with ``table`` as CSV with the
-    columns query, candidate, document (where the corpus has ids) and score. Raises InputError for
-    scores that are not finite or not as many as documents.
+    One a line, in the order of the rows of the corpus' file; as CSV table with the columns query,
+    candidate, document (where the corpus has ids) and score; or as a TREC run. Raises InputError
+    for scores that are not finite or not as many as documents.
     """
     values = scores_for(corpus, scores).astype(np.float64)
     unusable = np.flatnonzero(~np.isfinite(values))
@@ -48,7 +53,9 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, table: bool = Fa
             "scores must be finite.",
             "score_not_finite",
         )
-    if not table:
+    if form == "run":
+        return run_text(corpus, values)
+    if form == "lines":
         in_file = values if corpus.source_rows is None else np.empty_like(values)
         if corpus.source_rows is not None:
             in_file[corpus.source_rows] = values
@@ -69,14 +76,15 @@ def write_scores(
     corpus: Corpus,
     scores: NDArray[np.float64],
     *,
-    table: bool | None = None,
+    form: ScoreForm | None = None,
 ) -> None:
-    """Write `scores_text`, as a table where the name ends in .csv or .csv.gz unless told.
+    """Write `scores_text`; the name's ending, before .gz, says the form where it is not given.
 
-    Raises InputError if that cannot be done.
+    A name in .csv gives a table, one in .run or .trec a TREC run. Raises InputError if that cannot
+    be done.
     """
-    name = str(path).lower().removesuffix(".gz")
-    text = scores_text(corpus, scores, table=name.endswith(".csv") if table is None else table)
+    ending = Path(str(path).lower().removesuffix(".gz")).suffix
+    text = scores_text(corpus, scores, form=form or _FORMS.get(ending, "lines"))
     with writing(path, _WHAT) as file:
         file.write(text)
 
@@ -85,8 +93,8 @@ def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
     """Read the score of each document of a corpus, float64 [documents].
 
     Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
-    table with the columns query, candidate or document, and score, in any order, with each
-    document. Raises InputError that names the line of the first fault.
+    table with the columns query, candidate or document, and score, or a TREC run, in any order,
+    with each document. Raises InputError that names the line of the first fault.
     """
     return parse_scores(read_text(path, _WHAT), corpus, named(path))
 
@@ -101,6 +109,8 @@ def parse_scores(
         raise InputError(
             f"{name} has no score in it; one for each document is needed.", "empty_file"
         )
+    if is_run(first):
+        return parse_run(text, corpus, name)
     return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ultr_core.inspection.inspection import Inspection
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
-    from ultr_core.inspection.of_curve import inspect_curve
+    from ultr_core.inspection.of_curve import inspect_curve, rescaled_notice
     from ultr_core.inspection.of_file import inspect_file, inspect_upload, kind_of
     from ultr_core.inspection.of_log import inspect_log, own_curve
     from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         uncovered,
         unshown_candidates,
     )
-    from ultr_core.inspection.ties import NdcgOverTies, expected_ranks, ndcg_over_ties, tied_groups
+    from ultr_core.inspection.ties import NdcgOverTies, ndcg_over_ties
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -35,7 +35,6 @@ __all__ = [
     "NdcgOverTies",
     "Overlap",
     "Unshown",
-    "expected_ranks",
     "heaviest_share",
     "inspect_corpus",
     "inspect_curve",
@@ -52,7 +51,7 @@ __all__ = [
     "ndcg_over_ties",
     "own_curve",
     "require_covered",
-    "tied_groups",
+    "rescaled_notice",
     "uncovered",
     "unshown_candidates",
 ]

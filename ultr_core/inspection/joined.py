@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.name_tables import NameTable
 from ultr_core.propensity import DisplayCounts, PresentationLog
 from ultr_core.users import ClickLog, GroupCounts, GroupedLog
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
+
+
+UNREAD_IDS = "document_ids"
+"""What a refusal is about that asks how ids in comments are written."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +68,35 @@ class JoinedLog:
     notices: tuple[str, ...]
 
 
-def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") -> JoinedLog:
+def join_log(
+    log: PresentationLog,
+    corpus: Corpus,
+    *,
+    name: str = "the corpus",
+    queries: NameTable | None = None,
+    documents: NameTable | None = None,
+) -> JoinedLog:
     """Match a log with a corpus by query id and document id.
 
     Where the corpus has no document ids, the log must call the candidates of each query 1, 2, ...
     in the order of the corpus. A document that moved stays one document with several ranks. A
     query was drawn as often as it has presentations, where the log has their ids and one
-    impression a row; otherwise as often as its most shown position was shown.
+    impression a row; otherwise as often as its most shown position was shown. queries, documents:
+    tables of the ids of what the log calls by text or by name; what they lack is taken for an id.
 
-    Raises InputError if no query, or no document, of the log is in the corpus.
+    Raises InputError if no query, or no document, of the log is in the corpus, or if the file of
+    the corpus may hold document ids that were not read.
     """
-    query_of = _corpus_queries(log, corpus)
+    if corpus.document_ids is None and corpus.unread_ids:
+        raise InputError(
+            f"A log cannot be joined with {name} before its document ids are read: "
+            f"{corpus.unread_ids}; say how ids are written in comments, such as {{id}} for their "
+            "first word, or none for no ids.",
+            UNREAD_IDS,
+        )
+    query_names, known_queries = _ids(log.query_names, queries)
+    document_names, known_documents = _ids(log.document_names, documents)
+    query_of = _corpus_queries(query_names, corpus)
     if not (query_of >= 0).any():
         raise InputError(
             f"None of the {counted(len(log.query_names), 'query', 'queries')} of the log, such as "
@@ -82,7 +105,7 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
         )
     shown = log.displays()
     query, title = np.divmod(shown.document, len(log.document_names))
-    document = _corpus_documents(log, corpus, query_of[query], title)
+    document = _corpus_documents(document_names, corpus, query_of[query], title)
     joined = document >= 0
     if not joined.any():
         raise InputError(_no_document(log, corpus, query, title, query_of, name))
@@ -92,22 +115,26 @@ def join_log(log: PresentationLog, corpus: Corpus, *, name: str = "the corpus") 
             f"No row of the log on a query of {name} has an impression; the column impressions "
             "must be above 0 where something was shown."
         )
-    order = np.lexsort((shown.rank[joined], document[joined]))
     clicks = ClickLog(
-        document=document[joined][order],
-        rank=shown.rank[joined][order],
-        impressions=shown.impressions[joined][order],
-        clicks=shown.clicks[joined][order],
+        **_together(document[joined], shown, joined),
         query_draws=int(draws.sum()),
         query_offsets=corpus.query_offsets,
         draws=draws,
         whole_lists=False,
     )
-    row = np.full(joined.size, -1, dtype=np.int64)
-    row[np.flatnonzero(joined)[order]] = np.arange(order.size)
+    # Rows are sorted by document and rank, and several names may be one document.
+    places = int(shown.rank.max()) + 1
+    row = np.searchsorted(clicks.document * places + clicks.rank, document * places + shown.rank)
+    row[~joined] = -1
     overlap = _overlap(log, corpus, shown, query_of, document)
+    lacking = (
+        *_lacking(queries, ~known_queries[query], shown, "query", "queries"),
+        *_lacking(documents, ~known_documents[title], shown, "document", "documents"),
+    )
     return JoinedLog(
-        _by_session(log, clicks, row, query_of), overlap, tuple(_sentences(overlap, corpus, name))
+        _by_session(log, clicks, row, query_of),
+        overlap,
+        (*lacking, *_sentences(overlap, corpus, name)),
     )
 
 
@@ -175,31 +202,70 @@ def _draws_by_group(
     return scaled
 
 
-def _corpus_queries(log: PresentationLog, corpus: Corpus) -> IntArray:
+def _ids(names: Sequence[str], table: NameTable | None) -> tuple[list[str], NDArray[np.bool_]]:
+    """The ids of names, and which of them the table has; all of them without a table."""
+    if table is None:
+        return list(names), np.ones(len(names), dtype=np.bool_)
+    ids, known = table.ids_of(names)
+    return ids, np.array(known, dtype=np.bool_)
+
+
+def _lacking(
+    table: NameTable | None, rows: NDArray[np.bool_], shown: DisplayCounts, one: str, several: str
+) -> Iterator[str]:
+    """A sentence on the share of a log whose names a table lacks."""
+    if table is None or not rows.any():
+        return
+    views, clicks = int(shown.impressions[rows].sum()), int(shown.clicks[rows].sum())
+    yield (
+        f"{table.name} lacks the names of {several} with "
+        f"{views / max(int(shown.impressions.sum()), 1):.1%} of the log's impressions and "
+        f"{clicks / max(int(shown.clicks.sum()), 1):.1%} of its clicks; a {one} that it lacks is "
+        "taken for an id."
+    )
+
+
+def _together(
+    document: IntArray, shown: DisplayCounts, joined: NDArray[np.bool_]
+) -> dict[str, IntArray]:
+    """Rows by document and rank; several names may be one document."""
+    order = np.lexsort((shown.rank[joined], document))
+    documents, ranks = document[order], shown.rank[joined][order]
+    new = np.append(True, (np.diff(documents) != 0) | (np.diff(ranks) != 0))
+    first = np.flatnonzero(new)
+    return {
+        "document": documents[first],
+        "rank": ranks[first],
+        "impressions": np.add.reduceat(shown.impressions[joined][order], first),
+        "clicks": np.add.reduceat(shown.clicks[joined][order], first),
+    }
+
+
+def _corpus_queries(names: Sequence[str], corpus: Corpus) -> IntArray:
     """Query number in the corpus of each query of the log, -1 for none."""
     number = {query: place for place, query in enumerate(corpus.query_ids)}
-    return np.array([number.get(query, -1) for query in log.query_names], dtype=np.int64)
+    return np.array([number.get(query, -1) for query in names], dtype=np.int64)
 
 
 def _corpus_documents(
-    log: PresentationLog, corpus: Corpus, query: IntArray, title: IntArray
+    names: Sequence[str], corpus: Corpus, query: IntArray, title: IntArray
 ) -> IntArray:
     """Row in the corpus for queries of the corpus and names of the log [pairs], -1 for none."""
     known = query >= 0
     if corpus.document_ids is None:
-        numbers = np.array([_candidate(text) for text in log.document_names], dtype=np.int64)
+        numbers = np.array([_candidate(text) for text in names], dtype=np.int64)
         candidate = numbers[title]
         inside = known & (candidate >= 1) & (candidate <= corpus.sizes[query])
         return np.where(inside, corpus.query_offsets[query] + candidate - 1, -1)
-    names = len(log.document_names)
-    code = {name: place for place, name in enumerate(log.document_names)}
+    code: dict[str, int] = {}
+    codes = np.array([code.setdefault(name, len(code)) for name in names], dtype=np.int64)
     of_corpus = np.array([code.get(name, -1) for name in corpus.document_ids], dtype=np.int64)
     rows = np.flatnonzero(of_corpus >= 0)
     if not rows.size:
         return np.full(query.size, -1, dtype=np.int64)
     query_of_row = np.repeat(np.arange(corpus.n_queries), corpus.sizes)
-    keys, first = np.unique(query_of_row[rows] * names + of_corpus[rows], return_index=True)
-    wanted = query * names + title
+    keys, first = np.unique(query_of_row[rows] * len(code) + of_corpus[rows], return_index=True)
+    wanted = query * len(code) + codes[title]
     place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     return np.where(known & (keys[place] == wanted), rows[first[place]], -1)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, CorpusSplits, FeatureMatrix, propose_relevance_threshold
+from ultr_core.corpus.feature_matrix import column_ranges, largest_value, some_ids
 from ultr_core.corpus.ranking import query_of_document, query_sums
 from ultr_core.errors import InputError, Remark, about, quoted
 from ultr_core.inspection.inspection import (
@@ -24,10 +25,8 @@ from ultr_core.inspection.inspection import (
     stop,
     warning,
 )
+from ultr_core.inspection.joined import UNREAD_IDS
 from ultr_core.words import counted, part_of
-
-LARGE_VALUE = 1e6
-"""Feature values beyond it make training slow or impossible to certify."""
 
 _MANY = 0.1  # share of queries from which a reader should look
 _ROWS_AT_ONCE = 16_384
@@ -89,7 +88,7 @@ class _Judged:
     @cached_property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Smallest and largest value of each feature, float64 [features]."""
-        return _column_ranges(self.corpus.features)
+        return column_ranges(self.corpus.features)
 
 
 def _candidates(given: _Judged) -> Seen:
@@ -169,19 +168,9 @@ def _constant(given: _Judged) -> Seen:
 
 
 def _largest_value(given: _Judged) -> Seen:
-    low, high = given.ranges
-    largest = np.maximum(np.abs(low), np.abs(high))
-    usual = float(np.median(largest[largest > 0])) if (largest > 0).any() else 0.0
-    top = int(np.argmax(largest))
-    reach = float(largest[top])
-    words = f"The largest value is {reach:g}, in feature {given.corpus.feature_ids[top]}"
-    if reach <= LARGE_VALUE:
-        return good(reach, f"{words}; all are finite.")
-    return warning(
-        reach,
-        f"{words}, and most features stay below {usual:g}; bring all to about the same range, "
-        "such as 0 to 1.",
-    )
+    corpus = given.corpus
+    reach, words, large = largest_value(*given.ranges, corpus.feature_ids)
+    return graded(reach, words, warning=large)
 
 
 def _repeats(given: _Judged) -> Seen:
@@ -210,6 +199,15 @@ def _empty(given: _Judged) -> Seen:
 
 def _document_ids(given: _Judged) -> Seen:
     corpus = given.corpus
+    if corpus.document_ids is None and corpus.unread_ids:
+        return warning(
+            0,
+            Remark(
+                f"No document id is read: {corpus.unread_ids}. A click log needs to know how ids "
+                "are written, or that there are none.",
+                UNREAD_IDS,
+            ),
+        )
     if corpus.document_ids is None:
         return warning(
             0,
@@ -244,21 +242,8 @@ CHECKS = (
 """The checks of a corpus, in the order in which they are read."""
 
 
-def _column_ranges(features: FeatureMatrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Smallest and largest value of each feature, float64 [features]."""
-    if isinstance(features, sparse.csr_array):
-        low = features.min(axis=0).toarray().ravel()
-        high = features.max(axis=0).toarray().ravel()
-    else:
-        low, high = features.min(axis=0), features.max(axis=0)
-    return low.astype(np.float64), high.astype(np.float64)
-
-
 def _some_ids(ids: NDArray[np.int64]) -> str:
-    if not ids.size:
-        return ""
-    shown = ", ".join(map(str, ids[:5].tolist()))
-    return f" ({shown}{', ...' if ids.size > 5 else ''})"
+    return f" ({some_ids(ids)})" if ids.size else ""
 
 
 def _row_prints(features: FeatureMatrix) -> NDArray[np.uint64]:

@@ -46,6 +46,17 @@ def inspect_curve(
     return Inspection("curve", name, form, found_by(CHECKS, numbers), counts)
 
 
+def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
+    """A sentence where numbers for ranks are above 1 and so no probabilities."""
+    top = max(values, default=0.0)
+    if not top > 1:
+        return ()
+    return (
+        f"The largest propensity is {top:g}, above 1, so they are no probabilities; they are taken "
+        "as ratios, and only these matter.",
+    )
+
+
 def _length(numbers: NDArray[np.float64]) -> Seen:
     return good(
         int(numbers.size),
@@ -68,12 +79,8 @@ def _zeros(numbers: NDArray[np.float64]) -> Seen:
 
 def _scale(numbers: NDArray[np.float64]) -> Seen:
     top = float(numbers.max())
-    if top > 1:
-        return warning(
-            top,
-            f"The largest number is {top:g}, above 1, so they are no probabilities; they are taken "
-            "as ratios and divided by the largest.",
-        )
+    if told := rescaled_notice(numbers):
+        return warning(top, *told)
     return good(top, "All numbers lie between 0 and 1.")
 
 

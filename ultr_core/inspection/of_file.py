@@ -25,6 +25,7 @@ from ultr_core.files.log_parts import is_parquet
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
+from ultr_core.files.trec_files import is_run
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
@@ -49,6 +50,8 @@ class _Given:
 
     source: Source
     columns: Mapping[str, str] | None
+    ids: str | None
+    missing_zero: bool
     corpus: Corpus | None
     relevant_grade: int
     progress: Progress | None
@@ -68,6 +71,8 @@ def inspect_file(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
+    ids: str | None = None,
+    missing_zero: bool = False,
     corpus: Corpus | None = None,
     relevant_grade: int = 3,
     progress: Progress | None = None,
@@ -76,16 +81,17 @@ def inspect_file(
 
     A corpus (LETOR; a directory gives one inspection for each part), a click log (CSV, gzip,
     Parquet), a propensity curve, a ranker (JSON or svm_light), an svm_proprank training file,
-    group sizes, or, with the ``corpus`` that they belong to, scores. columns: the mapping for a
-    click log.
+    group sizes, or, with the ``corpus`` that they belong to, scores. columns: the mapping for click
+    logs, ids and missing_zero: as in `load_directory`.
 
     Raises InputError that says in one sentence what is wrong and where.
     """
     if checked_path(path, "The file").is_dir():
-        splits = load_directory(path, progress=progress)
+        splits = load_directory(path, ids=ids, missing_zero=missing_zero, progress=progress)
         return inspect_splits(splits, relevant_grade=relevant_grade)
     source = Source.file(path, "The file")
-    return (_inspect(_Given(source, columns, corpus, relevant_grade, progress)),)
+    given = _Given(source, columns, ids, missing_zero, corpus, relevant_grade, progress)
+    return (_inspect(given),)
 
 
 def inspect_upload(
@@ -98,7 +104,7 @@ def inspect_upload(
 ) -> Inspection:
     """`inspect_file` for the bytes of an upload called ``name``."""
     source = Source.upload(data, name)
-    return _inspect(_Given(source, columns, corpus, relevant_grade, None))
+    return _inspect(_Given(source, columns, None, False, corpus, relevant_grade, None))
 
 
 def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
@@ -114,6 +120,8 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
         return "training" if costs else "corpus"
     if first and _NUMBER.fullmatch(first):
         return "groups" if source.name.endswith(_GROUP_NAMES) else "scores"
+    if is_run(first):
+        return "scores"
     kind = _kind_of_table(first, columns, source.name)
     if kind is None:
         told = f"begins with {quoted(first.strip())}" if first else "has no line with content"
@@ -127,16 +135,18 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
 
 
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
+    """The kind of a table by its column names; ``columns`` are those of logs, and no others."""
     _, cells = split_header(first, columns, name)
-    plain = [cell.strip().lower() for cell in cells]
-    found = found_columns(cells, columns, name)
-    if "click" in found or columns:
+    plain = {cell.strip().lower() for cell in cells}
+    mapped = {column.strip().lower() for column in (columns or {}).values()}
+    if "click" in found_columns(cells, None, name) or (mapped and mapped <= plain):
         return "log"
-    if set(plain) & set(PROPENSITY_NAMES) and set(plain) & set(RANK_NAMES):
+    if plain & set(PROPENSITY_NAMES) and plain & set(RANK_NAMES):
         return "curve"
-    if set(plain) & set(SCORE_COLUMNS):
+    if plain & set(SCORE_COLUMNS):
         return "scores"
-    return "log" if any(meaning in found for meaning in REQUIRED) else None
+    known = any(meaning in found_columns(cells, None, name) for meaning in REQUIRED)
+    return "log" if known or mapped & plain else None
 
 
 def _inspect(given: _Given) -> Inspection:
@@ -147,9 +157,9 @@ def _inspect(given: _Given) -> Inspection:
 def _corpus(given: _Given) -> Inspection:
     path = given.source.path
     if path is None:
-        corpus = parse_corpus(given.source.data, given.name)
+        corpus = parse_corpus(given.source.data, given.name, ids=given.ids)
     else:
-        corpus = load_corpus(path, progress=given.progress)
+        corpus = load_corpus(path, ids=given.ids, progress=given.progress)
     return inspect_corpus(corpus, name=given.name, relevant_grade=given.relevant_grade)
 
 
@@ -171,7 +181,9 @@ def _ranker(given: _Given) -> Inspection:
     ranker = parse_ranker(data, given.name)
     is_json = text_of(data, given.name).lstrip().startswith("{")
     form = "JSON" if is_json else "model text of svm_light"
-    return inspect_ranker(ranker, given.corpus, name=given.name, form=form)
+    return inspect_ranker(
+        ranker, given.corpus, name=given.name, form=form, missing_zero=given.missing_zero
+    )
 
 
 def _scores(given: _Given) -> Inspection:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
+from ultr_core.corpus.ranking import constant_notice, tied_groups
+from ultr_core.errors import InputError, Remark
 from ultr_core.files.ranker_files import on_columns_of
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Check, Inspection, Seen, graded
-from ultr_core.inspection.ties import tied_groups
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
@@ -29,14 +29,18 @@ def inspect_ranker(
     *,
     name: str = "the ranker",
     form: str = "linear model",
+    missing_zero: bool = False,
 ) -> Inspection:
-    """Check weights and certificate of a ranker and, with a corpus, features and ties in it."""
+    """Check weights and certificate of a ranker and, with a corpus, features and ties in it.
+
+    missing_zero: as in `on_columns_of`.
+    """
     findings = WEIGHTS.of(ranker)
     if isinstance(ranker, LinearRanker):
         by_duality = ranker.certificate.measure == DUALITY_GAP
         findings += (GAP if by_duality else CERTIFICATE).of(ranker)
     if corpus is not None:
-        findings += _on_corpus(ranker, corpus)
+        findings += _on_corpus(ranker, corpus, missing_zero)
     return Inspection("ranker", name, form, findings, {"features": ranker.feature_ids.size})
 
 
@@ -52,11 +56,11 @@ def inspect_scores(
     return Inspection("scores", name, form, findings, {"documents": corpus.n_documents})
 
 
-def _on_corpus(ranker: LinearModel, corpus: Corpus) -> tuple[Finding, ...]:
+def _on_corpus(ranker: LinearModel, corpus: Corpus, missing_zero: bool) -> tuple[Finding, ...]:
     try:
-        model, notices = on_columns_of(corpus, ranker)
+        model, notices = on_columns_of(corpus, ranker, missing_zero=missing_zero)
     except InputError as error:
-        return (Finding.of_file(*FEATURES, 0, "stop", str(error)),)
+        return (Finding.of_file(*FEATURES, 0, "stop", Remark(str(error), error.about)),)
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
     words = " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}."
     features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
@@ -85,9 +89,7 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     scores, corpus = given
     tied = tied_groups(scores, corpus.query_offsets).tied
     share = tied / corpus.n_documents
-    starts = corpus.query_offsets[:-1]
-    flat = np.minimum.reduceat(scores, starts) == np.maximum.reduceat(scores, starts)
-    constant = bool((corpus.sizes > 1).any() and flat.all())
+    constant = bool(constant_notice("", scores, corpus.query_offsets))
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another of their query. Risks and NDCG are the mean over all orders of ties; "

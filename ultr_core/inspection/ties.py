@@ -1,7 +1,4 @@
-"""Rankers that give equal scores: what they are worth on average over all orders of their ties.
-
-No rule here looks at labels, and the order of documents in a file plays no part.
-"""
+"""NDCG of rankers that give equal scores: the mean over all orders of their ties."""
 
 from __future__ import annotations
 
@@ -10,67 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.corpus.ranking import (
-    dcg,
-    query_of_document,
-    query_sums,
-    rank_documents,
-    real_numbers,
-)
+from ultr_core.corpus.ranking import dcg, query_sums, rank_documents, tied_groups
 from ultr_core.errors import InputError
 from ultr_core.words import part_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class TiedGroups:
-    """Which documents of a query have one score.
-
-    group: int64 [documents], numbered by query and place. first, size: int64 [documents], the
-    best rank that the document's group takes, and how many documents it has.
-    """
-
-    group: IntArray
-    first: IntArray
-    size: IntArray
-
-    @property
-    def tied(self) -> int:
-        """Documents that share their score with another one of their query."""
-        return int(np.count_nonzero(self.size > 1))
-
-
-def tied_groups(scores: FloatArray, query_offsets: IntArray) -> TiedGroups:
-    """Groups of equal scores within each query.
-
-    scores [documents], query_offsets [queries + 1]; equally infinite ones are tied. Raises
-    InputError for a NaN score or offsets that do not fit.
-    """
-    ranks = rank_documents(scores, query_offsets)
-    query = query_of_document(query_offsets)
-    order = np.lexsort((ranks, query))
-    ordered = real_numbers(scores, "Scores")[order]
-    # Compared, not subtracted: infinite scores are equal, and their difference is no number.
-    new = np.append(True, (np.diff(query[order]) != 0) | (ordered[1:] != ordered[:-1]))
-    number = np.cumsum(new) - 1
-    size = np.bincount(number)
-    first = ranks[order][np.flatnonzero(new)].astype(np.int64)
-    group = np.empty(ranks.size, dtype=np.int64)
-    group[order] = number
-    return TiedGroups(group, first[group], size[group])
-
-
-def expected_ranks(scores: FloatArray, query_offsets: IntArray) -> FloatArray:
-    """Mean rank of each document over all orders of tied ones, float64 [documents].
-
-    first + (size - 1) / 2. Every risk here is linear in the ranks, so with these it is the mean
-    risk over all orders. Raises InputError as `tied_groups` does.
-    """
-    ties = tied_groups(scores, query_offsets)
-    mean: FloatArray = ties.first + (ties.size - 1) / 2.0
-    return mean
 
 
 @dataclass(frozen=True)
@@ -97,7 +36,10 @@ class NdcgOverTies:
 
 
 def ndcg_over_ties(
-    scores: FloatArray, grades: NDArray[np.int16], query_offsets: IntArray, cutoff: int = 10
+    scores: NDArray[np.float64],
+    grades: NDArray[np.int16],
+    query_offsets: NDArray[np.int64],
+    cutoff: int = 10,
 ) -> NdcgOverTies:
     """Mean NDCG@k with gain 2^grade - 1, expected over all orders of equal scores.
 
@@ -111,8 +53,10 @@ def ndcg_over_ties(
     discount = np.where(ranks <= cutoff, 1.0 / np.log2(1.0 + ranks), 0.0)
     summed = np.append(0.0, np.cumsum(discount))
     mean = (summed[ties.first - 1 + ties.size] - summed[ties.first - 1]) / ties.size
-    ideal = dcg(rank_documents(grades, query_offsets), grades, query_offsets, cutoff=cutoff)
-    reached = query_sums((np.exp2(grades.astype(np.float64)) - 1.0) * mean, query_offsets)
+    gains = _gains(grades, query_offsets)
+    order = rank_documents(grades, query_offsets)
+    ideal = dcg(order, gains, query_offsets, cutoff=cutoff, gain="linear")
+    reached = query_sums(gains * mean, query_offsets)
     counted = ideal > 0
     if not counted.any():
         raise InputError("No query has a document of a grade above 0, so there is no NDCG.")
@@ -121,3 +65,14 @@ def ndcg_over_ties(
         int(np.count_nonzero(counted)),
         int(np.count_nonzero(~counted)),
     )
+
+
+def _gains(grades: NDArray[np.int16], query_offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """2^grade - 1 over 2^m, m the query's largest grade: finite for every grade.
+
+    A power of two changes no digit, and the ratio to the ideal not at all.
+    """
+    largest = np.maximum.reduceat(grades.astype(np.int64), query_offsets[:-1])
+    shift = np.repeat(largest, np.diff(query_offsets))
+    gains: NDArray[np.float64] = np.exp2((grades - shift).astype(float)) - np.exp2(-1.0 * shift)
+    return gains

@@ -6,11 +6,19 @@ import textwrap
 from typing import Any
 
 from ultr_core.files import read_log
-from ultr_core.inspection import Inspection, inspect_file, inspect_together, join_log
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.inspection import Inspection, inspect_file, inspect_together
+from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, share_line
-from ultr_core.jobs.own_files import CORPUS, PART, own_corpus, require_directory
+from ultr_core.jobs.own_files import (
+    CORPUS,
+    PART,
+    QRELS,
+    TABLES,
+    own_corpus,
+    own_join,
+    require_directory,
+)
 
 _NOTES = (
     "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with the sentence that says "
@@ -28,13 +36,16 @@ def run(given: Given) -> list[Inspection]:
         inspected = inspect_file(
             path,
             columns=given.columns,
+            ids=given.document_ids,
+            missing_zero=given.missing_zero,
             corpus=None if own is None else own.corpus,
             relevant_grade=given.relevant_grade,
             progress=share_line(f"reading {path}"),
         )
         found += inspected
         if own is not None and inspected[0].kind == "log":
-            joined = join_log(read_log(path, columns=given.columns), own.corpus, name=own.name)
+            log = read_log(path, columns=given.columns)
+            joined = own_join(given, log, own.corpus, own.name)
             found.append(inspect_together(joined, own.corpus))
     return found
 
@@ -66,7 +77,16 @@ JOB = Job(
             "ranker (JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
         ),
     ),
-    options=(CORPUS, PART, COLUMNS, *setting_fields("relevant_grade")),
+    options=(
+        CORPUS,
+        PART,
+        MISSING_ZERO,
+        DOCUMENT_IDS,
+        QRELS,
+        COLUMNS,
+        *TABLES,
+        *setting_fields("relevant_grade"),
+    ),
     show=show,
     as_dict=as_dict,
     notes=_NOTES,

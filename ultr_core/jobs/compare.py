@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice
-from ultr_core.jobs.files import CORPUS
+from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.settings import SETTING_FIELDS
@@ -26,7 +26,10 @@ def run(given: Given) -> Comparison:
     from ultr_core.lab import METHODS, world_notices
 
     lab, progress = given.lab, progress_line()
-    print_notes(world_notices(lab.world(), given.settings))
+    splits = lab.splits()
+    said = () if splits is None else splits.notices
+    print_notes(said)  # before the world, whose training may take minutes
+    print_notes(text for text in world_notices(lab.world(), given.settings) if text not in said)
 
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
@@ -121,7 +124,7 @@ def cells(_: PageState) -> list[Cell]:
 
 JOB = Job(
     run,
-    options=(CORPUS,),
+    options=(CORPUS, MISSING_ZERO),
     settings=SETTING_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),

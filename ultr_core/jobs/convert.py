@@ -28,7 +28,8 @@ from ultr_core.files import (
 )
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
-from ultr_core.files.score_files import is_score_table, write_scores
+from ultr_core.files.score_files import ScoreForm, is_score_table, write_scores
+from ultr_core.files.trec_files import is_run, write_qrels
 from ultr_core.files.weight_files import is_weights_table
 from ultr_core.inspection.of_file import kind_of
 from ultr_core.jobs.files import File
@@ -39,6 +40,7 @@ from ultr_core.propensity import Weights, full_information_weights
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
+_SCORE_FORMS: Mapping[str, ScoreForm] = {"scores": "lines", "score-table": "table", "run": "run"}
 _KINDS = {"corpus": "letor", "training": "proprank", "curve": "curve"}
 
 
@@ -60,7 +62,9 @@ def run(given: Given) -> None:
             f"--weights; from {source} to {target} it changes nothing, leave it out.",
             "changes_nothing",
         )
-    done = FORMATS[source].convert(_Work(given, share_line("reading")), target)
+    convert = FORMATS[source].convert
+    assert convert is not None  # it has targets
+    done = convert(_Work(given, share_line("reading")), target)
     print(f"{named(given.input)} ({source}): {done}.")
     print(f"Written to {named(given.output)} ({target}: {FORMATS[target].words}).")
 
@@ -72,7 +76,10 @@ def _detect(path: str) -> str:
         return "weights"
     kind = kind_of(source)
     if kind == "scores":
-        return "score-table" if is_score_table(_first_line(source)) else "scores"
+        first = _first_line(source)
+        if is_run(first):
+            return "run"
+        return "score-table" if is_score_table(first) else "scores"
     if kind == "ranker":
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
@@ -95,7 +102,7 @@ def _target(source: str, given: Given) -> str:
     """
     targets = FORMATS[source].targets
     if source == "letor":
-        targets = ("proprank",) if given.weights else ("letor",)
+        targets = ("proprank",) if given.weights else ("letor", "qrels")
     # A name may be nothing but an ending.
     ending = Path("x" + Path(given.output).name.lower().removesuffix(".gz")).suffix
     found = next((name for name in targets if not ending or ending in FORMATS[name].endings), None)
@@ -134,6 +141,9 @@ def _from_letor(work: _Work, target: str) -> str:
     corpus = work.corpus_of(work.given.input)
     if target == "letor":
         write_letor(corpus, work.given.output)
+        return _counted(corpus)
+    if target == "qrels":
+        write_qrels(work.given.output, corpus)
         return _counted(corpus)
     return f"{_counted(corpus)}; {_write_training(work, corpus, _weights(work, corpus))}"
 
@@ -199,7 +209,7 @@ def _record(path: str) -> Mapping[str, object]:
 def _from_scores(work: _Work, target: str) -> str:
     corpus = work.own_corpus("Scores")
     scores = read_scores(work.given.input, corpus)
-    write_scores(work.given.output, corpus, scores, table=target == "score-table")
+    write_scores(work.given.output, corpus, scores, form=_SCORE_FORMS[target])
     return counted(len(scores), "score")
 
 
@@ -221,20 +231,21 @@ class Format:
     """A format: what it is, which it can become, and what reads it.
 
     targets: names of formats, the usual one first. endings: of file names that ask for it.
-    convert: reads the file of the work and writes it as a target; says what was done.
+    convert: reads the file of the work and writes it as a target; says what was done. None for a
+    format that is only written.
     """
 
     words: str
     targets: tuple[str, ...]
     endings: tuple[str, ...]
-    convert: Callable[[_Work, str], str]
+    convert: Callable[[_Work, str], str] | None = None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "letor": Format(
             "corpus, one document a line: grade qid:ID id:value ...",
-            ("letor", "proprank"), (".txt", ".dat", ".letor"), _from_letor,
+            ("letor", "proprank", "qrels"), (".txt", ".dat", ".letor"), _from_letor,
         ),
         "proprank": Format(
             "training file of svm_proprank: a ranking for each weighted document",
@@ -253,11 +264,16 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
         "scores": Format(
             "one score a line, in the order of the corpus' rows",
-            ("score-table", "scores"), (".txt", ".scores"), _from_scores,
+            ("score-table", "scores", "run"), (".txt", ".scores"), _from_scores,
         ),
         "score-table": Format(
-            "table of scores (CSV)", ("scores", "score-table"), (".csv",), _from_scores
+            "table of scores (CSV)", ("scores", "score-table", "run"), (".csv",), _from_scores
         ),
+        "run": Format(
+            "scores as a TREC run: query Q0 document rank score tag",
+            ("score-table", "scores", "run"), (".run", ".trec"), _from_scores,
+        ),
+        "qrels": Format("grades as TREC's judgements: query 0 document grade", (), (".qrels",)),
         "curve": Format(
             "propensity curve (CSV), made relative to rank 1", ("curve",), (".csv",), _from_curve
         ),
@@ -266,6 +282,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 """By name on the command line."""
 
 _NAMED = {name: each.words for name, each in FORMATS.items()}
+_READ = {name: each for name, each in FORMATS.items() if each.targets}
 
 _NOTES = "\n".join(
     [
@@ -273,7 +290,7 @@ _NOTES = "\n".join(
         *(f"  {name:12} {text}" for name, text in _NAMED.items()),
         "",
         "conversions:",
-        *(f"  {source:12} to {', '.join(each.targets)}" for source, each in FORMATS.items()),
+        *(f"  {source:12} to {', '.join(each.targets)}" for source, each in _READ.items()),
         "",
         "endings of OUT, before .gz, that ask for a format:",
         *(f"  {name:12} {', '.join(each.endings)}" for name, each in FORMATS.items()),
@@ -301,7 +318,10 @@ JOB = Job(
         ),
     ),
     options=(
-        Choice("from", "", _NAMED, default="", help="format of IN, told by its content"),
+        Choice(
+            "from", "", {name: each.words for name, each in _READ.items()}, default="",
+            help="format of IN, told by its content",
+        ),
         Choice(
             "to", "", _NAMED, default="",
             help="format of OUT, told by IN and by the ending of its name",

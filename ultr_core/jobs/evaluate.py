@@ -12,22 +12,24 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_scores
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
-from ultr_core.inspection import Inspection, Overlap, join_log
+from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
-    JUDGING_CLIP,
+    CLIP,
     OWN_FIELDS,
     check_propensities,
     own_checks,
     own_corpus,
+    own_join,
     own_log,
     own_propensities,
 )
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
+    SHOWN_CLIP,
     Evaluation,
     RankerDifference,
     compare_with_shown,
@@ -41,10 +43,12 @@ from ultr_core.words import counted
 _NOTES = (
     f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    f"query_draws, clip, intervals, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
+    "query_draws, clip, judge, intervals, tied_documents, estimates "
+    f"({', '.join(ESTIMATORS)}: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
     "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap and checks."
+    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap "
+    "and checks."
 )
 
 
@@ -115,7 +119,7 @@ def run(given: Given) -> Evidence:
     own, log = own_corpus(given), own_log(given)
     curve = own_propensities(given, log)
     assert curve is not None
-    joined = join_log(log, own.corpus, name=own.name)
+    joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
     result = evaluate_ranker(
@@ -124,8 +128,8 @@ def run(given: Given) -> Evidence:
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, joined.clicks)))
     print_notes(result.notices)
-    checks = own_checks(log, joined, own.corpus, curve)
-    against = compare_with_shown(joined.clicks, scores, curve, name=name)
+    checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
+    against = compare_with_shown(joined.clicks, scores, curve, name=name, clip=given.clip)
     return Evidence(result, against, joined.overlap, checks)
 
 
@@ -141,7 +145,9 @@ def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
     if given.scores is not None:
         return named(given.scores), read_scores(given.scores, corpus)
-    model, notices = on_columns_of(corpus, read_ranker(given.model))
+    model, notices = on_columns_of(
+        corpus, read_ranker(given.model), missing_zero=given.missing_zero
+    )
     print_notes(notices)
     return named(given.model), model.score(corpus)
 
@@ -155,8 +161,12 @@ JOB = Job(
             help="ranker: JSON, or model text of svm_light; not one that was trained on this log, "
             "whose own clicks flatter it (see fit --fold-scores-out)",
         ),
-        File("scores", "", help="instead: scores, one a row of the corpus, or a table"),
-        JUDGING_CLIP,
+        File("scores", "", help="instead: scores, one a row of the corpus, a table, or a TREC run"),
+        replace(
+            CLIP,
+            help="judge by the clipped estimate at this threshold; without it by IPS, and the "
+            f"clipped one is shown at {SHOWN_CLIP:g}",
+        ),
         *setting_fields("relevant_grade"),
     ),
     show=Evidence.show,

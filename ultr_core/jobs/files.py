@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ultr_core.errors import InputError, checked_path, named
-from ultr_core.fields import Field
+from ultr_core.fields import Field, Switch, Text
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,21 @@ CORPUS = File(
 )  # fmt: skip
 
 
+MISSING_ZERO = Switch(
+    "missing_zero", "Missing features are 0",
+    help="a feature that a file or a ranker has and another has not is 0 there; without it such "
+    "files are refused",
+)  # fmt: skip
+DOCUMENT_IDS = Text(
+    "document_ids", "Document ids in comments", default=None,
+    help="how comments of the corpus give document ids: text around {id}, a word, or {text}, all "
+    "that follows, such as 'doc {id}', or none for no ids; the usual forms need no pattern",
+)  # fmt: skip
 COLUMNS = Columns(
     "columns",
     "",
-    help="names of the log's columns, such as query=search_id,document=url; one with a comma "
-    "stands in quotation marks, as in a CSV file",
+    help="names of the log's columns, such as query=search_id,document=url; page=- for no such "
+    "column; a name with a comma in quotation marks, as in a CSV file",
 )
 
 

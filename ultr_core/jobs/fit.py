@@ -13,7 +13,7 @@ from ultr_core.files.disk import written_together
 from ultr_core.files.proprank_files import write_proprank
 from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
 from ultr_core.files.weight_files import write_weights
-from ultr_core.inspection import Inspection, Overlap, join_log
+from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes, progress_line, share_line
@@ -27,6 +27,7 @@ from ultr_core.jobs.own_files import (
     check_propensities,
     own_checks,
     own_corpus,
+    own_join,
     own_log,
     own_propensities,
 )
@@ -53,7 +54,8 @@ _WITHOUT_CURVE = [key for key in FIT_METHODS if "curve" not in ESTIMATORS[key].n
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
     "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
-    "scores_out": "write the score of each document; a name in .csv gives a table",
+    "scores_out": "write the score of each document; a name in .csv gives a table, "
+    "one in .run a TREC run",
     "fold_scores_out": "write scores of each query by a ranker trained without its fold, which "
     "evaluate can judge on the same clicks without flattery",
     "weights_out": "write the weight of each clicked document as CSV",
@@ -106,7 +108,7 @@ def run(given: Given) -> Fitted:
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve = own_propensities(given, log)
-    joined = join_log(log, own.corpus, name=own.name)
+    joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
     line = progress_line()
     fit = fit_from_log(
@@ -148,7 +150,7 @@ def _validation(
     ):
         return None
     try:
-        return other, join_log(log, other, name="the validation part").clicks
+        return other, own_join(given, log, other, "the validation part").clicks
     except InputError:
         # No document of it was shown; queries are held out of the training part instead.
         return None

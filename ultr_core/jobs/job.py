@@ -51,7 +51,12 @@ class Given(SimpleNamespace):
         """A lab at the settings, on ``corpus`` where that is a field."""
         from ultr_core.lab import Lab
 
-        return Lab(self.settings, vars(self).get("corpus"))
+        corpus = vars(self).get("corpus")
+        if corpus is not None and vars(self).get("missing_zero"):
+            from ultr_core.files import load_directory
+
+            corpus = load_directory(corpus, missing_zero=True)
+        return Lab(self.settings, corpus)
 
 
 @dataclass(frozen=True)

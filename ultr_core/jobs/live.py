@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Field
-from ultr_core.jobs.files import CORPUS
+from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.jobs.sign_test import COUNTS
@@ -135,7 +135,7 @@ def cells(state: PageState) -> list[Cell]:
 
 JOB = Job(
     run,
-    options=(CORPUS, *LIVE_FIELDS),
+    options=(CORPUS, MISSING_ZERO, *LIVE_FIELDS),
     settings=setting_fields(*_SETTINGS),
     show=show,
     as_dict=LiveResult.as_dict,

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ultr_core.corpus import Corpus, CorpusSplits
+from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
+from ultr_core.files.name_tables import read_names
+from ultr_core.files.trec_files import read_qrels
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
     inspect_log,
     inspect_together,
+    join_log,
     own_curve,
+    rescaled_notice,
 )
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.learners import LEARNERS, SVM
@@ -40,7 +45,6 @@ LEARNER = Choice(
     default=SVM.key, help="what is trained on them",
 )  # fmt: skip
 CLIP = Number("clip", "Clipping threshold τ", 0, 1, above=True, decimals=None)
-JUDGING_CLIP = replace(CLIP, default=0.1, help="threshold of the clipped estimate")
 CORPUS = File(
     "corpus", "", metavar="PATH",
     help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
@@ -49,9 +53,26 @@ PART = Choice(
     "part", "", {part: part for part in ("train", "validation", "test")},
     help="of a directory, the part that the log belongs to",
 )  # fmt: skip
+QRELS = File(
+    "qrels", "", metavar="FILE",
+    help="grades of the corpus as TREC's judgements, query 0 document grade, in place of its own",
+)  # fmt: skip
+TABLES = (
+    File(
+        "query_texts", "", metavar="FILE.csv",
+        help="ids of the texts by which the log names queries: columns query_id and text",
+    ),
+    File(
+        "document_names", "", metavar="FILE.csv",
+        help="ids of the names by which the log names documents: columns document_id and name",
+    ),
+)  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
     replace(CORPUS, required=True),
     PART,
+    MISSING_ZERO,
+    DOCUMENT_IDS,
+    QRELS,
     File(
         "log", "", metavar="LOG", required=True,
         help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
@@ -63,6 +84,7 @@ OWN_FIELDS: tuple[Field, ...] = (
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
         "log for the log's own column",
     ),
+    *TABLES,
     replace(PARAMETERS["eta"], default=None, help="instead: assume p_r = (1/r)^X"),
     Switch("carry_on", "", help="use the last value of the curve for all positions below it"),
 )  # fmt: skip
@@ -90,12 +112,15 @@ def own_corpus(given: Given) -> OwnCorpus:
             "part_of_directory",
         )
     if not path.is_dir():
-        whole = load_corpus(path, progress=progress)
-        print_notes(whole.notices)
+        whole = _graded(given, load_corpus(path, ids=given.document_ids, progress=progress))
+        print_notes((*whole.notices, *scale_notice(whole.features, whole.feature_ids)))
         return OwnCorpus(whole, named(path.name), None)
-    splits = load_directory(path, progress=progress)
+    splits = load_directory(
+        path, ids=given.document_ids, missing_zero=given.missing_zero, progress=progress
+    )
     print_notes(splits.notices)
-    corpus: Corpus = getattr(splits, given.part)
+    corpus = _graded(given, getattr(splits, given.part))
+    print_notes(corpus.notices[len(getattr(splits, given.part).notices) :])
     return OwnCorpus(corpus, f"the {given.part} part of {splits.name}", splits)
 
 
@@ -105,6 +130,19 @@ def require_directory(given: Given) -> None:
         raise InputError(
             "--part chooses a part of a directory; give that with --corpus.", "part_of_directory"
         )
+
+
+def _graded(given: Given, corpus: Corpus) -> Corpus:
+    """The corpus with the grades of ``--qrels``, or its own."""
+    path = vars(given).get("qrels")
+    return corpus if path is None else read_qrels(path, corpus)
+
+
+def own_join(given: Given, log: PresentationLog, corpus: Corpus, name: str) -> JoinedLog:
+    """Log and corpus joined, with the tables of names; raises InputError as `join_log` does."""
+    tables = [getattr(given, field.name) for field in TABLES]
+    queries, documents = (None if path is None else read_names(path) for path in tables)
+    return join_log(log, corpus, name=name, queries=queries, documents=documents)
 
 
 def own_log(given: Given) -> PresentationLog:
@@ -132,6 +170,7 @@ def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | N
         values = own_curve(log)
     else:
         values = read_curve_values(given.propensities)
+    print_notes(rescaled_notice(values))
     return curve_for_log(values, log, carry_on=given.carry_on)
 
 

@@ -10,7 +10,7 @@ from ultr_core.errors import InputError, named
 from ultr_core.fields import Number, Switch
 from ultr_core.files import write_letor
 from ultr_core.files.disk import writing, written_together
-from ultr_core.jobs.files import File
+from ultr_core.jobs.files import DOCUMENT_IDS, MISSING_ZERO, File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.jobs.own_files import CORPUS, PART, OwnCorpus, own_corpus
@@ -97,6 +97,8 @@ JOB = Job(
     options=(
         CORPUS,
         PART,
+        MISSING_ZERO,
+        DOCUMENT_IDS,
         File(
             "out", "", metavar="LOG.csv", use="write", required=True,
             help="where to write the log (gzip with .gz): query, document, position, impressions, "

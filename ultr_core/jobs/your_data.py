@@ -10,10 +10,11 @@ from typing import Any
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.fields import Choice, Switch
 from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
-from ultr_core.jobs.own_files import JUDGING_CLIP, LEARNER, METHOD
+from ultr_core.jobs.own_files import CLIP, LEARNER, METHOD
 from ultr_core.lab.methods import method_of
 from ultr_core.learners.limits import COST
 from ultr_core.own_data.curves import LOG_ITSELF
+from ultr_core.own_data.evaluation import SHOWN_CLIP
 from ultr_core.propensity import ESTIMATORS, LOG_METHODS, PROPENSITY_METHODS, log_method
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import as_argument
@@ -115,8 +116,9 @@ BY_VALIDATION = Switch(
     "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
 )  # fmt: skip
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
-_POSITIVE = replace(JUDGING_CLIP, low=0.001, above=False, help="")
+_POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)
 CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
+JUDGED_CLIPPED = Switch("data-judging-clipped", "Judge by the clipped estimate")
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
 )
@@ -132,8 +134,10 @@ class OwnWork:
     ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
     of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
     the trained one; scores: whether that file holds scores. folds: whether the trained one was
-    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate. steps: which
-    of "propensities", "fit" and "evaluate" were done.
+    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate where that
+    judges, None for IPS. ids: pattern of the corpus's document ids. qrels, query_texts,
+    document_names: names of those files. missing_zero: of the ranker's features. steps: which of
+    "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
@@ -153,7 +157,12 @@ class OwnWork:
     judged: str | None = None
     scores: bool = False
     folds: bool = True
-    judging_clip: float = JUDGED_AT.default
+    judging_clip: float | None = None
+    ids: str | None = None
+    qrels: str | None = None
+    query_texts: str | None = None
+    document_names: str | None = None
+    missing_zero: bool = False
     steps: tuple[str, ...] = ()
 
 
@@ -165,7 +174,7 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     lines = []
     asked: dict[str, Any]
     if files := [name for name in (work.corpus, work.log) if name is not None]:
-        asked = {"files": files, "columns": work.columns or None}
+        asked = {"files": files, "columns": work.columns or None, "document_ids": work.ids}
         lines.append(command_line("check", check.JOB, asked))
     if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
         asked = {
@@ -186,8 +195,12 @@ def _files(work: OwnWork) -> dict[str, Any]:
     """What training and judging begin with, by field."""
     return {
         "corpus": work.corpus,
+        "document_ids": work.ids,
+        "qrels": work.qrels,
         "log": work.log,
         "columns": work.columns or None,
+        "query_texts": work.query_texts,
+        "document_names": work.document_names,
         **CURVE_SOURCES[work.propensities].asked(work),
     }
 
@@ -210,6 +223,7 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     return {
         "scores" if by_scores else "model": ranker,
         "clip": work.judging_clip,
+        "missing_zero": work.missing_zero or None,
         "relevant_grade": work.relevant_grade,
     }
 
@@ -222,6 +236,9 @@ def _by_path(work: OwnWork) -> OwnWork:
         log=None if work.log is None else as_argument(work.log),
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
+        qrels=None if work.qrels is None else as_argument(work.qrels),
+        query_texts=None if work.query_texts is None else as_argument(work.query_texts),
+        document_names=None if work.document_names is None else as_argument(work.document_names),
     )
 
 
@@ -242,13 +259,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
     )
     yield from _reading_cells(work)
     if "fit" in work.steps or "evaluate" in work.steps:
-        yield code(
-            """
-            from ultr_core.inspection import inspect_together, join_log
-
-            joined = join_log(log, corpus)
-            """
-        )
+        yield code(_joining(work))
     if "fit" in work.steps:
         yield words("## Ranker")
         yield _fit_cell(work)
@@ -262,13 +273,22 @@ def _reading_cells(work: OwnWork) -> Iterator[Cell]:
     """Corpus and log with their checks, and the propensities."""
     if work.corpus is not None:
         yield words("## Corpus")
+        graded = (
+            ""
+            if work.qrels is None
+            else (
+                "from ultr_core.files.trec_files import read_qrels\n\n"
+                f"            corpus = read_qrels({work.qrels!r}, corpus)\n            "
+            )
+        )
+        ids = "" if work.ids is None else f", ids={work.ids!r}"
         yield code(
             f"""
             from ultr_core.files import load_corpus
             from ultr_core.inspection import inspect_corpus
 
-            corpus = load_corpus({work.corpus!r})
-            found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
+            corpus = load_corpus({work.corpus!r}{ids})
+            {graded}found = inspect_corpus(corpus, relevant_grade={work.relevant_grade})
             for finding in found.findings:
                 print(finding.severity, "-", finding.sentence)
             """
@@ -313,6 +333,7 @@ def _fit_cell(work: OwnWork) -> Cell:
 
 
 def _evidence_cell(work: OwnWork) -> Cell:
+    clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
     return code(
         f"""
         from ultr_core.own_data.evaluation import evaluate_ranker
@@ -322,15 +343,26 @@ def _evidence_cell(work: OwnWork) -> Cell:
             print(finding.severity, "-", finding.sentence)
         name = {work.judged or TRAINED_HERE!r}
         found = evaluate_ranker(
-            corpus, joined.clicks, scores, curve, clip={work.judging_clip},
+            corpus, joined.clicks, scores, curve{clip},
             relevant_grade={work.relevant_grade}, name=name,
         )
         print(found.sentence)
         for report in found.reports.values():
             print(report.label, report.estimate or report.words)
         print(found.true)
-        print(compare_with_shown(joined.clicks, scores, curve, name=name).sentence)
+        print(compare_with_shown(joined.clicks, scores, curve, name=name{clip}).sentence)
         """
+    )
+
+
+def _joining(work: OwnWork) -> str:
+    """Code that joins log and corpus, with the tables of names that were brought."""
+    tables = {"queries": work.query_texts, "documents": work.document_names}
+    given = "".join(f", {k}=read_names({path!r})" for k, path in tables.items() if path)
+    needs = "from ultr_core.files.name_tables import read_names\n" if given else ""
+    return (
+        f"{needs}from ultr_core.inspection import inspect_together, join_log\n\n"
+        f"joined = join_log(log, corpus{given})"
     )
 
 
@@ -347,9 +379,10 @@ def _ranker_code(work: OwnWork) -> str:
             "from ultr_core.files import read_scores\n\n"
             f"scores = read_scores({work.judged!r}, corpus)"
         )
+    missing = ", missing_zero=True" if work.missing_zero else ""
     return (
         "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
-        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}))\n"
+        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}){missing})\n"
         "print(*notices)\n"
         "scores = model.score(corpus)"
     )

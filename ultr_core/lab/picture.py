@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +41,13 @@ class RankerFamily:
     Attributes:
         kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
         labels: [rankers] what each is, in words.
-        ranks: int32 [rankers, documents of the training queries].
+        ranks: int32 [rankers, documents of the training queries]; mean ranks where there are ties.
         true_risk: float64 [rankers], R(S) on the training queries (equation 2), all labels seen.
     """
 
     kinds: tuple[str, ...]
     labels: tuple[str, ...]
-    ranks: NDArray[np.int32]
+    ranks: NDArray[np.int32] | NDArray[np.float64]
     true_risk: NDArray[np.float64]
 
 
@@ -77,7 +78,7 @@ def ranker_family(world: World) -> RankerFamily:
         mixture = (1 - angle) * noise - angle * skyline
         rows.append(("reversed", f"{angle:.0%} reversed skyline, {1 - angle:.0%} random", mixture))
     # The ranks of one document side by side: risks are products over all rankers at once.
-    ranks = np.asfortranarray(
+    ranks: NDArray[Any] = np.asfortranarray(
         rank_many(np.stack([scores for _, _, scores in rows]), corpus.query_offsets)
     )
     ranks.flags.writeable = False

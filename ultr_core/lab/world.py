@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, CorpusSplits, propose_relevance_threshold, synthetic_splits
-from ultr_core.corpus.ranking import ChosenDocuments, rank_documents, require_finite
+from ultr_core.corpus.ranking import (
+    ChosenDocuments,
+    constant_notice,
+    rank_documents,
+    require_finite,
+)
 from ultr_core.errors import InputError
 from ultr_core.lab.production import ProductionRanker, train_production_ranker
 from ultr_core.learners import LinearRanker, score_many
@@ -164,6 +169,13 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
         validation.relevance,
         tolerance=REFERENCE_TOLERANCE,
     )
+    flat = [
+        text
+        for name, ranker in (("production ranker", production.ranker), ("skyline", skyline))
+        for text in constant_notice(
+            f"The {name}", ranker.score(corpus.test), corpus.test.query_offsets
+        )
+    ]
     return World(
         corpus.name,
         corpus,
@@ -173,7 +185,7 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
         train,
         validation,
         corpus.test.relevance(threshold),
-        (*corpus.notices, *notices, *production.notices),
+        (*corpus.notices, *notices, *production.notices, *flat),
     )
 
 

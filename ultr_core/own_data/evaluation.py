@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
-from ultr_core.corpus.ranking import query_sums
+from ultr_core.corpus.ranking import constant_notice, expected_ranks, query_sums, tied_groups
 from ultr_core.errors import InputError
 from ultr_core.files.score_files import scores_for
 from ultr_core.inspection import (
     NdcgOverTies,
     Unshown,
-    expected_ranks,
     ndcg_over_ties,
     require_covered,
-    tied_groups,
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
@@ -131,8 +129,8 @@ class Evaluation:
 
     reports: one for each of ``ESTIMATORS``, by key. true: by the grades, None where there are none.
     tied: documents that share their score with another of their query. unshown: what the log
-    leaves out of the candidate sets. notices: sentences. intervals: what they take as independent,
-    sessions or presentations.
+    leaves out of the candidate sets. notices: sentences. judge: key of the report that sentences
+    use, see `judge_of`. intervals: what they take as independent, sessions or presentations.
     """
 
     name: str
@@ -144,7 +142,13 @@ class Evaluation:
     tied: int
     unshown: Unshown
     notices: tuple[str, ...]
+    judge: str = "ips"
     intervals: str = BY_PRESENTATION
+
+    @property
+    def judged(self) -> RiskReport:
+        """The report that sentences use."""
+        return self.reports[self.judge]
 
     @property
     def risks(self) -> tuple[RiskReport, ...]:
@@ -154,7 +158,7 @@ class Evaluation:
     @property
     def sentence(self) -> str:
         """What the numbers say, in words."""
-        found = self.reports[JUDGE.key]
+        found = self.judged
         if found.estimate is None:
             return found.words
         estimate = found.estimate
@@ -181,6 +185,7 @@ class Evaluation:
             "query_draws": self.query_draws,
             "clip": self.clip,
             "intervals": self.intervals,
+            "judge": self.judge,
             "tied_documents": self.tied,
             "estimates": {key: report.as_dict() for key, report in self.reports.items()},
             "true": None if self.true is None else self.true.as_dict(),
@@ -195,6 +200,20 @@ JUDGE = ESTIMATORS["ips"]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
 compare two rankers. Click noise does not change its order where every candidate was shown."""
 
+SHOWN_CLIP = 0.1
+"""The threshold at which the clipped estimate is shown beside it, where none is asked for."""
+
+
+def judge_of(clip: float | None) -> tuple[Estimator, float]:
+    """The estimator of every verdict, and its threshold: ``JUDGE``, or the clipped one asked for.
+
+    Raises InputError for a clip outside (0, 1].
+    """
+    if clip is None:
+        return JUDGE, 0.0
+    require_clip(clip)
+    return ESTIMATORS["clipped"], clip
+
 
 @one_blas_thread()
 def evaluate_ranker(
@@ -203,7 +222,7 @@ def evaluate_ranker(
     scores: NDArray[np.float64],
     curve: ExaminationCurve,
     *,
-    clip: float = 0.1,
+    clip: float | None = None,
     relevant_grade: int = int(PARAMETERS["relevant_grade"].default),
     name: str = "the ranker",
 ) -> Evaluation:
@@ -212,10 +231,11 @@ def evaluate_ranker(
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
     so do equally infinite ones.
     Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip`` where it clips
-    (section 7.2). Intervals are by session for a `GroupedLog`; otherwise they treat query draws as
-    independent, and documents of a draw as examined independently. Click noise moves IPS by a
-    factor and a constant (section 5.2) where every candidate was shown; what the log leaves out is
-    in ``unshown``.
+    (section 7.2). The verdict is by ``JUDGE``, or by the clipped one where ``clip`` is given; else
+    that is shown at ``SHOWN_CLIP``. Intervals are by session for a `GroupedLog`; otherwise they
+    treat query draws as independent, and documents of a draw as examined independently. Click noise
+    moves IPS by a factor and a constant (section 5.2) where every candidate was shown; what the log
+    leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
     that the curve has no number for, or a log with clicks in fewer than two query draws. A log
@@ -224,7 +244,8 @@ def evaluate_ranker(
     require_log(log)
     require_curve(curve)
     values = scores_for(corpus, scores)
-    require_clip(clip)
+    judge, _ = judge_of(clip)
+    threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
@@ -237,16 +258,17 @@ def evaluate_ranker(
     return Evaluation(
         name,
         {
-            estimator.key: _report(estimator, log, ranks, Belief(curve, clip))
+            estimator.key: _report(estimator, log, ranks, Belief(curve, threshold))
             for estimator in ESTIMATORS.values()
         },
         true,
         log.total_clicks,
         log.query_draws,
-        clip,
+        threshold,
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
-        notices,
+        (*notices, *constant_notice(name, values, corpus.query_offsets)),
+        judge.key,
         intervals_of(log),
     )
 
@@ -309,9 +331,10 @@ SHOWN = "what users saw"
 class RankerDifference:
     """How much lower or higher the risk of the first ranker is, from the same clicks.
 
-    estimate: of risk(first) - risk(second), by ``JUDGE``; negative is better for the first; None
-    for a log without clicks, and then reason says so. unshown: what the log leaves out of the
-    candidate sets; where that is much, there is no verdict. intervals: as in `Evaluation`.
+    estimate: of risk(first) - risk(second), by the ``judge`` of this name; negative is better for
+    the first; None for a log without clicks, and then reason says so. unshown: what the log leaves
+    out of the candidate sets; where that is much, there is no verdict. intervals: as in
+    `Evaluation`.
     """
 
     first: str
@@ -320,6 +343,7 @@ class RankerDifference:
     unshown: Unshown | None = None
     reason: str = ""
     intervals: str = BY_PRESENTATION
+    judge: str = JUDGE.label
 
     @property
     def sentence(self) -> str:
@@ -341,7 +365,7 @@ class RankerDifference:
         if found.side == 0:
             return (
                 f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
-                f"by {JUDGE.label} is {found.value:+.2f} (95% interval {found.low:+.2f} to "
+                f"by {self.judge} is {found.value:+.2f} (95% interval {found.low:+.2f} to "
                 f"{found.high:+.2f})."
             )
         word, low, high = (
@@ -351,7 +375,7 @@ class RankerDifference:
         side = "lower" if found.value < 0 else "higher"
         return (
             f"These clicks say that {self.first} is {word} than {self.second}: its risk by "
-            f"{JUDGE.label} is {size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
+            f"{self.judge} is {size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -369,9 +393,14 @@ class RankerDifference:
 
 @one_blas_thread()
 def compare_with_shown(
-    log: ClickLog, scores: NDArray[np.float64], curve: ExaminationCurve, *, name: str
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    name: str,
+    clip: float | None = None,
 ) -> RankerDifference:
-    """The ranker against the rankings in the log, by ``JUDGE`` on the same clicks.
+    """The ranker against the rankings in the log, by `judge_of` ``clip`` on the same clicks.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
     rank at which each document was shown. scores [documents]. A log without a click gives no
@@ -379,7 +408,7 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = expected_ranks(scores, log.query_offsets)
-    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN))
+    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN), clip)
 
 
 def compare_rankers(
@@ -389,11 +418,12 @@ def compare_rankers(
     curve: ExaminationCurve,
     *,
     names: tuple[str, str],
+    clip: float | None = None,
 ) -> RankerDifference:
-    """Two rankers by their scores [documents], by ``JUDGE`` on the same clicks."""
+    """Two rankers by their scores [documents], by `judge_of` ``clip`` on the same clicks."""
     require_log(log)
     ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
-    return _difference(log, ranks, others, curve, names)
+    return _difference(log, ranks, others, curve, names, clip)
 
 
 def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
@@ -409,15 +439,20 @@ def _difference(
     others: NDArray[np.float64],
     curve: ExaminationCurve,
     names: tuple[str, str],
+    clip: float | None,
 ) -> RankerDifference:
+    judge, threshold = judge_of(clip)
+    label = judge.label_at(threshold)
     require_curve(curve)
     require_covered(log, curve)
     unshown = unshown_candidates(log)
     if log.total_clicks == 0:
         reason = no_click(log)
-        return RankerDifference(*names, None, unshown, f"{reason[:1].lower()}{reason[1:]}")
-    estimate = difference_by(JUDGE, log, ranks - others, Belief(curve))
-    return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log))
+        return RankerDifference(
+            *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
+        )
+    estimate = difference_by(judge, log, ranks - others, Belief(curve, threshold))
+    return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 
 def _listed(names: list[str]) -> str:

@@ -238,7 +238,7 @@ def sample_files() -> Mapping[str, SampleFile]:
         ),
         "scores": SampleFile(
             "sample_scores.csv",
-            scores_text(corpus, production.score(corpus), table=True).encode(),
+            scores_text(corpus, production.score(corpus), form="table").encode(),
             "CSV: query, candidate, document, score",
         ),
     }  # fmt: skip

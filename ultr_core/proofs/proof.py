@@ -65,7 +65,7 @@ class Evidence:
     query_offsets: NDArray[np.int64]
     relevance: NDArray[np.bool_]
     presented_ranks: NDArray[np.int32]
-    family_ranks: NDArray[np.int32]
+    family_ranks: NDArray[np.int32] | NDArray[np.float64]
     true_risk: NDArray[np.float64]
     log: ClickLog
     scores: Mapping[str, NDArray[np.float64]]

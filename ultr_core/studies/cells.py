@@ -186,7 +186,7 @@ def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellRes
     on_irrelevant = 0 if log is None else int(log.clicks[~world.train.relevance].sum())
     return CellResult(
         cell.key,
-        test_losses(ranks, world.test_relevance, test.query_offsets),
+        test_losses(fit.scores, world.test_relevance, test.query_offsets),
         agreement_with(ranks, presented, test.query_offsets),
         fit.cost,
         fit.clip,

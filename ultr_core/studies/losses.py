@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.corpus.ranking import RankArray, dcg, ndcg
+from ultr_core.corpus.ranking import dcg, expected_ranks, ndcg, rank_documents
 from ultr_core.errors import InputError
 from ultr_core.risk import mean_rank_of_relevant, true_risk
 
@@ -93,17 +93,20 @@ def find_loss(key: str) -> Loss:
 
 
 def test_losses(
-    ranks: RankArray, relevance: NDArray[np.bool_], query_offsets: NDArray[np.int64]
+    scores: NDArray[np.float64], relevance: NDArray[np.bool_], query_offsets: NDArray[np.int64]
 ) -> dict[str, float]:
-    """Every loss of a ranking.
+    """Every loss of a ranker.
 
-    ``ranks`` and ``relevance`` are [documents], ``query_offsets`` [queries + 1]; the result has
+    ``scores`` and ``relevance`` are [documents], ``query_offsets`` [queries + 1]; the result has
     the keys of :data:`LOSSES`. With labels 0 and 1 the gain 2^grade - 1 of DCG is the relevance.
+    Risks are the mean over all orders of ties, gains those of one that is drawn.
     """
     labels = relevance.astype(np.int64)
+    ranks = rank_documents(scores, query_offsets)
+    means = expected_ranks(scores, query_offsets)
     return {
-        "sum-of-ranks": true_risk(ranks, relevance, query_offsets),
-        "mean-rank": mean_rank_of_relevant(ranks, relevance),
+        "sum-of-ranks": true_risk(means, relevance, query_offsets),
+        "mean-rank": mean_rank_of_relevant(means, relevance),
         "dcg": float(dcg(ranks, labels, query_offsets).mean()),
         "ndcg": ndcg(ranks, labels, query_offsets, empty="skip").value,
     }

@@ -143,6 +143,7 @@ class Bench:
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
         self._store = Store(otherwise=1)
+        self._made_of: dict[str, Hashable] = {}
         with _COUNTING:
             _BENCHES.add(self)
 
@@ -167,10 +168,13 @@ class Bench:
 
     def drop(self, *kinds: str) -> None:
         """Forget files, and all that was made of any of them."""
+        tokens = {self.files[kind].token for kind in kinds if kind in self.files}
         for kind in kinds:
             self.files.pop(kind, None)
             self.faults.pop(kind, None)
-        self._store.forget()
+        for stage in [s for s, made_of in self._made_of.items() if _mentions(made_of, tokens)]:
+            self._store.forget(stage)
+            del self._made_of[stage]
         self.offers.clear()
 
     def clear(self) -> None:
@@ -178,6 +182,8 @@ class Bench:
         self.wanted = None
         self.wishes.clear()
         self.drop(*self.files)
+        self._store.forget()
+        self._made_of.clear()
 
     def held(self) -> int:
         """Bytes of uploads."""
@@ -210,6 +216,7 @@ class Bench:
     def keep(self, stage: str, token: Hashable, value: object) -> None:
         """Remember the result of a stage in place of the one before."""
         self._store.forget(stage)
+        self._made_of[stage] = token
         self._store.get(stage, token, lambda: value)
 
     def make(self, stage: str, token: Hashable, maker: Callable[[], T]) -> T:
@@ -232,10 +239,17 @@ class Bench:
                 )
             return found
 
+        self._made_of[stage] = token
         found = self._store.get(stage, token, made)
         if isinstance(found, InputError):
             raise InputError(str(found), found.about)
         return found
+
+
+def _mentions(made_of: Hashable, tokens: set[str]) -> bool:
+    if isinstance(made_of, tuple):
+        return any(_mentions(part, tokens) for part in made_of)
+    return made_of in tokens
 
 
 def largest_upload_mb() -> int:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.app.context import PageContext
+from pages.app.field_control import control, kept
 from pages.app.markdown import plain, show_error
-from pages.views.your_data.bench import Brought, bench, reading
+from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
+from ultr_core.fields import Field
 from ultr_core.files import load_corpus, parse_corpus
+from ultr_core.files.trec_files import parse_qrels
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
+from ultr_core.jobs.files import DOCUMENT_IDS
 from ultr_core.limits import UPLOADS
 from ultr_core.settings import Settings
 from ultr_core.words import counted
@@ -27,37 +33,75 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     if file is None:
         return None
     own = bench()
-    groups = own.files.get("groups")
+    groups, qrels = own.files.get("groups"), own.files.get("qrels")
+    token = corpus_token(own)
     try:
-        corpus = own.make(
-            "corpus", (file.token, own.token("groups")), lambda: _read(page, file, groups)
-        )
+        corpus = own.make("corpus", token, lambda: _read(page, file, groups))
+        if qrels is not None:
+            corpus = own.make(
+                "graded", (token, qrels.token), lambda: parse_qrels(qrels.data, corpus, qrels.name)
+            )
         found = own.make(
             "corpus-checks",
-            (file.token, own.token("groups"), settings.relevant_grade),
+            (token, own.token("qrels"), settings.relevant_grade),
             lambda: _checked(corpus, file, settings),
         )
         lines = own.make("corpus-preview", file.token, lambda: _first_lines(file))
     except InputError as error:
         show_error(error)
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
+        if ids_of_corpus(own):
+            control(_ids(own), keep=True)
+        if qrels is not None:
+            _more(page)
         return None
     show_inspection(
         found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
     )
     _preview(lines, found)
+    if ids_of_corpus(own) or corpus.unread_ids:
+        control(_ids(own), keep=True)
     _groups(page, wanted=groups is not None)
+    _more(page)
     return corpus
+
+
+def corpus_token(own: Bench) -> tuple[str, str, str | None]:
+    """What the corpus as it was read was made of."""
+    return own.token("corpus"), own.token("groups"), ids_of_corpus(own)
+
+
+def ids_of_corpus(own: Bench) -> str | None:
+    """The pattern by which comments of the corpus give document ids, None for the usual forms."""
+    return str(kept(_ids(own)) or "").strip() or None
+
+
+def _ids(own: Bench) -> Field:
+    return replace(DOCUMENT_IDS, key=f"data-document-ids-{own.token('corpus')}")
+
+
+def _more(page: PageContext) -> None:
+    """Grades from elsewhere, and the ids of what the log calls by text or by name."""
+    kinds = {
+        "qrels": "Judgements (TREC qrels)",
+        "query-texts": "Texts of queries",
+        "document-names": "Names of documents",
+    }
+    brought = any(kind in bench().files for kind in kinds)
+    with st.expander("Grades and names from other files", type="compact", expanded=brought):
+        for kind, label in kinds.items():
+            bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind], small=True)
 
 
 def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:
     with reading(), st.spinner("Reading the corpus …"):
         sides = None if groups is None else source_of(groups)
+        ids = ids_of_corpus(bench())
         if file.path is not None:
-            return load_corpus(file.path, groups=sides, within=page.launch.paths)
+            return load_corpus(file.path, groups=sides, ids=ids, within=page.launch.paths)
         if sides is None:
             _refuse_others(file)
-        return parse_corpus(file.data, file.name, groups=sides, room=UPLOADS)
+        return parse_corpus(file.data, file.name, groups=sides, ids=ids, room=UPLOADS)
 
 
 def _refuse_others(file: Brought) -> None:

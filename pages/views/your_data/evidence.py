@@ -13,13 +13,13 @@ from pages.app.markdown import plain, show_error, shown, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
-from pages.views.your_data.ranker import Ranker
+from pages.views.your_data.ranker import Ranker, joined_token
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
-from ultr_core.jobs.your_data import JUDGED_AT
+from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED
 from ultr_core.own_data.evaluation import (
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
@@ -63,9 +63,16 @@ def evidence_step(
         )
         return None
     ranker = _chosen(rankers)
-    clip = float(kept(JUDGED_AT))
+    clip = judging_clip()
     own = bench()
-    token = (ranker.token, joined, propensities.token, clip, settings.relevant_grade)
+    token = (
+        ranker.token,
+        joined_token(own),
+        propensities.token,
+        clip,
+        own.token("qrels"),
+        settings.relevant_grade,
+    )
     try:
         found = own.make(
             "evidence", token,
@@ -77,7 +84,7 @@ def evidence_step(
     except InputError as error:
         show_error(error)
         return None
-    against = _against(joined, ranker, rankers, propensities)
+    against = _against(joined, ranker, rankers, propensities, clip)
     st.markdown(f"**{plain(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
@@ -89,22 +96,26 @@ def evidence_step(
     if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
-    _weights(joined, corpus, propensities)
+    _weights(joined, corpus, propensities, clip)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     return Judged(ranker, found, against)
 
 
 def _against(
-    joined: JoinedLog, ranker: Ranker, rankers: list[Ranker], propensities: Propensities
+    joined: JoinedLog,
+    ranker: Ranker,
+    rankers: list[Ranker],
+    propensities: Propensities,
+    clip: float | None,
 ) -> list[RankerDifference]:
     """The ranker against what users saw, and against the other rankers on the page."""
     log, curve = joined.clicks, propensities.curve
     return [
-        compare_with_shown(log, ranker.scores, curve, name=ranker.name),
+        compare_with_shown(log, ranker.scores, curve, name=ranker.name, clip=clip),
         *(
             compare_rankers(
-                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name)
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip
             )
             for other in rankers
             if other is not ranker
@@ -128,11 +139,17 @@ def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
     )
 
 
+def judging_clip() -> float | None:
+    """The threshold of the clipped estimate where that judges, None for IPS."""
+    return float(kept(JUDGED_AT)) if kept(JUDGED_CLIPPED) else None
+
+
 def _chosen(rankers: list[Ranker]) -> Ranker:
     names = {str(place): shown(ranker.name) for place, ranker in enumerate(rankers)}
     with st.container(horizontal=True):
         place = control(Choice("data-judged", "Ranker to judge", names), keep=True, width=420)
-        control(JUDGED_AT, keep=True, width=220)
+        if control(JUDGED_CLIPPED, keep=True, width=260):
+            control(JUDGED_AT, keep=True, width=220)
     return rankers[min(int(place), len(rankers) - 1)]
 
 
@@ -169,7 +186,9 @@ def _row(report: RiskReport) -> dict[str, str]:
     }
 
 
-def _weights(joined: JoinedLog, corpus: Corpus, propensities: Propensities) -> None:
+def _weights(
+    joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None
+) -> None:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
-    checks = inspect_together(joined, corpus, propensities.curve)
+    checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0)
     show_points([finding for finding in checks.findings if finding.key in _SHOWN])

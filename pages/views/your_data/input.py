@@ -39,6 +39,9 @@ KINDS = {
     "ranker": "a ranker",
     "scores": "scores of a ranker",
     "groups": "a list of numbers, such as group sizes or scores",
+    "qrels": "judgements",
+    "query-texts": "a table of names",
+    "document-names": "a table of names",
     "training": "a training file of svm_proprank",
 }
 

@@ -16,6 +16,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.files import COLUMNS, LogPreview, parse_log, preview_log, read_log
+from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
 from ultr_core.own_data.samples import simulate_own_log
@@ -85,7 +86,7 @@ def _columns(own: Bench, file: Brought) -> dict[str, str]:
     if preview.missing:
         _refuse_others(file)
     chosen = _chosen(file.token)
-    missing = [name for name in preview.missing if name not in chosen]
+    missing = [name for name in preview.missing if chosen.get(name, NO_COLUMN) == NO_COLUMN]
     label = (
         f"Preview and columns: {plain(preview.format)}, {counted(len(preview.header), 'column')}"
     )
@@ -114,7 +115,11 @@ def _mapping(preview: LogPreview, token: str) -> None:
     for meaning in COLUMNS:
         found = preview.columns.get(meaning)
         automatic = "not in the file" if found is None else f"{found} (found)"
-        options = {_BY_NAME: shown(automatic), **{name: shown(name) for name in names}}
+        options = {
+            _BY_NAME: shown(automatic),
+            **{name: shown(name) for name in names},
+            NO_COLUMN: "no column",
+        }
         label = meaning.capitalize() if meaning != "swap" else "Swapped rank"
         with grid.cell():
             control(Choice(_key(meaning, token), label, options), keep=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,16 @@ from pages.app.field_control import control, kept
 from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
+from pages.views.your_data.corpus import corpus_token
 from pages.views.your_data.curve import Propensities, id_of_log
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
 from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, about
+from ultr_core.fields import Field
 from ultr_core.files import parse_scores, read_scores
+from ultr_core.files.name_tables import NameTable, parse_names
 from ultr_core.files.ranker_files import (
     on_columns_of,
     parse_ranker,
@@ -39,6 +42,8 @@ from ultr_core.inspection import (
     inspect_together,
     join_log,
 )
+from ultr_core.inspection.of_ranker import FEATURES
+from ultr_core.jobs.files import MISSING_ZERO
 from ultr_core.jobs.your_data import (
     BY_VALIDATION,
     CHOSEN_CLIP,
@@ -165,7 +170,7 @@ class Ranker:
 def joined_log() -> JoinedLog | None:
     """Log and corpus as this run has joined them."""
     own = bench()
-    found = own.peek("joined", _joined_token(own))
+    found = own.peek("joined", joined_token(own))
     return found if isinstance(found, JoinedLog) else None
 
 
@@ -176,14 +181,28 @@ def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | 
     own = bench()
     name = own.files["corpus"].name
     try:
-        return own.make("joined", _joined_token(own), lambda: join_log(log, corpus, name=name))
+        queries, documents = (_names(own, kind) for kind in ("query-texts", "document-names"))
+        return own.make(
+            "joined", joined_token(own),
+            lambda: join_log(log, corpus, name=name, queries=queries, documents=documents),
+        )  # fmt: skip
     except InputError as error:
         show_error(error)
         return None
 
 
-def _joined_token(own: Bench) -> Hashable:
-    return (own.token("corpus"), own.token("groups"), id_of_log(own))
+def joined_token(own: Bench) -> Hashable:
+    """What log and corpus as they are joined were made of."""
+    names = own.token("query-texts"), own.token("document-names")
+    return (*corpus_token(own), *names, id_of_log(own))
+
+
+def _names(own: Bench, kind: str) -> NameTable | None:
+    """A table of names that was brought; raises InputError for one that cannot be used."""
+    file = own.files.get(kind)
+    if file is None:
+        return None
+    return own.make(kind, file.token, lambda: parse_names(file.data, file.name))
 
 
 def ranker_step(
@@ -231,7 +250,7 @@ def _train(
         st.markdown(":material/info: Weights need propensities (step 3).")
         return None
     own = bench()
-    token = (_joined_token(own), propensities.token, plan)
+    token = (joined_token(own), propensities.token, plan)
     if WALK in own.wishes:
         own.wishes.discard(WALK)
         own.wanted = token
@@ -306,15 +325,30 @@ def _brought(page: PageContext, corpus: Corpus | None) -> list[Ranker]:
 def _model(file: Brought, corpus: Corpus | None) -> Ranker | None:
     own = bench()
     model = own.make("model", file.token, lambda: _read_model(file))
-    token = (file.token, own.token("corpus"), own.token("groups"))
-    checks = own.make("model-checks", token, lambda: inspect_ranker(model, corpus, name=file.name))
+    missing_zero = reads_missing_as_zero(file)
+    token = (file.token, *corpus_token(own), missing_zero)
+    checks = own.make(
+        "model-checks", token,
+        lambda: inspect_ranker(model, corpus, name=file.name, missing_zero=missing_zero),
+    )  # fmt: skip
     show_inspection(checks, key="ranker")
     if corpus is None:
         return None
-    on_corpus, _ = on_columns_of(corpus, model)
+    if missing_zero or about(checks.finding(FEATURES[0]).sentence) == MISSING_ZERO.name:
+        control(_missing_zero(file), keep=True)
+    on_corpus, _ = on_columns_of(corpus, model, missing_zero=missing_zero)
     scores = own.make("model-scores", token, lambda: on_corpus.score(corpus))
     trained = own.make("model-record", file.token, lambda: _record(file))
     return Ranker(file.name, scores, token, model=on_corpus, file=file, trained=trained)
+
+
+def reads_missing_as_zero(file: Brought) -> bool:
+    """Whether features that the ranker of a file or the corpus lacks are 0."""
+    return bool(kept(_missing_zero(file)))
+
+
+def _missing_zero(file: Brought) -> Field:
+    return replace(MISSING_ZERO, key=f"data-missing-zero-{file.token}")
 
 
 def _read_model(file: Brought) -> LinearModel:
@@ -335,7 +369,7 @@ def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:
     if corpus is None:
         st.markdown(":material/info: Scores belong to a corpus; bring it in step 1.")
         return None
-    token = (file.token, own.token("corpus"), own.token("groups"))
+    token = (file.token, *corpus_token(own))
     scores = own.make("scores", token, lambda: _read_scores(file, corpus))
     show_inspection(inspect_scores(scores, corpus, name=file.name), key="scores")
     return Ranker(file.name, scores, token, file=file)

@@ -12,11 +12,12 @@ from pages.app import take_away
 from pages.app.field_control import kept
 from pages.app.markdown import plain, show_note
 from pages.views.your_data.bench import bench
+from pages.views.your_data.corpus import ids_of_corpus
 from pages.views.your_data.curve import carries_on
-from pages.views.your_data.evidence import Judged
+from pages.views.your_data.evidence import Judged, judging_clip
 from pages.views.your_data.input import download
 from pages.views.your_data.log import mapped_columns
-from pages.views.your_data.ranker import Ranker, plan_chosen
+from pages.views.your_data.ranker import Ranker, plan_chosen, reads_missing_as_zero
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files.ranker_files import ranker_text, svm_light_text
@@ -26,7 +27,6 @@ from ultr_core.jobs.your_data import (
     ESTIMATED_CURVE,
     ESTIMATOR,
     ETA,
-    JUDGED_AT,
     SOURCE,
     OwnWork,
     command_lines,
@@ -96,7 +96,7 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
 def _scores(corpus: Corpus, ranker: Ranker) -> bytes:
     """Scores by the ranker itself, also where it is judged by those of its folds."""
     scores = ranker.scores if ranker.fit is None else ranker.fit.ranker.score(corpus)
-    return scores_text(corpus, scores, table=True).encode()
+    return scores_text(corpus, scores, form="table").encode()
 
 
 def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
@@ -140,6 +140,11 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         judged=None if file is None else file.name,
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
-        judging_clip=kept(JUDGED_AT),
+        judging_clip=judging_clip(),
+        ids=ids_of_corpus(own),
+        qrels=names.get("qrels"),
+        query_texts=names.get("query-texts"),
+        document_names=names.get("document-names"),
+        missing_zero=file is not None and reads_missing_as_zero(file),
         steps=tuple(steps),
     )

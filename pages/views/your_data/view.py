@@ -124,7 +124,7 @@ def _of_log(log: PresentationLog) -> str:
 
 
 def _of_evidence(found: Evaluation) -> str:
-    estimate = found.reports["ips"].estimate
+    estimate = found.judged.estimate
     if estimate is None:
         return "no estimate"
     truth = "" if found.true is None else f"; by the grades {found.true.risk_of_log:.2f}"

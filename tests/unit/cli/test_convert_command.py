@@ -133,6 +133,7 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
         (["c.txt", "w.csv", "--weights", "w.csv"], ("overwrites", "--weights")),
         (["c.txt", "link.txt"], ("overwrites", "link.txt")),
         (["c.txt", "x", "--to", "pdf"], ("to", "--to", "'pdf'", "letor")),
+        (["c.txt", "x", "--from", "qrels"], ("from", "--from", "'qrels'")),
         (["c.txt", "x", "--from", "json", "--to", "letor"], ("no_conversion", "(json)", "letor")),
         (["c.txt", "x", "--from", "json"], ("not_a_model",)),
         (["c.txt", "x", "--to", "json"], ("no_conversion", "(letor)", "json")),

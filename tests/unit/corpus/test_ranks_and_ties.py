@@ -13,6 +13,8 @@ from scipy import stats
 from tests.meaning import refused
 from ultr_core.corpus.ranking import (
     ChosenDocuments,
+    constant_notice,
+    expected_ranks,
     in_brief,
     ndcg,
     order_from_ranks,
@@ -36,11 +38,12 @@ def offsets_of(sizes):
 
 
 def ranks_by_definition(scores, offsets):
-    ranks = np.zeros(len(scores), int)
+    ranks = np.zeros(len(scores))
     for start, end in pairwise(offsets):
         for i in range(start, end):
             better = sum(scores[j] > scores[i] for j in range(start, end))
-            ranks[i] = 1 + better + sum(scores[j] == scores[i] for j in range(start, i))
+            tied = sum(scores[j] == scores[i] for j in range(start, end)) - 1
+            ranks[i] = 1 + better + tied / 2
     return ranks
 
 
@@ -51,7 +54,10 @@ def test_ranks_follow_the_definition_and_invert_the_order(queries):
     offsets = offsets_of([len(q) for q in queries])
     ranks = rank_documents(scores, offsets)
     assert ranks.dtype == np.int32
-    assert np.array_equal(ranks, ranks_by_definition(scores, offsets))
+    assert np.array_equal(expected_ranks(scores, offsets), ranks_by_definition(scores, offsets))
+    inside = np.diff(query_of_document(offsets)) == 0
+    ordered = scores[order_from_ranks(ranks, offsets)]
+    assert np.all(ordered[1:][inside] <= ordered[:-1][inside])
 
     sizes = np.diff(offsets)
     assert np.array_equal(query_sums(ranks, offsets), sizes * (sizes + 1) // 2)
@@ -67,9 +73,11 @@ def test_many_rankers_equal_one_by_one_for_widely_varying_sizes():
     scores = np.round(rng.normal(size=(5, offsets[-1])), 1)  # many ties
     together = rank_many(scores, offsets)
     for row, ranks in zip(scores, together, strict=True):
-        assert np.array_equal(ranks, rank_documents(row, offsets))
-        lexical = np.lexsort((np.arange(row.size), -row, query_of_document(offsets)))
-        assert np.array_equal(order_from_ranks(ranks, offsets), lexical)
+        assert np.array_equal(ranks, expected_ranks(row, offsets))
+        assert np.array_equal(rank_many(row[None], offsets)[0], ranks)
+    untied = rng.normal(size=(1, offsets[-1]))
+    assert rank_many(untied, offsets).dtype == np.int32
+    assert np.array_equal(rank_many(untied, offsets)[0], rank_documents(untied[0], offsets))
 
 
 def test_integers_beyond_the_reach_of_floats_are_ordered_exactly():
@@ -86,8 +94,12 @@ def test_one_sort_of_all_documents_gives_the_same_ranks(monkeypatch, most_groupe
     scores = rng.normal(size=offsets[-1])
     scores[rng.random(scores.size) < tied] = 0.0
     monkeypatch.setattr("ultr_core.corpus.ranking._MOST_GROUPED", most_grouped)
-    lexical = np.lexsort((np.arange(scores.size), -scores, query_of_document(offsets)))
-    assert np.array_equal(order_from_ranks(rank_documents(scores, offsets), offsets), lexical)
+    ranks = rank_documents(scores, offsets)
+    ordered = scores[order_from_ranks(ranks, offsets)]
+    assert np.all((np.diff(ordered) <= 0) | (np.diff(query_of_document(offsets)) > 0))
+    means = rank_many(scores[None], offsets)[0]
+    assert np.array_equal(means, ranks_by_definition(scores, offsets))
+    assert (means.dtype == np.int32) == (tied == 0)
 
 
 def test_more_queries_than_a_short_number_can_count():
@@ -102,7 +114,7 @@ def test_more_queries_than_a_short_number_can_count():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.uint8, np.bool_])
 def test_every_kind_of_number_can_be_a_score(dtype):
     scores = np.array([0, 1, 1, 0, 1]).astype(dtype)
-    assert rank_documents(scores, [0, 3, 5]).tolist() == [3, 1, 2, 2, 1]
+    assert expected_ranks(scores, [0, 3, 5]).tolist() == [3, 1.5, 1.5, 2, 1]
 
 
 def test_the_scores_given_are_left_alone():
@@ -110,6 +122,27 @@ def test_the_scores_given_are_left_alone():
     scores.flags.writeable = False
     assert rank_many(scores, [0, 3]).tolist() == [[3, 1, 2]]
     assert scores.tolist() == [[1.0, 3.0, 2.0]]
+
+
+def test_neither_labels_nor_the_order_of_the_file_decide_ties():
+    # H19: rows sorted by label gave a constant ranker 3.0 and reversed 9.0; false-alarm rate 1e-9.
+    queries, size, relevant = 400, 6, 2
+    offsets = offsets_of([size] * queries)
+    constant, first = np.zeros(queries * size), np.tile(np.arange(size) < relevant, queries)
+    mean = relevant * (size + 1) / 2
+    for labels in (first, first[::-1]):
+        chosen = ChosenDocuments(np.flatnonzero(labels), offsets)
+        assert chosen.ranks(constant).sum() == queries * mean
+        assert rank_many(constant[None], offsets)[0] @ labels == queries * mean
+        shown = rank_documents(constant, offsets) @ labels / queries
+        assert abs(shown - mean) < 6 * np.sqrt(14 / 3 / queries)  # variance of two of six ranks
+
+
+def test_a_constant_ranker_is_noticed():
+    offsets = offsets_of([3, 1, 2])
+    assert len(constant_notice("It", [0, 0, 0, 9, 1, 1], offsets)) == 1
+    assert not constant_notice("It", [0, 0, 1, 9, 1, 1], offsets)
+    assert not constant_notice("It", [0.0, 1.0], offsets_of([1, 1]))
 
 
 def test_random_ties_make_every_order_equally_likely():
@@ -145,8 +178,10 @@ def test_a_constant_ranker_gains_nothing_from_its_labels():
     orders = [ndcg(np.array(p), labels, [0, 3]).value for p in permutations([1, 2, 3])]
     assert np.mean(orders) == pytest.approx(0.745, abs=5e-4)
     assert min(orders) == pytest.approx(0.541, abs=5e-4)
-    fixed = ndcg(rank_documents(np.zeros(3), [0, 3]), labels[::-1], [0, 3])
-    assert fixed.value < 1
+    # The drawn orders of 900 queries, labels best first: 6 standard errors of the mean.
+    offsets = offsets_of([3] * 900)
+    shown = ndcg(rank_documents(np.zeros(2700), offsets), np.tile([3, 1, 0], 900), offsets)
+    assert shown.value == pytest.approx(np.mean(orders), abs=6 * np.std(orders) / 30)
 
     rng = np.random.default_rng(0)
     offsets = np.arange(0, 3 * 4000 + 1, 3)
@@ -236,7 +271,7 @@ def test_counted_ranks_are_the_sorted_ones_with_and_without_ties(share, decimals
         counted = ChosenDocuments(chosen, offsets)
         for _ in range(3):
             scores = np.round(rng.normal(size=offsets[-1]), decimals)
-            assert np.array_equal(counted.ranks(scores), rank_documents(scores, offsets)[chosen])
+            assert np.array_equal(counted.ranks(scores), expected_ranks(scores, offsets)[chosen])
 
 
 def test_what_is_compared_is_never_many_times_the_documents():
@@ -245,4 +280,4 @@ def test_what_is_compared_is_never_many_times_the_documents():
     held = [array for array in vars(counted).values() if isinstance(array, np.ndarray)]
     assert max(array.size for array in held) <= 8 * offsets[-1]
     scores = np.round(np.random.default_rng(0).normal(size=3001), 1)
-    assert np.array_equal(counted.ranks(scores), rank_documents(scores, offsets)[:3000:2])
+    assert np.array_equal(counted.ranks(scores), expected_ranks(scores, offsets)[:3000:2])

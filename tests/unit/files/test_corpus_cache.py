@@ -62,7 +62,7 @@ def test_the_second_read_is_equal_and_reads_nothing(
     assert again.is_sparse == first.is_sparse
     assert np.array_equal(again.source_rows, first.source_rows)
     assert again.notices == first.notices
-    assert len(first.notices) == ("e308" in rows)
+    assert len(first.notices) == ("e308" in rows or rows == ROWS)
     assert len(parsed) == 1
     assert shares == [1.0, 1.0]
     os.rename(path, tmp_path / "moved.txt")

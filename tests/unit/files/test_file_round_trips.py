@@ -298,7 +298,8 @@ def test_vectors_of_a_svm_light_model_are_summed(tmp_path: Path) -> None:
 
 def test_a_model_meets_a_corpus_with_other_columns() -> None:
     corpus = Corpus(np.array([[1.0, 2.0]]), [0], [0, 1], feature_ids=np.array([2, 5]))
-    model, notices = on_columns_of(corpus, LinearModel(np.array([3.0, 4.0]), np.array([1, 5])))
+    other = LinearModel(np.array([3.0, 4.0]), np.array([1, 5]))
+    model, notices = on_columns_of(corpus, other, missing_zero=True)
     assert model.score(corpus).tolist() == [8]
     assert mentions(notices[0], "1 feature", "corpus", "(2)")
     assert mentions(notices[1], "1 feature", "ranker", "(1)")

@@ -88,9 +88,9 @@ def case(
         seeds = tuple(
             written(
                 folder,
-                lambda p, table=table: write_scores(p, CORPUS, np.arange(9) / 7, table=table),
+                lambda p, form=form: write_scores(p, CORPUS, np.arange(9) / 7, form=form),
             )
-            for table in (False, True)
+            for form in ("lines", "table", "run")
         )
         return lambda p: read_scores(p, CORPUS), seeds, IN_TABLES
     if kind == "weights":

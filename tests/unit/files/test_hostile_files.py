@@ -199,7 +199,7 @@ def test_uploads_are_read_from_memory_and_named_as_sent() -> None:
 def test_directories_of_the_public_corpora(tmp_path: Path, names: tuple[str, ...]) -> None:
     for number, name in enumerate(names, 1):
         write_letor(Corpus(np.eye(number), np.zeros(number), [0, number]), tmp_path / name)
-    splits = load_directory(tmp_path)
+    splits = load_directory(tmp_path, missing_zero=True)
     parts = (splits.train, splits.validation, splits.test)
     assert [part.n_documents for part in parts] == [1, 2, 3]
     assert {part.n_features for part in parts} == {3}

@@ -26,7 +26,9 @@ def fill(folder: Path, **files: str | bytes) -> Path:
 
 
 def test_three_files_share_their_feature_columns(tmp_path: Path) -> None:
-    splits = load_directory(fill(tmp_path, train_txt=TRAIN, vali_txt=VALIDATION, test_txt=TEST))
+    splits = load_directory(
+        fill(tmp_path, train_txt=TRAIN, vali_txt=VALIDATION, test_txt=TEST), missing_zero=True
+    )
     assert splits.source == "files"
     assert splits.name == tmp_path.name
     assert splits.notices == ()
@@ -45,7 +47,7 @@ def test_names_of_the_validation_file(tmp_path: Path, name: str, packed: bool) -
     files: dict[str, str | bytes] = {"train_txt": TRAIN, name: VALIDATION, "test_txt": TEST}
     if packed:
         files = {f"{key}_gz": gzip.compress(str(text).encode()) for key, text in files.items()}
-    splits = load_directory(str(fill(tmp_path, **files)))
+    splits = load_directory(str(fill(tmp_path, **files)), missing_zero=True)
     assert splits.validation.query_ids == ("5",)
 
 
@@ -105,12 +107,14 @@ def test_group_size_files_work_here_too(tmp_path: Path) -> None:
         )
     }
     fill(tmp_path, train_txt_query="2\n", vali_txt_query="1\n1\n", test_txt_query="1\n", **plain)
-    splits = load_directory(tmp_path)
+    splits = load_directory(tmp_path, missing_zero=True)
     assert splits.validation.sizes.tolist() == [1, 1]
 
 
 def test_equal_parts_are_noticed(tmp_path: Path) -> None:
-    splits = load_directory(fill(tmp_path, train_txt=TRAIN, vali_txt=TEST, test_txt=TEST))
+    splits = load_directory(
+        fill(tmp_path, train_txt=TRAIN, vali_txt=TEST, test_txt=TEST), missing_zero=True
+    )
     assert len(splits.notices) == 1
     assert mentions(splits.notices[0], "validation", "test", "same")
     assert not mentions(splits.notices[0], "training")
@@ -123,7 +127,7 @@ def test_sparse_and_dense_files_together(tmp_path: Path) -> None:
         for row in range(200)
     ]
     fill(tmp_path, train_txt="".join(rows), vali_txt=VALIDATION, test_txt=TEST)
-    splits = load_directory(tmp_path)
+    splits = load_directory(tmp_path, missing_zero=True)
     assert splits.train.is_sparse
     assert splits.validation.is_sparse
     assert splits.validation.features.toarray().sum() == pytest.approx(1.5)

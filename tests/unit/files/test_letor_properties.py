@@ -14,6 +14,7 @@ from tests.inputs import FLOATS, assert_equal_corpora, corpora
 from tests.meaning import refused
 from ultr_core.corpus import Corpus
 from ultr_core.files import letor_rows, load_corpus, write_letor
+from ultr_core.files.comment_ids import usual_id
 from ultr_core.files.letor_rows import Rows
 
 
@@ -85,8 +86,8 @@ def test_fast_reader_takes_all_usual_rows_and_agrees_with_the_careful_one(
     rows: list[str],
 ) -> None:
     block = "".join(row + "\n" for row in rows).encode()
-    careful = letor_rows._read_carefully("file", 1, block, None)
-    fast = letor_rows._read_fast(block)
+    careful = letor_rows._read_carefully("file", 1, block, None, usual_id)
+    fast = letor_rows._read_fast(block, usual_id)
     assert fast is not None
     if len(careful.grades):
         assert equal(fast, careful)
@@ -104,6 +105,6 @@ def test_fast_reader_never_accepts_what_the_careful_one_refuses(
     for place, character in changes:
         text = text[:place] + character + text[place + 1 :]
     block = (text.rstrip("\n") + "\n").encode()
-    fast = letor_rows._read_fast(block)
+    fast = letor_rows._read_fast(block, usual_id)
     if fast is not None and len(fast.grades):
-        assert equal(fast, letor_rows._read_carefully("file", 1, block, None))
+        assert equal(fast, letor_rows._read_carefully("file", 1, block, None, usual_id))

@@ -263,7 +263,7 @@ def test_the_mark_of_a_missing_value_is_read_as_0_and_told(tmp_path: Path, unusu
     assert mentions(read(tmp_path, f"1 qid:1 1:4 2:{MISSING}\n").notices[0], "1 value")
 
 
-@pytest.mark.parametrize("value", ["1.7976931348623155e308", "1.8e308", "-3.5e38", "1e309"])
+@pytest.mark.parametrize("value", ["1.7976e308", "1.8e308", "-3.5e38", "1e309"])
 def test_only_the_mark_itself_is_a_missing_value(tmp_path: Path, value: str) -> None:
     content = f"1 qid:1 1:{MISSING}\n0 qid:1 1:2 7:{value}\n"
     place = ("line 2", "column 13", "feature 7")

@@ -12,11 +12,11 @@ import pytest
 
 from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
 from ultr_core.findings import SEVERITIES
 from ultr_core.inspection import (
-    expected_ranks,
     heaviest_share,
     inspect_corpus,
     inspect_curve,

@@ -11,10 +11,10 @@ import pytest
 from tests.meaning import mentions, refused
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.errors import InputError
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import (
-    expected_ranks,
     inspect_corpus,
     inspect_curve,
     inspect_log,
@@ -329,3 +329,14 @@ def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
     finding = inspect_log(log).finding("propensities")
     assert finding.severity == "warning"
     assert mentions(finding.sentence, "0.2 to 0.7", "position 1")
+
+
+# H27: grades above 900 have no gain 2^grade that a number holds.
+
+
+def test_ndcg_takes_every_grade_that_a_corpus_can_have() -> None:
+    offsets, scores = np.array([0, 3]), np.array([2.0, 3.0, 1.0])
+    small = ndcg_over_ties(scores, np.array([4, 3, 0], np.int16), offsets).value
+    large = ndcg_over_ties(scores, np.array([1001, 1000, 0], np.int16), offsets).value
+    assert large == pytest.approx((0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3)))
+    assert small < large < 1

@@ -98,7 +98,7 @@ def simulated(corpus: Corpus, _: Weights) -> str:
     [
         simulated,
         lambda corpus, weights: weights_text(corpus, weights),
-        lambda corpus, weights: scores_text(corpus, weights.values / 3, table=True),
+        lambda corpus, weights: scores_text(corpus, weights.values / 3, form="table"),
     ],
     ids=["simulated log", "weights", "scores"],
 )

@@ -10,7 +10,8 @@ import pytest
 
 from tests.meaning import refused
 from ultr_core.corpus import Corpus, synthetic_splits
-from ultr_core.inspection import expected_ranks, inspect_scores
+from ultr_core.corpus.ranking import expected_ranks
+from ultr_core.inspection import inspect_scores
 from ultr_core.lab.interleaving import interleave
 from ultr_core.lab.production import hand_made_weights, train_production_ranker
 from ultr_core.own_data import (

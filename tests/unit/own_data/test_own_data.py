@@ -223,3 +223,22 @@ def test_the_training_file_holds_the_weights(corpus: Corpus, clicks: ClickLog) -
     _, back = parse_proprank(training_file(small, weights), "training.txt.gz")
     assert np.count_nonzero(back.values) == np.count_nonzero(weights.values)
     assert back.clicks == weights.clicks
+
+
+def test_sentences_are_of_the_estimate_that_was_asked_for() -> None:
+    # H33: a click of weight 1,000 was clipped in the table and not in the sentences.
+    corpus = parse_corpus(b"1 qid:1 1:1\n0 qid:1 1:2\n0 qid:1 1:3\n", "corpus")
+    rows = "".join(f"1,{n},{n},{100},{clicks}\n" for n, clicks in ((1, 40), (2, 10), (3, 5)))
+    log = parse_log(f"query,document,position,impressions,clicks\n{rows}", "log")
+    clicks, curve = join_log(log, corpus).clicks, curve_for_log([1.0, 0.5, 0.001], log)
+    scores = np.array([3.0, 2.0, 1.0])
+    for clip, key in ((None, "ips"), (0.1, "clipped")):
+        found = evaluate_ranker(corpus, clicks, scores, curve, clip=clip)
+        against = compare_with_shown(clicks, -scores, curve, name="it", clip=clip)
+        assert found.judge == key
+        assert mentions(found.sentence, f"{found.reports[key].estimate.value:.3f}")
+        reverse = evaluate_ranker(corpus, clicks, -scores, curve, clip=clip).reports[key]
+        assert against.estimate.value == pytest.approx(
+            reverse.estimate.value - found.reports[key].estimate.value
+        )
+    assert found.reports["ips"].estimate.value > 10 * found.reports["clipped"].estimate.value

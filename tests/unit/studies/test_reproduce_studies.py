@@ -108,9 +108,9 @@ def test_stopping_early_runs_no_more_cells(world: World) -> None:
 
 
 def test_losses_by_hand() -> None:
-    ranks = np.array([1, 2, 3, 2, 1], dtype=np.int32)
+    scores = -np.array([1.0, 2.0, 3.0, 2.0, 1.0])
     relevance = np.array([False, True, True, False, False])
-    losses = losses_of(ranks, relevance, np.array([0, 3, 5]))
+    losses = losses_of(scores, relevance, np.array([0, 3, 5]))
     gain = 1 / np.log2(3) + 1 / 2
     assert losses["sum-of-ranks"] == pytest.approx(5 / 2)
     assert losses["mean-rank"] == pytest.approx(5 / 2)

@@ -1,0 +1,50 @@
+"""Which column of a click log means what: asked where it is in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.meaning import refused
+from ultr_core.files import parse_log
+from ultr_core.files.log_columns import found_columns, parse_columns
+
+ROWS = {"query": "q", "document": "a", "position": "1", "click": "1"}
+
+
+def log(columns: str = "", **more: str) -> dict[str, object]:
+    row = {**ROWS, **more}
+    text = ",".join(row) + "\n" + "\n".join([",".join(row.values())] * 2) + "\n"
+    found = parse_log(text, "log", columns=parse_columns(columns) if columns else None)
+    return {"page": found.page, "position": int(found.position[0])}
+
+
+@pytest.mark.parametrize("other", ["rank", "pos", "slot"])
+def test_two_columns_for_the_position_are_asked_about(other):
+    with refused("columns", "position", other):
+        log(**{other: "7"})
+    assert log(f"position={other}", **{other: "7"})["position"] == 7
+    assert log("position=position", **{other: "7"})["position"] == 1
+
+
+def test_two_columns_for_the_click_are_asked_about():
+    with refused("columns", "click", "clicked"):
+        log(clicked="0")
+
+
+def test_a_grid_is_refused_with_how_to_make_positions():
+    text = "query,document,row,column,click\nq,a,1,2,1\n"
+    with refused("columns", "row", "position"):
+        parse_log(text, "log")
+
+
+def test_a_column_called_p_has_no_meaning_of_its_own():
+    header = [*ROWS, "p"]
+    assert set(found_columns(header, None, "log")) == set(ROWS)
+    assert found_columns(header, {"propensity": "p"}, "log")["propensity"] == 4
+    assert found_columns(header, {"page": "p"}, "log")["page"] == 4
+    assert log(p="3")["page"] is None
+
+
+def test_a_column_can_be_said_to_mean_nothing():
+    assert log(page="3")["page"] is not None
+    assert log("page=-", page="3")["page"] is None

@@ -1,0 +1,80 @@
+"""Tables of names: the id of each text of a query, or of each name of a document.
+
+A CSV file with the columns ``query_id,text`` or ``document_id,name``. With it a log of texts joins
+a corpus of ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultr_core.errors import InputError, named, quoted
+from ultr_core.files.disk import read_text, text_of
+from ultr_core.files.tables import find_column, read_header
+from ultr_core.words import counted
+
+ID_COLUMNS = ("query_id", "qid", "document_id", "doc_id", "docid", "docno", "id")
+NAME_COLUMNS = ("text", "query_text", "query", "name", "title", "url", "document")
+_WHAT = "The table of names"
+
+
+@dataclass(frozen=True)
+class NameTable:
+    """The id of each name; name: of the file, for messages."""
+
+    ids: Mapping[str, str]
+    name: str = "the table of names"
+
+    def ids_of(self, names: Sequence[str]) -> tuple[list[str], list[bool]]:
+        """The id of each name, and whether the table has it; a name that it lacks stays.
+
+        >>> NameTable({"lamp": "7"}).ids_of(["lamp", "desk"])
+        (['7', 'desk'], [True, False])
+        """
+        return [self.ids.get(one, one) for one in names], [one in self.ids for one in names]
+
+
+def read_names(path: str | Path) -> NameTable:
+    """Read a table of names from a CSV file; see `parse_names`."""
+    return parse_names(read_text(path, _WHAT), named(path))
+
+
+def parse_names(text: str | bytes, name: str = "the table of names") -> NameTable:
+    """A table of names out of CSV text, or the bytes of an upload.
+
+    Several names may have one id. Raises InputError for columns that are missing, a line without
+    id or name, or a name with two ids, which could be either.
+    """
+    text = text_of(text, name) if isinstance(text, bytes) else text
+    header, lines = read_header(text, name, (*ID_COLUMNS, *NAME_COLUMNS))
+    id_column, name_column = find_column(header, ID_COLUMNS), find_column(header, NAME_COLUMNS)
+    if id_column is None or name_column is None:
+        raise InputError(
+            f"{name}, line 1 must name the columns, such as query_id,text or document_id,name.",
+            "column_missing",
+        )
+    ids: dict[str, str] = {}
+    for *cells, number in lines:
+        place = f"{name}, line {number}"
+        if len(cells) < len(header):
+            raise InputError(
+                f"{place} has {counted(len(cells), 'cell')}; {len(header)} are needed.",
+                "cells_missing",
+            )
+        found, given = cells[id_column].strip(), cells[name_column].strip()
+        if not found or not given:
+            raise InputError(
+                f"{place} has no {'name' if found else 'id'}; each line needs both.",
+                "name_missing" if found else "id_missing",
+            )
+        if ids.setdefault(given, found) != found:
+            raise InputError(
+                f"{place}: {quoted(given)} has the ids {quoted(ids[given])} and {quoted(found)}; "
+                "a log that names it could mean either, so keep one.",
+                "two_ids",
+            )
+    if not ids:
+        raise InputError(f"{name} has no line with an id and a name.", "empty_file")
+    return NameTable(ids, name)
