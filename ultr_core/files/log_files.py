@@ -311,7 +311,10 @@ def _counted_log(
     cells = cells_of(relation, places)
     meanings = list(dict.fromkeys(meaning for found in places.values() for meaning in found))
     events = None
-    if "action" in meanings or any(part.action for part in relation.parts):
+    in_events = "action" in meanings or any(part.action for part in relation.parts)
+    if in_events or any(meaning in meanings for meaning in IDS):
+        cells = relation.kept(cells, progress)
+    if in_events:
         events = joined_events(relation, cells, meanings, progress)
         cells, meanings = events.cells, events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
@@ -329,7 +332,9 @@ def _counted_log(
         )
     slots = slots_of(rows)
     if any(meaning in meanings for meaning in IDS):
-        grouped = grouped_rows(relation, cells, found, rows, slots, columns, how, progress)
+        grouped = grouped_rows(
+            relation, cells, meanings, found, rows, slots, columns, how, progress
+        )
     elif "group" in meanings:
         grouped = added_up_in_groups(found, rows, slots)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from ultr_core.propensity.presentations import GROUPS, Presentations
 GROUPED_ROWS = 4_000_000
 """Rows of a log that groups may make of it; where they would make more, there are fewer groups."""
 
-SAMPLE_ROWS = 1_000_000
+SAMPLE_ROWS = 300_000
 """Rows in which it is looked for repeats first; a log with fewer is looked at whole."""
 
 _FEWER_GROUPS = (GROUPS, 50, 20, 10)
@@ -153,6 +153,7 @@ def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
 def grouped_rows(
     relation: Relation,
     cells: str,
+    meanings: Collection[str],
     counted: CountedRows,
     usable: UsableRows,
     slots: Slots,
@@ -162,10 +163,10 @@ def grouped_rows(
 ) -> GroupedRows:
     """The rows of a log with ids of presentations or sessions, in groups of them.
 
-    cells: SQL of `cells_of`. columns: meaning to column name. Raises InputError for ids that
-    cannot be what they are said to be.
+    cells: SQL of `cells_of`, with columns of ``meanings``. columns: meaning to column name. Raises
+    InputError for ids that cannot be what they are said to be.
     """
-    has = {meaning: f"k_{meaning}" in cells for meaning in IDS}
+    has = {meaning: meaning in meanings for meaning in IDS}
     whole = "p" if has["presentation"] else "s"
     plain = int(usable.numbers["impressions"].max()) <= 1
     shown = _shown(relation, cells, counted, usable, has)
@@ -282,21 +283,23 @@ def _added_up_by_group(
     if clicks_above:
         source = _above(source)
     table = relation.run(
-        "SELECT slot, g, sum(impressions)::BIGINT AS impressions, sum(clicks)::BIGINT AS clicks"
-        f"{above} FROM (SELECT h{above}, (g * {number}) // {GROUPS} AS g, "
-        f"sum(impressions) AS impressions, sum(click) AS clicks FROM ({source}) GROUP BY ALL) "
-        f"JOIN known USING (h) GROUP BY ALL ORDER BY slot, g{above}",
+        f"SELECT slot, impressions, clicks, g{above} FROM (SELECT h{above}, "
+        f"(g * {number}) // {GROUPS} AS g, sum(impressions)::BIGINT AS impressions, "
+        f"sum(click)::BIGINT AS clicks FROM ({source}) GROUP BY ALL) "
+        f"JOIN known USING (h) ORDER BY slot, g{above}",
         progress,
         arrays=True,
     )
-    return GroupedRows(
-        np.asarray(table["slot"], np.int64),
-        np.asarray(table["impressions"], np.int64),
-        np.asarray(table["clicks"], np.int64),
-        np.asarray(table["g"], np.int64),
-        np.asarray(table["above"], np.int64) if above else None,
-        None,
+    columns = [np.asarray(column, np.int64) for column in table.values()]
+    # Names that differ only in blanks around them are one slot, and rarely occur.
+    keys = [columns[0], *columns[3:]]
+    new = np.logical_or.reduce([np.diff(key, prepend=-1) != 0 for key in keys])
+    first = np.flatnonzero(new)
+    slot, impressions, clicks, group, *rest = (
+        np.add.reduceat(column, first) if place in (1, 2) and first.size else column[first]
+        for place, column in enumerate(columns)
     )
+    return GroupedRows(slot, impressions, clicks, group, rest[0] if rest else None, None)
 
 
 def _key(relation: Relation, keys: list[str]) -> str:

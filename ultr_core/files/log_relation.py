@@ -220,12 +220,14 @@ class LongCellsError(Exception):
 class Relation:
     """An opened log: its parts, and the database that counts them.
 
-    parameters: by name, of its scans: lists of files, ways into JSON.
+    copy: where rows of text may be kept as Parquet, for another look at them. parameters: by name,
+    of its scans: lists of files, ways into JSON.
     """
 
     name: str
     parts: tuple[Part, ...]
     connection: DuckDBPyConnection
+    copy: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -265,6 +267,16 @@ class Relation:
                 codes.append(np.array(own, np.int32)[column.indices.to_numpy()])
         pa.default_memory_pool().release_unused()
         return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
+
+    def kept(self, rows: str, progress: Progress | None = None) -> str:
+        """SQL for rows that are taken out of text once; each look at text takes many times as long.
+
+        As they are, if all of them are Parquet.
+        """
+        if not any(part.is_text for part in self.parts):
+            return rows
+        self.run(f"COPY ({rows}) TO {_literal(self.copy)} (FORMAT parquet)", progress)
+        return f"SELECT * FROM read_parquet({_literal(self.copy)})"
 
     def put(self, table: str, **columns: NDArray[Any]) -> None:
         """Make a table of whole numbers, by name of each column."""
@@ -343,7 +355,8 @@ def opened_log(
                 told = error.strerror or error
                 raise InputError(f"{source.name} cannot be read ({told}).") from None
         paths = [_path_of(stream) for stream in streams]
-        connection = stack.enter_context(_engine(paths, folder))
+        copy = str(folder / "rows.parquet")
+        connection = stack.enter_context(_engine([*paths, copy], folder))
         made = [
             _parquet(source, stream, path, connection)
             if parquet
@@ -356,7 +369,7 @@ def opened_log(
             for part, action, table in zip(made, actions, copied, strict=True)
         )
         log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
-        yield Relation(log.name, parts, connection)
+        yield Relation(log.name, parts, connection, copy)
 
 
 def sweep_folders() -> None:
@@ -568,7 +581,7 @@ def _parquet(source: Source, stream: IO[bytes], path: str, connection: DuckDBPyC
         raise damaged(source.name)
     FOOTER_BYTES.require(length, f"The footer of {source.name}")
     bare = Part(source, "Parquet", "row", (), (), "read_parquet(?)", path, stream)
-    database = Relation(source.name, (bare,), connection, {"p0": path})
+    database = Relation(source.name, (bare,), connection, parameters={"p0": path})
     nodes = database.run("SELECT name, num_children FROM parquet_schema($p0)")
     header, leaves = _columns_of(nodes[1:])
     COLUMNS.require(len(header), source.name)
@@ -587,7 +600,7 @@ def _rows_told(part: Part, connection: DuckDBPyConnection) -> int:
     """The number of rows that a Parquet file says it has; 0 for text."""
     if part.is_text:
         return 0
-    asked = Relation(part.name, (part,), connection, {"p0": part.path})
+    asked = Relation(part.name, (part,), connection, parameters={"p0": part.path})
     return int(asked.run("SELECT num_rows FROM parquet_file_metadata($p0)")[0][0])
 
 
