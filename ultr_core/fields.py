@@ -275,7 +275,7 @@ class Choice(Field):
     @property
     def wanted(self) -> str:
         """The keys."""
-        return f"one of {', '.join(self.options)}"
+        return f"one of {', '.join(filter(None, self.options))}"
 
     def checked(self, value: Any) -> Any:
         """The key; a title, as older links have it, stands for its key."""

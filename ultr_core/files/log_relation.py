@@ -495,6 +495,18 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
     )  # fmt: skip
 
 
+def json_header(line: str) -> tuple[str, ...]:
+    """Names of the columns of one line of JSON; none for what is no object."""
+    found: dict[tuple[str, ...], str] = {}
+    try:
+        row = json.loads(line)
+        if isinstance(row, dict):
+            _add_columns(found, row, ())
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(".".join(way) for way in found)
+
+
 def _add_columns(
     found: dict[tuple[str, ...], str], row: Mapping[str, Any], way: tuple[str, ...]
 ) -> None:

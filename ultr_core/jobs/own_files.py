@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
-from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
+from ultr_core.files import load_corpus, load_directory, read_curve_values
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
@@ -15,7 +15,7 @@ from ultr_core.inspection import (
     inspect_together,
     own_curve,
 )
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.jobs.files import LOG, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.learners import LEARNERS, SVM
@@ -52,12 +52,8 @@ PART = Choice(
 OWN_FIELDS: tuple[Field, ...] = (
     replace(CORPUS, required=True),
     PART,
-    File(
-        "log", "", metavar="LOG", required=True,
-        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
-        "position, click",
-    ),
-    COLUMNS,
+    replace(LOG, required=True),
+    *READING,
     File(
         "propensities", "", metavar="CURVE.csv",
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
@@ -109,7 +105,7 @@ def require_directory(given: Given) -> None:
 
 def own_log(given: Given) -> PresentationLog:
     """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
-    log = read_log(given.log, columns=given.columns, progress=share_line("reading the click log"))
+    log = given_log(given, share_line("reading the click log"))
     print_notes(log.notices)
     return log
 
@@ -152,5 +148,8 @@ def own_checks(
     """
     together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
     warnings = inspect_log(log).warnings
-    print_notes(finding.sentence for finding in warnings if finding.key not in _TOLD_BY_READER)
+    told = set(_TOLD_BY_READER)
+    if log.presentations is not None and log.presentations.repeated:
+        told.add("repeated_rows")  # which warns of rows that the reader is silent on as well
+    print_notes(finding.sentence for finding in warnings if finding.key not in told)
     return replace(together, findings=(*together.findings, *warnings))
