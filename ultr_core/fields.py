@@ -225,7 +225,9 @@ class Number(Field):
         return str(int(value)) if self.decimals == 0 else number_text(value)
 
     def shown(self, value: Any) -> str:
-        """The number with thousands separators and without a decimal .0."""
+        """The number with thousands separators and without a decimal .0; nothing for None."""
+        if value is None:
+            return ""
         if self.percent:
             return f"{value:.0%}"
         return f"{int(value):,}" if value == int(value) else f"{value:,}"

@@ -339,7 +339,8 @@ def opened_log(
         ]
         actions = log.actions or ("",) * len(made)
         parts = tuple(
-            replace(part, action=action) for part, action in zip(made, actions, strict=True)
+            replace(part, action=action, form=part.form.replace("UTF-8", encoding or "UTF-8"))
+            for part, action in zip(made, actions, strict=True)
         )
         log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
         yield Relation(log.name, parts, connection)

@@ -39,7 +39,9 @@ def run(given: Given) -> list[Inspection]:
     found: list[Inspection] = []
     for path in given.files:
         if is_log(path, given.columns, given.encoding or None):
-            found += _of_log(Given(**{**vars(given), "log": path, "clicks": None}), named(path), own)
+            found += _of_log(
+                Given(**{**vars(given), "log": path, "clicks": None}), named(path), own
+            )
             continue
         found += inspect_file(
             path,

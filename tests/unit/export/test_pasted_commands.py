@@ -36,7 +36,7 @@ def is_file(given: str | None, name: str) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_own_files_of_any_name(name: str, source: str) -> None:
     work = OwnWork(
-        corpus=name, log=name, columns={"query": "-q"}, propensities=source, curve=name,
+        corpus=name, log=(name,), columns={"query": "-q"}, propensities=source, curve=name,
         judged=name, folds=False, steps=("propensities", "fit", "evaluate"),
     )  # fmt: skip
     lines = {shlex.split(line)[3]: parsed(line) for line in command_lines(work)}
@@ -59,7 +59,7 @@ def test_own_files_of_any_name(name: str, source: str) -> None:
 )
 def test_columns_of_any_name(column: str) -> None:
     columns = {"document": column.strip(), "query": "q"}
-    work = OwnWork(corpus="c", log="l", columns=columns, steps=("fit",))
+    work = OwnWork(corpus="c", log=("l",), columns=columns, steps=("fit",))
     for line in command_lines(work):
         assert parse_columns(parsed(line).columns) == columns
 
