@@ -88,10 +88,7 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
 """Where propensities of a reader's own log come from; page, commands and notebook read this."""
 
 
-LOG_READING = tuple(
-    replace(each, key=f"log_{each.key}", help=f"{each.help[:1].upper()}{each.help[1:]}.")
-    for each in READING_FIELDS
-)
+LOG_READING = tuple(replace(each, key=f"log_{each.key}") for each in READING_FIELDS)
 LOG_COLUMNS = replace(COLUMNS, key="log_columns", label="Columns", default={})
 """How the log is read, which a link has for whoever brings a log of the same kind."""
 

@@ -143,6 +143,9 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
     return log
 
 
+_APART = " If the clicks are in files of their own, bring those below."
+
+
 class _MissingError(InputError):
     """Meanings that are needed and that no column of the preview has."""
 
@@ -151,7 +154,8 @@ class _MissingError(InputError):
         names = " and ".join(MEANINGS[name].lower() for name in preview.missing)
         super().__init__(
             f"Say which column is the {names}; none of "
-            f"{counted(len(preview.header), 'column')} has a name that is known for it.",
+            f"{counted(len(preview.header), 'column')} has a name that is known for it."
+            + (_APART if preview.missing == ("click",) else ""),
             "missing",
         )
 
@@ -211,10 +215,11 @@ def _panel(
     asked: tuple[str, ...],
 ) -> None:
     """First rows and how they are read; open where the reader is asked, the question first."""
-    label, clicks = "How the log is read", own.files.get("clicks")
+    label = "How the log is read"
     if preview is not None:
         columns = counted(len(preview.header), "column")
         label = f"Preview and columns: {plain(preview.format)}, {columns}"
+    clicks = own.files.get("clicks")
     gone = "clicks" in own.faults or (clicks is not None and clicks.fault() is not None)
     offered = [
         name for name in _CONTROLS if name not in asked and (preview or name in _READING)
@@ -228,7 +233,8 @@ def _panel(
             _first_rows(preview, file)
             st.markdown("What each column means. Names that are known are found by themselves.")
         _controls(preview, file.token, offered[:first])
-        with st.expander("More columns and choices", type="compact", expanded=gone):
+        apart = gone or asked == ("click",)
+        with st.expander("More columns and choices", type="compact", expanded=apart):
             _controls(preview, file.token, offered[first:])
             bring(
                 page, "clicks", "Clicks in files of their own (optional)", LOOKS_LIKE["clicks"],
@@ -247,18 +253,18 @@ def _first_rows(preview: LogPreview, file: Brought) -> None:
 
 
 def _controls(preview: LogPreview | None, token: str, names: Sequence[str]) -> None:
+    found = {} if preview is None else preview.mapped({}).columns
     grid = st.grid(4, min_column_width=150)
     for name in names:
         field: Field | None = _READING.get(name)
         if field is None and preview is not None:
-            field = _column(preview, token, name)
+            field = _column(preview, found.get(name), token, name)
         if field is not None:
             with grid.cell():
                 control(field, keep=True)
 
 
-def _column(preview: LogPreview, token: str, meaning: str) -> Choice:
-    found = preview.mapped({}).columns.get(meaning)
+def _column(preview: LogPreview, found: str | None, token: str, meaning: str) -> Choice:
     automatic = "not in the file" if found is None else f"{found} (found)"
     names = {name: shown(name) for name in dict.fromkeys(preview.header) if name.strip()}
     options = {_BY_NAME: shown(automatic), NO_COLUMN: "no column", **names}

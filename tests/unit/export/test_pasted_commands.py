@@ -42,9 +42,10 @@ def test_own_files_of_any_name(name: str, source: str) -> None:
     lines = {shlex.split(line)[3]: parsed(line) for line in command_lines(work)}
     assert all(is_file(path, name) for path in lines["check"].files)
     if source == "estimated":
-        assert is_file(lines["propensities"].log, name)
+        assert all(is_file(log, name) for log in lines["propensities"].log)
     for command in (lines["fit"], lines["evaluate"]):
-        assert is_file(command.corpus, name) and is_file(command.log, name)
+        assert is_file(command.corpus, name)
+        assert all(is_file(log, name) for log in command.log)
         assert command.columns == "query=-q"
         if source == "file":
             assert is_file(command.propensities, name) and command.propensities != "log"
