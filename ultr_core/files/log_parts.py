@@ -113,7 +113,8 @@ def parts_of(folder: Path) -> list[Path]:
     if not (folder / MARK).exists():
         raise InputError(
             f"The directory {named(folder)} has no file {MARK}, so its parts may not be complete; "
-            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet."
+            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet.",
+            "log_incomplete",
         )
     parts = []
     for parent, below, names in os.walk(folder):

@@ -24,11 +24,11 @@ PAGE_SIZE = Number(
     help="Where positions start again on each page of results.",
 )  # fmt: skip
 MOST_PRESENTATIONS = Number(
-    "most_presentations", "Most presentations of a session", 1, 10**9, decimals=0, default=None,
-    help="Sessions with more are left out, such as programs.",
+    "most_presentations", "Largest session", 1, 10**9, decimals=0, default=None,
+    help="Presentations; sessions with more are left out, such as programs.",
 )  # fmt: skip
 CLICKS_ONCE = Switch(
-    "clicks_once", "Clicks of a row count once",
+    "clicks_once", "Clicks count once",
     help="A row is one impression, however often it was clicked.",
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, read_fields, write_fields
 from ultr_core.files import COLUMNS, LogPreview, preview_log, read_log
 from ultr_core.files.log_columns import MEANINGS, NO_COLUMN
@@ -220,6 +220,8 @@ def _panel(
         columns = counted(len(preview.header), "column")
         label = f"Preview and columns: {plain(preview.format)}, {columns}"
     clicks = own.files.get("clicks")
+    if clicks is not None:
+        label += f", clicks from {plain(named(clicks.name))}"
     gone = "clicks" in own.faults or (clicks is not None and clicks.fault() is not None)
     offered = [
         name for name in _CONTROLS if name not in asked and (preview or name in _READING)
