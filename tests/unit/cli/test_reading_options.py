@@ -210,6 +210,21 @@ def test_a_session_that_is_too_large_is_left_out_by_its_option(
     assert left["counts"]["impressions"] < found["counts"]["impressions"]
 
 
+def test_rows_that_are_there_twice_are_noted_once_where_a_ranker_is_trained(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, *lines = PAGES.replace(",page,", ",slate,").splitlines(keepends=True)
+    single = [row for row in lines if row.split(",")[2] == "1"]
+    Path("twice.csv").write_text("".join([header, *single, *single[:20]]))
+    found = checked(capsys, "twice.csv")
+    value = {each["key"]: each["value"] for each in found["findings"]}["repeated_rows"]
+    assert value == 20
+    own = ["--corpus", "corpus.txt", "--log", "twice.csv", "--eta", "1", "--cost", "1"]
+    assert main(["fit", *own]) == 0
+    notes = [row for row in capsys.readouterr().err.splitlines() if row.startswith("note:")]
+    assert sum(mentions(note, "20 rows") for note in notes) == 1
+
+
 @pytest.mark.parametrize("name", ["big.csv", "big.parquet"])
 def test_a_long_read_is_stopped_by_ctrl_c(tmp_path: Path, name: str) -> None:
     rows = 3_000_000
