@@ -13,7 +13,7 @@ from ultr_core.files.log_parts import ENCODINGS
 ENCODING = Choice(
     "encoding", "Encoding", {"": "UTF-8 or UTF-16", **{each: each for each in ENCODINGS}},
     default="",
-    help="Of a log that is text; UTF-8, and UTF-16 by its first bytes, unless it is given.",
+    help="The encoding of a log that is text; without it UTF-8, or UTF-16 by its first bytes.",
 )  # fmt: skip
 FIRST_POSITION = Choice(
     "first_position", "First position", {"": "as the log shows", "0": "0", "1": "1"}, default="",
@@ -21,11 +21,11 @@ FIRST_POSITION = Choice(
 )  # fmt: skip
 PAGE_SIZE = Number(
     "page_size", "Documents on a page", 1, 1_000, decimals=0, default=None,
-    help="Where positions start again on each page of results.",
+    help="How many documents a page of results has, where positions start again on each.",
 )  # fmt: skip
 MOST_PRESENTATIONS = Number(
     "most_presentations", "Largest session", 1, 10**9, decimals=0, default=None,
-    help="Presentations; sessions with more are left out, such as programs.",
+    help="Sessions with more presentations than this are left out, such as programs.",
 )  # fmt: skip
 CLICKS_ONCE = Switch(
     "clicks_once", "Clicks count once",

@@ -46,7 +46,7 @@ def possible(value: Field) -> SearchStrategy[object]:
         chosen = st.sets(st.sampled_from(value.offered))
         return chosen.map(lambda letters: tuple(sorted(letters)))
     if isinstance(value, Columns):
-        names = st.text(string.ascii_letters + ' ,"=-é', min_size=1).map(str.strip).filter(None)
+        names = st.text(string.ascii_letters + ' ,"=-é', min_size=1).map(str.strip).filter(len)
         return st.dictionaries(st.sampled_from(list(MEANINGS)), names)
     assert isinstance(value, Text)
     return st.text(string.printable[:95] + "½ε", max_size=value.longest)
