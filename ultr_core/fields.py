@@ -225,7 +225,9 @@ class Number(Field):
         return str(int(value)) if self.decimals == 0 else number_text(value)
 
     def shown(self, value: Any) -> str:
-        """The number with thousands separators and without a decimal .0."""
+        """The number with thousands separators and without a decimal .0; nothing for None."""
+        if value is None:
+            return ""
         if self.percent:
             return f"{value:.0%}"
         return f"{int(value):,}" if value == int(value) else f"{value:,}"
@@ -275,7 +277,7 @@ class Choice(Field):
     @property
     def wanted(self) -> str:
         """The keys."""
-        return f"one of {', '.join(self.options)}"
+        return f"one of {', '.join(filter(None, self.options))}"
 
     def checked(self, value: Any) -> Any:
         """The key; a title, as older links have it, stands for its key."""

@@ -147,9 +147,9 @@ def _take(field: CurveField, turn: int) -> None:
     fault = ""
     try:
         taken = take(_upload(field, turn), small=True)
-        if taken is None:
+        if not taken:
             return
-        name, data = taken
+        name, data = taken[0]
         values = parse_curve_values(text_of(data, name), name)
         _checked(field, values, name)
         st.session_state[field.key] = curve_text(values)

@@ -32,8 +32,9 @@ def control(
     keeps the value, and no link has it; `kept` reads it.
     """
     if isinstance(field, Choice):
-        show = keep_choice if keep else choose
-        return show(field, kind="box", width=width)
+        if keep:
+            return keep_choice(field, kind="box", width=width, help=set_formulas(field.help))
+        return choose(field, kind="box", width=width)
     label = label or field.label
     common: dict[str, Any] = {
         "key": field.key,
@@ -84,8 +85,9 @@ def _number(field: Number, label: str, common: dict[str, Any]) -> Any:
         ends: Any = [float(n) for n in (field.low, field.high, field.default)]
         return st.number_input(label, *ends, format="%g", **common)
     kind, places = (float, f"%.{field.decimals}f") if field.decimals else (int, "%d")
-    numbers: Any = [kind(n) for n in (field.low, field.high, field.default, field.step)]
-    if kind is int and field.high - field.low > _WIDEST_SLIDER:
+    four = (field.low, field.high, field.default, field.step)
+    numbers: Any = [None if n is None else kind(n) for n in four]
+    if field.default is None or (kind is int and field.high - field.low > _WIDEST_SLIDER):
         return st.number_input(label, *numbers, **common)
     return st.slider(label, *numbers, format=places, **common)
 

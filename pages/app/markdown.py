@@ -19,6 +19,7 @@ from types import MappingProxyType
 import streamlit as st
 
 from ultr_core.errors import one_line, with_remedy
+from ultr_core.files.log_reading import READING_FIELDS
 from ultr_core.settings import PARAMETERS
 
 JOINER = "\N{WORD JOINER}"
@@ -100,6 +101,8 @@ CONTROLS: Mapping[str, str] = MappingProxyType(
         "propensities": "“Where they come from” in step 3",
         "carry_on": "in step 3",
         "harvest": "“Method”",
+        "columns": "“What each column means” in step 2 of Your data",
+        **{each.name: f"“{each.label}” in step 2 of Your data" for each in READING_FIELDS},
     }
 )
 """By key of what a message is about: the control that repairs it.

@@ -58,9 +58,11 @@ class Underway:
             lambda: deque(maxlen=UPLOAD_ADDRESSES.most)
         )
         self._hand_out = store.get_upload_urls
+        self.refused: dict[str, str] = {}
 
     def hand_out(self, session: str, names: Sequence[str]) -> list[UploadFileUrlInfo]:
         """In place of the store's ``get_upload_urls``: remember what it gives to a session."""
+        self.refused.pop(session, None)
         given = self._hand_out(session, names[: UPLOAD_ADDRESSES.most])
         self._addresses[session].extend(address.file_id for address in given)
         return given
@@ -94,6 +96,7 @@ class Underway:
             if not server.is_active_session(session):
                 self._store.remove_session_files(session)
                 self._addresses.pop(session, None)
+                self.refused.pop(session, None)
 
     def _stored(self, session: str) -> int:
         files = tuple(self._store.file_storage.get(session, {}).values())
@@ -134,6 +137,7 @@ class UploadGate:
         try:
             underway.announce(session, size)
         except InputError as error:
+            underway.refused[session] = str(error)
             await _drained(size, receive)
             return PlainTextResponse(str(error), 413)
         answer = Answer(send)
@@ -223,23 +227,36 @@ def _end_quietly() -> None:
         signal.signal(number, told)
 
 
-def take(key: str, *, small: bool) -> tuple[str, bytes] | None:
-    """Callback's part: name and bytes of what the uploader ``key`` brought, None if nothing.
+def take(key: str, *, small: bool) -> list[tuple[str, bytes]]:
+    """Callback's part: name and bytes of each file that the uploader ``key`` brought.
 
     Raises InputError for a file that is too large, where only a ``small`` one is right: of that
     bound only the browser knows, and whoever sends a file need not be one. So it does for one that
-    was announced and is not in the store, as after a connection was lost.
+    was announced and is not in the store, as after a connection was lost, and where the server
+    refused one of several: the others are not all.
     """
-    upload = st.session_state.get(key)
-    if upload is None:
-        return None
-    if isinstance(upload, DeletedFile):
+    given = st.session_state.get(key) or []
+    uploads = given if isinstance(given, list) else [given]
+    taken = [(each.name, each.getvalue()) for each in uploads if not isinstance(each, DeletedFile)]
+    for each in uploads:
+        if not isinstance(each, DeletedFile):
+            _forget(each.file_id)
+    if len(taken) < len(uploads):
         raise InputError("The file did not arrive, or was dropped since; choose it again.")
-    data = upload.getvalue()
-    _forget(upload.file_id)
+    if refusal := _refusal():
+        raise InputError(f"One of the files was refused. {refusal}", "one_refused")
     if small:
-        SMALL_UPLOAD.require(in_mb(len(data)), named(upload.name))
-    return upload.name, data
+        for name, data in taken:
+            SMALL_UPLOAD.require(in_mb(len(data)), named(name))
+    return taken
+
+
+def _refusal() -> str:
+    """Why the last upload of this session was refused, said once; "" if it was not."""
+    context, underway = get_script_run_ctx(), UploadGate.underway
+    if context is None or underway is None:
+        return ""
+    return underway.refused.pop(context.session_id, "")
 
 
 def _forget(file_id: str) -> None:

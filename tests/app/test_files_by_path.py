@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.views.your_data.input import SAMPLE_NAMES, allowed_path
+from pages.views.your_data.input import SAMPLE_NAMES, allowed_path, allowed_paths
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError, named
 from ultr_core.jobs.your_data import SOURCE
@@ -203,3 +203,79 @@ def test_a_file_inside_may_be_given_in_any_way(root: Path, tmp_path: Path) -> No
     for top in (root, by_link):
         for text in ("file", "to_file", "inside/../file", str(top / "file"), str(root / "file")):
             assert allowed_path(text, str(top)) == root.resolve() / "file"
+
+
+@pytest.fixture
+def logs(root: Path, tmp_path: Path) -> Path:
+    for folder in (root / "logs", root / "whole", tmp_path / "out"):
+        folder.mkdir()
+        for name in ("a.csv", "b.csv", ".hidden.csv"):
+            (folder / name).write_text("query,document,position,click\nq,d,1,1\nq,e,2,0\n")
+    (root / "whole" / "_SUCCESS").touch()
+    (root / "logs" / "c.csv").symlink_to(tmp_path / "out" / "a.csv")
+    (root / "gone").symlink_to(tmp_path / "out")
+    (root / "nowhere").symlink_to(tmp_path / "nothing")
+    return root
+
+
+def names(found: list[Path], top: Path) -> list[str]:
+    return [str(path.relative_to(top.resolve())) for path in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("logs/*.csv", ["logs/a.csv", "logs/b.csv"]),
+        ("*/a.csv", ["logs/a.csv", "whole/a.csv"]),
+        ("l[o]gs/?.csv", ["logs/a.csv", "logs/b.csv"]),
+        ("inside/../logs/[ab].csv", ["logs/a.csv", "logs/b.csv"]),
+        ("whole", ["whole/a.csv", "whole/b.csv"]),
+        ("logs/a.csv", ["logs/a.csv"]),
+    ],
+)
+def test_a_pattern_or_a_directory_of_parts_is_several_files(
+    logs: Path, text: str, expected: list[str]
+) -> None:
+    assert names(allowed_paths(text, str(logs)), logs) == expected
+    assert names(allowed_paths(str(logs / text), str(logs)), logs) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*OUTSIDE, "../*", "/etc/*", "/etc/pass*", "../out/*.csv", "gone/*.csv", "gone", "nowhere/*",
+     "inside/../../*", "logs/*/../../../*"],
+)  # fmt: skip
+def test_no_pattern_looks_outside_of_the_directory(logs: Path, text: str) -> None:
+    with pytest.raises(InputError) as told:
+        allowed_paths(text, str(logs))
+    assert told.value.about == "outside_root"
+    assert not mentions(told.value, "a.csv")
+
+
+@pytest.mark.parametrize("text", ["g*/*.csv", "n*/*", "g*/a.csv", "lo*/c.csv", "*.csv", "**/x"])
+def test_links_out_of_it_match_nothing(logs: Path, text: str) -> None:
+    with refused("no_match"):
+        allowed_paths(text, str(logs))
+
+
+def test_a_directory_with_a_part_that_leads_out_is_refused(logs: Path, tmp_path: Path) -> None:
+    (logs / "whole" / "c.csv").symlink_to(tmp_path / "out" / "a.csv")
+    with refused("outside_root"):
+        allowed_paths("whole", str(logs))
+    with refused("log_incomplete"):
+        allowed_paths("logs", str(logs))
+
+
+def test_a_log_by_pattern_is_read_as_one_and_watched(page: AppTest, folder: Path) -> None:
+    (folder / "more_log.csv").write_bytes(sample_files()["log"].data)
+    page.text_input(key="data-path-log-0").set_value("*_log.csv").run()
+    assert not page.exception and not page.error
+    bench = page.session_state["your_data"]
+    assert [each.name for each in bench.files["log"].files] == ["more_log.csv", SAMPLE_NAMES["log"]]
+    assert bench.held() == 0
+    once = sample_files()["log"].data.count(b"\n") - 1
+    assert bench.made["log"].rows == 2 * once
+    (folder / "more_log.csv").write_text("words")
+    page.run()
+    assert len(page.error) == 1
+    assert mentions(page.error[0].value.replace("\\", ""), "more_log.csv", "path")

@@ -184,3 +184,20 @@ def test_everything_else_passes(store: Store) -> None:
     for scope in scopes:
         finished(UploadGate(behind)(scope, None, None))  # type: ignore[arg-type]
     assert seen == scopes
+
+
+def test_a_refusal_is_kept_for_the_page_until_the_next_files_are_chosen(
+    store: Store, server: Server
+) -> None:
+    assert sent(store, size=HALF)[0] == 204
+    given = [each.file_id for each in underway().hand_out("here", ["a.csv", "b.csv"])]
+    assert finished(put(store, "here", given[0], 2 * HALF))[0] == 413
+    assert finished(put(store, "here", given[1], 1))[0] == 204
+    assert mentions(underway().refused["here"], UPLOADS_UNDERWAY_OF_SESSION.most)
+    assert list(underway().refused) == ["here"]
+    address("here")
+    assert not underway().refused
+    assert sent(store, size=2 * HALF)[0] == 413
+    server.connected.discard("here")
+    underway().sweep(server)  # type: ignore[arg-type]
+    assert not underway().refused

@@ -144,7 +144,7 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     samples_in(tmp_path)
     monkeypatch.chdir(tmp_path)
     work = OwnWork(
-        corpus="sample_corpus.txt", log="sample_log.csv", propensities="file",
+        corpus="sample_corpus.txt", log=("sample_log.csv",), propensities="file",
         curve="sample_curve.csv", steps=("propensities", "fit", "evaluate"),
     )  # fmt: skip
     exec(compile(own_notebook(work).source, "notebook", "exec"), {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,10 +71,11 @@ class Source:
         """A stream of the bytes as they are stored."""
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
 
-    def beginning(self) -> str:
+    def beginning(self, encoding: str = "utf-8") -> str:
         """The first 64 KiB as text, unpacked, and the rest of the first line that is not blank.
 
-        Raises InputError if they cannot be read.
+        encoding: of the text, UTF-16 where its first bytes say so. Raises InputError if they cannot
+        be read.
         """
         try:
             with self.open() as raw:
@@ -92,7 +94,9 @@ class Source:
                         break
         except OSError as error:
             raise InputError(f"{self.name} cannot be read ({error.strerror or error}).") from None
-        return start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+        if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            encoding = "utf-16"
+        return start.removeprefix(BYTE_ORDER_MARK).decode(encoding, "replace")
 
 
 def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:

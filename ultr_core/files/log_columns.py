@@ -44,6 +44,25 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # fmt: skip
 """Meaning of a column and the names it may have, letters of any case."""
 
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "query": "Query",
+        "document": "Document",
+        "position": "Position",
+        "click": "Click",
+        "presentation": "Id of the presentation",
+        "session": "Session or user",
+        "impressions": "Impressions",
+        "swap": "Swapped rank",
+        "ranker": "Ranker",
+        "page": "Page of results",
+        "offset": "Offset of the page",
+        "action": "View or click",
+        "propensity": "Propensity",
+    }
+)
+"""Each meaning in words, those first that most logs need."""
+
 REQUIRED = ("document", "position", "click")
 
 NO_COLUMN = "-"

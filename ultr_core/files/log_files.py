@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import REQUIRED, found_columns, require_columns
+from ultr_core.files.log_columns import NO_COLUMN, REQUIRED, found_columns, require_columns
 from ultr_core.files.log_events import JoinedEvents, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
 from ultr_core.files.log_presentations import (
@@ -55,17 +54,17 @@ _ROWS_OF_ONE_LIST = 4  # that one of its positions may have
 
 
 def read_log(
-    path: str | Path | Sequence[str | Path],
+    path: Given | Sequence[Given],
     *,
-    clicks: str | Path | Sequence[str | Path] | None = None,
+    clicks: Given | Sequence[Given] | None = None,
     columns: Mapping[str, str] | None = None,
     how: Reading | None = None,
     progress: Progress | None = None,
 ) -> PresentationLog:
     """Read a click log from files; see `parse_log`.
 
-    path: of a file, several, a pattern, or a directory of parts. clicks: the same for clicks that
-    stand in files of their own.
+    path: of a file, several, a pattern, a directory of parts, or uploads. clicks: the same for
+    clicks that stand in files of their own.
     """
     return _read_all(_with_clicks(log_parts(path), clicks), columns, how, progress)
 
@@ -74,7 +73,7 @@ def parse_log(
     data: str | bytes | Sequence[bytes],
     name: str = "the click log",
     *,
-    clicks: bytes | None = None,
+    clicks: bytes | Sequence[bytes] | None = None,
     columns: Mapping[str, str] | None = None,
     how: Reading | None = None,
     progress: Progress | None = None,
@@ -101,7 +100,7 @@ def parse_log(
 
 
 def _with_clicks(log: LogParts, clicks: Given | Sequence[Given] | None) -> LogParts:
-    if clicks is None:
+    if not clicks:
         return log
     more = log_parts(clicks, f"{log.name} (clicks)", log.room)
     actions = ("view",) * len(log.parts) + ("click",) * len(more.parts)
@@ -122,6 +121,19 @@ class LogPreview:
     columns: Mapping[str, str]
     missing: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def mapped(self, columns: Mapping[str, str], *, clicks: bool = False) -> LogPreview:
+        """The same with columns mapped by hand; clicks: whether those are in files of their own.
+
+        Raises InputError for a column that is not there.
+        """
+        places = found_columns(self.header, columns, self.name)
+        required = _required(places, "view" if clicks else "")
+        return replace(
+            self,
+            columns={meaning: self.header[place] for meaning, place in places.items()},
+            missing=tuple(meaning for meaning in required if meaning not in places),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The preview as plain values."""
@@ -162,15 +174,9 @@ def _preview(
 ) -> LogPreview:
     with opened_log(log, columns, encoding) as relation:
         part = relation.first
-        places = found_columns(part.header, columns, part.name)
-        return LogPreview(
-            part.name,
-            part.form,
-            part.header,
-            {meaning: part.header[place] for meaning, place in places.items()},
-            tuple(meaning for meaning in _required(places) if meaning not in places),
-            tuple(first_rows(relation, rows)),
-        )
+        first = tuple(first_rows(relation, rows))
+        found = LogPreview(part.name, part.form, part.header, {}, (), first)
+        return found.mapped(columns or {})
 
 
 def _required(places: Mapping[str, int], action: str = "") -> tuple[str, ...]:
@@ -210,6 +216,10 @@ def _read(
 
 
 def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
+    if part.action == "click":
+        # The mapping is of both, and a click needs less than a view.
+        plain = {NO_COLUMN, *(cell.strip().lower() for cell in part.header)}
+        columns = {m: c for m, c in (columns or {}).items() if c.strip().lower() in plain}
     places = found_columns(part.header, columns, part.name)
     if part.action:
         places.pop("action", None)

@@ -32,8 +32,8 @@ MARK = "_SUCCESS"
 _PIECE_BYTES = 1 << 20
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
-Given = str | Path | bytes
-"""A path, a pattern, a directory of parts, or the bytes of an upload."""
+Given = str | Path | bytes | Source
+"""A path, a pattern, a directory of parts, the bytes of an upload, or one with its name."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def log_parts(
     may come of bytes. Raises InputError for anything but regular files, and for more than
     ``LOG_PARTS``.
     """
-    given = [content] if isinstance(content, (str, Path, bytes)) else list(content)
+    given = [content] if isinstance(content, (str, Path, bytes, Source)) else list(content)
     if not given:
         raise InputError("A click log of no file cannot be read; give one file or more.")
     parts: list[Source] = []
@@ -75,6 +75,8 @@ def log_parts(
         if isinstance(item, bytes):
             label = name if len(given) == 1 else f"{name} ({number})"
             parts.append(Source.upload(item, label, room))
+        elif isinstance(item, Source):
+            parts.append(item)
         else:
             parts += [Source.file(path, "The click log") for path in _paths(item)]
     LOG_PARTS.require(len(parts), name)
@@ -86,8 +88,8 @@ def log_parts(
 def _paths(item: str | Path) -> Iterator[Path]:
     path = checked_path(item, "The click log")
     if path.is_dir():
-        yield from _parts_of(path)
-    elif not path.exists() and glob.has_magic(str(item)):
+        yield from parts_of(path)
+    elif is_pattern(path):
         found = sorted(Path(each) for each in glob.glob(str(item), recursive=True))
         files = [each for each in found if each.is_file()]
         if not files:
@@ -97,12 +99,26 @@ def _paths(item: str | Path) -> Iterator[Path]:
         yield path
 
 
-def _parts_of(folder: Path) -> list[Path]:
-    """The parts of a directory, those in directories below included."""
+def is_in_parts(path: str | Path) -> bool:
+    """Whether a path is a pattern, or a directory whose parts are whole."""
+    return is_pattern(path) or (Path(path) / MARK).is_file()
+
+
+def is_pattern(path: str | Path) -> bool:
+    """Whether a path is a pattern of names, and of no file itself."""
+    return glob.has_magic(str(path)) and not Path(path).exists()
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The parts of a directory, those in directories below included.
+
+    Raises InputError for one that may not be whole, or has none.
+    """
     if not (folder / MARK).exists():
         raise InputError(
             f"The directory {named(folder)} has no file {MARK}, so its parts may not be complete; "
-            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet."
+            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet.",
+            "log_incomplete",
         )
     parts = []
     for parent, below, names in os.walk(folder):
@@ -194,4 +210,6 @@ def _recoded(pieces: Iterator[bytes], encoding: str | None, name: str) -> Iterat
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", True).encode()
     except UnicodeError:
-        raise InputError(f"{name} is no {chosen} text; name the encoding that it has.") from None
+        raise InputError(
+            f"{name} is no {chosen} text; name the encoding that it has.", "encoding"
+        ) from None

@@ -12,23 +12,24 @@ from ultr_core.files.log_parts import ENCODINGS
 
 ENCODING = Choice(
     "encoding", "Encoding", {"": "UTF-8 or UTF-16", **{each: each for each in ENCODINGS}},
-    default="", help="of a log that is text; UTF-8, and UTF-16 by its first bytes, unless named",
+    default="",
+    help="The encoding of a log that is text; without it UTF-8, or UTF-16 by its first bytes.",
 )  # fmt: skip
 FIRST_POSITION = Choice(
     "first_position", "First position", {"": "as the log shows", "0": "0", "1": "1"}, default="",
-    help="the number of the top position, where the log leaves it in doubt",
+    help="The number of the top position, where the log leaves it in doubt.",
 )  # fmt: skip
 PAGE_SIZE = Number(
     "page_size", "Documents on a page", 1, 1_000, decimals=0, default=None,
-    help="where positions start again on each page of results",
+    help="How many documents a page of results has, where positions start again on each.",
 )  # fmt: skip
 MOST_PRESENTATIONS = Number(
-    "most_presentations", "Most presentations of a session", 1, 10**9, decimals=0, default=None,
-    help="sessions with more are left out",
+    "most_presentations", "Largest session", 1, 10**9, decimals=0, default=None,
+    help="Sessions with more presentations than this are left out, such as programs.",
 )  # fmt: skip
 CLICKS_ONCE = Switch(
-    "clicks_once", "Clicks of a row count once",
-    help="a row is one impression, however often it was clicked",
+    "clicks_once", "Clicks count once",
+    help="A row is one impression, however often it was clicked.",
 )  # fmt: skip
 
 READING_FIELDS: tuple[Field, ...] = (

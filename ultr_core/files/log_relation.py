@@ -365,7 +365,11 @@ def opened_log(
         ]
         actions = log.actions or ("",) * len(made)
         parts = tuple(
-            replace(part, action=action, form="DuckDB" if table else part.form)
+            replace(
+                part,
+                action=action,
+                form="DuckDB" if table else part.form.replace("UTF-8", encoding or "UTF-8"),
+            )
             for part, action, table in zip(made, actions, copied, strict=True)
         )
         log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
@@ -520,6 +524,18 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
         source, _packing(source, "JSON lines, UTF-8"), "line", header, tuple(found.values()),
         scan, path, stream, pointers=pointers,
     )  # fmt: skip
+
+
+def json_header(line: str) -> tuple[str, ...]:
+    """Names of the columns of one line of JSON; none for what is no object."""
+    found: dict[tuple[str, ...], str] = {}
+    try:
+        row = json.loads(line)
+        if isinstance(row, dict):
+            _add_columns(found, row, ())
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(".".join(way) for way in found)
 
 
 def _add_columns(

@@ -345,8 +345,8 @@ def _clicked_once(
     if again > _FEW_AGAIN * clicked and not how.clicks_once:
         raise InputError(
             f"{again:,} of {clicked:,} rows with a click have more than one, and no column has the "
-            "impressions; if a row is one impression, say that its clicks count once, otherwise "
-            "add the impressions.",
+            "impressions; add them, or, if a row is one impression, say that its clicks count "
+            "once.",
             "clicks_once",
         )
     return np.minimum(clicks, 1), again

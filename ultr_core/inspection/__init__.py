@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
     from ultr_core.inspection.of_curve import inspect_curve, rescaled_notice
-    from ultr_core.inspection.of_file import inspect_file, inspect_upload, kind_of
+    from ultr_core.inspection.of_file import inspect_file, inspect_upload, is_log, kind_of
     from ultr_core.inspection.of_log import inspect_log, own_curve
     from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
     from ultr_core.inspection.of_together import (
@@ -45,6 +45,7 @@ __all__ = [
     "inspect_splits",
     "inspect_together",
     "inspect_upload",
+    "is_log",
     "join_log",
     "kind_of",
     "last_rank_of",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from ultr_core.errors import Remark
 from ultr_core.findings import SEVERITIES, Finding, Severity
 
 Kind = Literal["corpus", "log", "curve", "ranker", "scores", "groups", "training", "together"]
@@ -24,9 +25,9 @@ def good(value: float | None, sentence: str) -> Seen:
     return Seen(value, "good", sentence)
 
 
-def warning(value: float | None, sentence: str) -> Seen:
-    """To be read before it is used."""
-    return Seen(value, "warning", sentence)
+def warning(value: float | None, sentence: str, about: str = "") -> Seen:
+    """To be read before it is used; ``about`` is the key of what would repair it."""
+    return Seen(value, "warning", Remark(sentence, about))
 
 
 def stop(value: float | None, sentence: str) -> Seen:

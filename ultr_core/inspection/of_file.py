@@ -21,7 +21,9 @@ from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
-from ultr_core.files.log_parts import is_parquet
+from ultr_core.files.log_parts import is_in_parts, is_parquet
+from ultr_core.files.log_reading import Reading
+from ultr_core.files.log_relation import json_header
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
@@ -42,6 +44,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
 _ENTRY = re.compile(r"\S+")
 _SIZE = re.compile(r"[0-9]{1,9}")
 _GROUP_NAMES = (".query", ".group")
+_LONGEST_ROW = 1 << 16  # characters of a row as JSON that is looked at
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class _Given:
     columns: Mapping[str, str] | None
     ids: str | None
     missing_zero: bool
+    how: Reading
     corpus: Corpus | None
     relevant_grade: int
     progress: Progress | None
@@ -73,24 +77,30 @@ def inspect_file(
     columns: Mapping[str, str] | None = None,
     ids: str | None = None,
     missing_zero: bool = False,
+    how: Reading | None = None,
     corpus: Corpus | None = None,
     relevant_grade: int = 3,
     progress: Progress | None = None,
 ) -> tuple[Inspection, ...]:
     """Find out what a file is, by its content, and check it.
 
-    A corpus (LETOR; a directory gives one inspection for each part), a click log (CSV, gzip,
-    Parquet), a propensity curve, a ranker (JSON or svm_light), an svm_proprank training file,
-    group sizes, or, with the ``corpus`` that they belong to, scores. columns: the mapping for click
-    logs, ids and missing_zero: as in `load_directory`.
+    A corpus (LETOR; a directory gives one inspection for each part), a click log (CSV, JSON lines,
+    Parquet; a pattern or a directory of parts is one log), a propensity curve, a ranker (JSON or
+    svm_light), an svm_proprank training file, group sizes, or, with the ``corpus`` that they belong
+    to, scores. columns, how: of a click log. ids, missing_zero: as in `load_directory`.
 
     Raises InputError that says in one sentence what is wrong and where.
     """
-    if checked_path(path, "The file").is_dir():
+    if is_in_parts(checked_path(path, "The file")):
+        log = read_log(path, columns=columns, how=how, progress=progress)
+        return (inspect_log(log, name=named(path)),)
+    if Path(path).is_dir():
         splits = load_directory(path, ids=ids, missing_zero=missing_zero, progress=progress)
         return inspect_splits(splits, relevant_grade=relevant_grade)
     source = Source.file(path, "The file")
-    given = _Given(source, columns, ids, missing_zero, corpus, relevant_grade, progress)
+    given = _Given(
+        source, columns, ids, missing_zero, how or Reading(), corpus, relevant_grade, progress
+    )
     return (_inspect(given),)
 
 
@@ -99,21 +109,42 @@ def inspect_upload(
     name: str,
     *,
     columns: Mapping[str, str] | None = None,
+    how: Reading | None = None,
     corpus: Corpus | None = None,
     relevant_grade: int = 3,
 ) -> Inspection:
     """`inspect_file` for the bytes of an upload called ``name``."""
     source = Source.upload(data, name)
-    return _inspect(_Given(source, columns, None, False, corpus, relevant_grade, None))
+    return _inspect(
+        _Given(source, columns, None, False, how or Reading(), corpus, relevant_grade, None)
+    )
 
 
-def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
-    """What a file is, by its content; raises InputError if it is nothing that is known here."""
+def is_log(
+    path: str | Path, columns: Mapping[str, str] | None = None, encoding: str | None = None
+) -> bool:
+    """Whether a path is that of a click log; raises InputError as `kind_of` does."""
+    if is_in_parts(checked_path(path, "The file")):
+        return True
+    if Path(path).is_dir():
+        return False
+    return kind_of(Source.file(path, "The file"), columns, encoding) == "log"
+
+
+def kind_of(
+    source: Source, columns: Mapping[str, str] | None = None, encoding: str | None = None
+) -> Kind:
+    """What a file is, by its content; raises InputError if it is nothing that is known here.
+
+    columns, encoding: of a click log, where the reader names them.
+    """
     if is_parquet(source):
         return "log"
-    lines = [line for line in source.beginning().splitlines() if line.strip()]
+    lines = [line for line in source.beginning(encoding or "utf-8").splitlines() if line.strip()]
     first = next((line for line in lines if not line.lstrip().startswith("#")), "")
-    if first.lstrip().startswith("{") or first.startswith("SVM-light"):
+    if first.lstrip().startswith(("{", "[")):
+        return "log" if _is_row(first, columns, source.name) else "ranker"
+    if first.startswith("SVM-light"):
         return "ranker"
     if match := _ROW.match(first):
         costs = match[1].startswith("cost") or re.search(r"[ \t]cost:\S", first)
@@ -134,6 +165,16 @@ def kind_of(source: Source, columns: Mapping[str, str] | None = None) -> Kind:
     return kind
 
 
+def _is_row(first: str, columns: Mapping[str, str] | None, name: str) -> bool:
+    """Whether JSON is a row of a click log: a whole object with a column, or a list of those."""
+    row = first.strip()
+    if row.startswith("["):
+        row = row[1:].strip().rstrip(",]") or "{}"
+        return row.startswith("{")
+    header = json_header(row) if len(row) <= _LONGEST_ROW else ()
+    return bool(header) and bool(columns or found_columns(header, None, name))
+
+
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
     """The kind of a table by its column names; ``columns`` are those of logs, and no others."""
     _, cells = split_header(first, columns, name)
@@ -150,7 +191,7 @@ def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> 
 
 
 def _inspect(given: _Given) -> Inspection:
-    kind = kind_of(given.source, given.columns)
+    kind = kind_of(given.source, given.columns, given.how.encoding)
     return _INSPECTORS[kind](given)
 
 
@@ -165,9 +206,11 @@ def _corpus(given: _Given) -> Inspection:
 
 def _log(given: _Given) -> Inspection:
     if given.source.path is None:
-        log = parse_log(given.source.data, given.name, columns=given.columns)
+        log = parse_log(given.source.data, given.name, columns=given.columns, how=given.how)
     else:
-        log = read_log(given.source.path, columns=given.columns, progress=given.progress)
+        log = read_log(
+            given.source.path, columns=given.columns, how=given.how, progress=given.progress
+        )
     return inspect_log(log, name=given.name)
 
 

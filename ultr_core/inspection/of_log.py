@@ -322,6 +322,7 @@ def _sessions(log: PresentationLog) -> Seen | None:
         f"The largest of {counted(found.sessions, 'session')} has {found.largest:,} lists, "
         f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates are about what it "
         "did. If it is a program, leave out sessions with so many presentations.",
+        "most_presentations",
     )
 
 
@@ -392,6 +393,7 @@ def _shown_once(log: PresentationLog) -> Seen | None:
         len(log.repeating),
         f"Each query of the column {quoted(log.columns['query'])} was shown once, so no document "
         f"ever moves, while {names} repeats; if that holds the query, say so.",
+        "columns",
     )
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from ultr_core.files import read_log
-from ultr_core.inspection import Inspection, inspect_file, inspect_together
-from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
+from ultr_core.errors import InputError, named
+from ultr_core.files.log_parts import log_parts
+from ultr_core.files.log_reading import Reading
+from ultr_core.inspection import (
+    Inspection,
+    inspect_file,
+    inspect_log,
+    inspect_together,
+    is_log,
+)
+from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, share_line
 from ultr_core.jobs.own_files import (
@@ -15,6 +23,7 @@ from ultr_core.jobs.own_files import (
     PART,
     QRELS,
     TABLES,
+    OwnCorpus,
     own_corpus,
     own_join,
     require_directory,
@@ -30,23 +39,39 @@ _NOTES = (
 def run(given: Given) -> list[Inspection]:
     """Check every file."""
     require_directory(given)
+    if not given.files and given.log is None:
+        raise InputError("Give one file or more to check.", "no_file")
+    if given.clicks is not None and given.log is None:
+        raise InputError("--clicks belong to a log of views; give that with --log.", "no_views")
     own = None if given.corpus is None else own_corpus(given)
     found: list[Inspection] = []
     for path in given.files:
-        inspected = inspect_file(
+        if is_log(path, given.columns, given.encoding or None):
+            found += _of_log(
+                Given(**{**vars(given), "log": path, "clicks": None}), named(path), own
+            )
+            continue
+        found += inspect_file(
             path,
             columns=given.columns,
             ids=given.document_ids,
             missing_zero=given.missing_zero,
+            how=Reading.of(vars(given)),
             corpus=None if own is None else own.corpus,
             relevant_grade=given.relevant_grade,
-            progress=share_line(f"reading {path}"),
+            progress=share_line(f"reading {named(path)}"),
         )
-        found += inspected
-        if own is not None and inspected[0].kind == "log":
-            log = read_log(path, columns=given.columns)
-            joined = own_join(given, log, own.corpus, own.name)
-            found.append(inspect_together(joined, own.corpus))
+    if given.log is not None:
+        found += _of_log(given, log_parts(given.log).name, own)
+    return found
+
+
+def _of_log(given: Given, name: str, own: OwnCorpus | None) -> list[Inspection]:
+    log = given_log(given, share_line(f"reading {name}"))
+    found = [inspect_log(log, name=name)]
+    if own is not None:
+        joined = own_join(given, log, own.corpus, own.name)
+        found.append(inspect_together(joined, own.corpus))
     return found
 
 
@@ -72,9 +97,10 @@ JOB = Job(
     run,
     arguments=(
         File(
-            "files", "", several=True,
-            help="LETOR file or directory, click log (CSV, gzip, Parquet), propensity curve (CSV), "
-            "ranker (JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
+            "files", "", several=True, default=(),
+            help="LETOR file or directory, click log (CSV, JSON lines, Parquet; a pattern in "
+            "quotation marks or a directory of parts is one log), propensity curve (CSV), ranker "
+            "(JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
         ),
     ),
     options=(
@@ -83,7 +109,8 @@ JOB = Job(
         MISSING_ZERO,
         DOCUMENT_IDS,
         QRELS,
-        COLUMNS,
+        LOG,
+        *READING,
         *TABLES,
         *setting_fields("relevant_grade"),
     ),

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
 
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Field, Switch, Text
+from ultr_core.files.log_columns import MEANINGS
+from ultr_core.files.log_reading import READING_FIELDS, Reading
+
+if TYPE_CHECKING:
+    from ultr_core.propensity import PresentationLog
 
 
 @dataclass(frozen=True)
@@ -80,9 +87,36 @@ DOCUMENT_IDS = Text(
 COLUMNS = Columns(
     "columns",
     "",
-    help="names of the log's columns, such as query=search_id,document=url; page=- for no such "
-    "column; a name with a comma in quotation marks, as in a CSV file",
-)
+    help="names of the log's columns, such as query=search_id,document=url; one with a comma "
+    "stands in quotation marks, as in a CSV file; meaning=- where no column has it; meanings: "
+    + ", ".join(f"{meaning} ({words[0].lower() + words[1:]})" if words.lower() != meaning
+                else meaning for meaning, words in MEANINGS.items()),
+)  # fmt: skip
+LOG = File(
+    "log", "", metavar="LOG", several=True,
+    help="click log with the columns query, document, position, click: a file or several, a "
+    "pattern in quotation marks or a directory of parts; CSV or JSON lines, plain, gzip or "
+    "zstandard, or Parquet",
+)  # fmt: skip
+CLICKS = File(
+    "clicks", "", metavar="CLICKS", several=True,
+    help="files of clicks alone, where the rows of the log are views; joined by presentation and "
+    "document",
+)  # fmt: skip
+READING: tuple[Field, ...] = (CLICKS, COLUMNS, *READING_FIELDS)
+"""How a click log is read: the options of every command that reads one."""
+
+
+def given_log(
+    given: SimpleNamespace, progress: Callable[[float], object] | None
+) -> PresentationLog:
+    """The click log of ``LOG`` as ``READING`` says; raises InputError if it cannot be used."""
+    from ultr_core.files import read_log
+
+    return read_log(
+        given.log, clicks=given.clicks, columns=given.columns, how=Reading.of(vars(given)),
+        progress=progress,
+    )  # fmt: skip
 
 
 def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
@@ -124,7 +158,17 @@ def _paths(
         if isinstance(each, File) and each.use == use and given.get(each.name) is not None:
             paths = given[each.name]
             for path in paths if each.several else [paths]:
-                yield each.label, path
+                yield from ((each.label, one) for one in _files_of(path))
+
+
+def _files_of(path: str) -> list[str]:
+    """The path itself, or the files of a pattern."""
+    from ultr_core.files.log_parts import is_pattern
+
+    with suppress(ValueError, OSError):
+        if is_pattern(path):
+            return glob.glob(path, recursive=True)
+    return [path]
 
 
 def _require_place(place: Path, path: str, option: str) -> None:

@@ -153,11 +153,12 @@ class Job:
         if self.as_typed:
             parser.formatter_class = argparse.RawDescriptionHelpFormatter
         for each in self.arguments:
-            several = isinstance(each, File) and each.several
+            none_needed = each.default is not None
+            many, one = ("*", "?") if none_needed else ("+", None)
             parser.add_argument(
                 each.name,
                 metavar=each.label,
-                nargs="+" if several else None if each.default is None else "?",
+                nargs=many if _is_several(each) else one,
                 help=_help(each),
             )
         for each in self.options:
@@ -167,6 +168,7 @@ class Job:
             parser.add_argument(
                 option_of(each.name),
                 metavar=_metavar(each, "X" if isinstance(each, Number) else "NAME"),
+                nargs="+" if _is_several(each) else None,
                 required=isinstance(each, File) and each.required,
                 help=_help(each),
             )
@@ -240,6 +242,10 @@ class Job:
 def command_line(name: str, job: Job, values: Mapping[str, Any]) -> str:
     """A line to be pasted that gives a command these values, by name; see `Job.words`."""
     return shlex.join(["python", "-m", "ultr_core", name, *job.words(values)])
+
+
+def _is_several(each: Field) -> bool:
+    return isinstance(each, File) and each.several
 
 
 def _labelled(each: Field, label: str) -> Field:

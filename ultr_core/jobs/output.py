@@ -34,6 +34,9 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "reference_not_logged": "--landmark",
         "reference_not_linked": "--landmark",
         "reference_no_click": "--landmark",
+        "presentation": "--columns presentation=NAME, or presentation=-",
+        "session": "--columns session=NAME",
+        "views": "--columns action=NAME",
     }
 )
 """How the command line repairs what a message is about, where that is no option of its name."""

@@ -8,7 +8,7 @@ from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
-from ultr_core.files import load_corpus, load_directory, read_curve_values, read_log
+from ultr_core.files import load_corpus, load_directory, read_curve_values
 from ultr_core.files.name_tables import read_names
 from ultr_core.files.trec_files import read_qrels
 from ultr_core.inspection import (
@@ -20,7 +20,7 @@ from ultr_core.inspection import (
     own_curve,
     rescaled_notice,
 )
-from ultr_core.jobs.files import COLUMNS, DOCUMENT_IDS, MISSING_ZERO, File
+from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.learners import LEARNERS, SVM
@@ -73,12 +73,8 @@ OWN_FIELDS: tuple[Field, ...] = (
     MISSING_ZERO,
     DOCUMENT_IDS,
     QRELS,
-    File(
-        "log", "", metavar="LOG", required=True,
-        help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
-        "position, click",
-    ),
-    COLUMNS,
+    replace(LOG, required=True),
+    *READING,
     File(
         "propensities", "", metavar="CURVE.csv",
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
@@ -147,7 +143,7 @@ def own_join(given: Given, log: PresentationLog, corpus: Corpus, name: str) -> J
 
 def own_log(given: Given) -> PresentationLog:
     """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
-    log = read_log(given.log, columns=given.columns, progress=share_line("reading the click log"))
+    log = given_log(given, share_line("reading the click log"))
     print_notes(log.notices)
     return log
 
@@ -191,5 +187,8 @@ def own_checks(
     """
     together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
     warnings = inspect_log(log).warnings
-    print_notes(finding.sentence for finding in warnings if finding.key not in _TOLD_BY_READER)
+    told = set(_TOLD_BY_READER)
+    if log.presentations is not None and log.presentations.repeated:
+        told.add("repeated_rows")  # which warns of rows that the reader is silent on as well
+    print_notes(finding.sentence for finding in warnings if finding.key not in told)
     return replace(together, findings=(*together.findings, *warnings))

@@ -8,10 +8,10 @@ from typing import Any
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Number, Switch
-from ultr_core.files import read_log, write_curve
-from ultr_core.jobs.files import COLUMNS, File
+from ultr_core.files import write_curve
+from ultr_core.jobs.files import LOG, READING, File, given_log
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
-from ultr_core.jobs.output import print_notes
+from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.lab import WORLD_FIELDS
 from ultr_core.lab.propensity_study import SESSIONS, SwapDesign
 from ultr_core.own_data.curves import estimate_findings
@@ -102,7 +102,7 @@ OWN_METHOD = Choice(
 def run(given: Given) -> LogEstimate:
     """Estimate, and write the curve."""
     result = estimate_from_log(
-        read_log(given.log, columns=given.columns),
+        given_log(given, share_line("reading the click log")),
         method=given.method or None,
         landmark=given.landmark,
         last_rank=given.ranks,
@@ -238,15 +238,14 @@ def cells(state: PageState) -> list[Cell]:
 JOB = Job(
     run,
     arguments=(
-        File(
-            "log", "", metavar="LOG",
-            help="click log (CSV, plain or gzip, or Parquet) with the columns query, document, "
-            "position, click and optionally impressions, swapped_rank (the rank that the landmark "
+        replace(
+            LOG,
+            help=f"{LOG.help}; optionally impressions, swapped_rank (the rank that the landmark "
             "was swapped with; the landmark itself for a control) and ranker",
         ),
     ),
     options=(
-        COLUMNS,
+        *READING,
         Choice(
             "method", "Method", METHODS, default="",
             help="how they are estimated; without it swap if the log has the column swapped_rank, "

@@ -9,6 +9,8 @@ from typing import Any
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.fields import Choice, Switch
+from ultr_core.files.log_reading import READING_FIELDS
+from ultr_core.jobs.files import COLUMNS
 from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
 from ultr_core.jobs.own_files import CLIP, LEARNER, METHOD
 from ultr_core.lab.methods import method_of
@@ -87,6 +89,11 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
 """Where propensities of a reader's own log come from; page, commands and notebook read this."""
 
 
+LOG_READING = tuple(replace(each, key=f"log_{each.key}") for each in READING_FIELDS)
+LOG_COLUMNS = replace(COLUMNS, key="log_columns", label="Columns", default={})
+"""How the log is read, which a link has for whoever brings a log of the same kind."""
+
+
 SOURCE = Choice(
     "data-curve-from", "Where they come from",
     {key: source.label for key, source in CURVE_SOURCES.items()}, name="propensities",
@@ -122,27 +129,30 @@ JUDGED_CLIPPED = Switch("data-judging-clipped", "Judge by the clipped estimate")
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
 )
-"""The values of the page, which the session keeps; a link has none of them, as it has no files."""
+"""The values of the page, which the session keeps; a link has none of these, as it has no files."""
 
 
 @dataclass(frozen=True)
 class OwnWork:
     """What was done: names of the files, and every choice.
 
-    corpus, log: names of files, None where there is none. columns: meaning to column of the log,
-    where names had to be mapped. propensities: key in ``CURVE_SOURCES``, with ``eta``, ``curve``,
-    ``estimator`` and ``carry_on`` for those that use them. method, learner, cost, clip:
-    of training, None chooses by validation. judged: file of the ranker that was evaluated, None for
-    the trained one; scores: whether that file holds scores. folds: whether the trained one was
-    judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate where that
-    judges, None for IPS. ids: pattern of the corpus's document ids. qrels, query_texts,
+    corpus, log, clicks: names of files, None or empty where there is none; clicks: those in files
+    of their own. columns: meaning to column of the log, where names had to be mapped. reading: of
+    ``READING_FIELDS`` what was chosen, by name. propensities: key in ``CURVE_SOURCES``, with
+    ``eta``, ``curve``, ``estimator`` and ``carry_on`` for those that use them. method, learner,
+    cost, clip: of training, None chooses by validation. judged: file of the ranker that was
+    evaluated, None for the trained one; scores: whether that file holds scores. folds: whether the
+    trained one was judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate
+    where that judges, None for IPS. ids: pattern of the corpus's document ids. qrels, query_texts,
     document_names: names of those files. missing_zero: of the ranker's features. steps: which of
     "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
-    log: str | None = None
+    log: tuple[str, ...] = ()
+    clicks: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
     propensities: str = SOURCE.default
     eta: float = ETA.default
     curve: str = ESTIMATED_CURVE
@@ -173,13 +183,17 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
 
     lines = []
     asked: dict[str, Any]
-    if files := [name for name in (work.corpus, work.log) if name is not None]:
-        asked = {"files": files, "columns": work.columns or None, "document_ids": work.ids}
+    own = [] if work.corpus is None else [work.corpus]
+    if len(work.log) == 1 and not work.clicks:
+        asked = {"files": [*own, *work.log], **_log(work), "log": None}
+    else:
+        asked = {"files": own, **_log(work)}
+    asked["document_ids"] = work.ids
+    if own or work.log:
         lines.append(command_line("check", check.JOB, asked))
     if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
         asked = {
-            "log": work.log,
-            "columns": work.columns or None,
+            **_log(work),
             "method": log_method(work.estimator).name,
             "out": ESTIMATED_CURVE,
         }
@@ -191,14 +205,23 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _log(work: OwnWork) -> dict[str, Any]:
+    """The log and how it is read, by field."""
+    return {
+        "log": list(work.log) or None,
+        "clicks": list(work.clicks) or None,
+        "columns": work.columns or None,
+        **work.reading,
+    }
+
+
 def _files(work: OwnWork) -> dict[str, Any]:
     """What training and judging begin with, by field."""
     return {
         "corpus": work.corpus,
         "document_ids": work.ids,
         "qrels": work.qrels,
-        "log": work.log,
-        "columns": work.columns or None,
+        **_log(work),
         "query_texts": work.query_texts,
         "document_names": work.document_names,
         **CURVE_SOURCES[work.propensities].asked(work),
@@ -233,7 +256,8 @@ def _by_path(work: OwnWork) -> OwnWork:
     return replace(
         work,
         corpus=None if work.corpus is None else as_argument(work.corpus),
-        log=None if work.log is None else as_argument(work.log),
+        log=tuple(map(as_argument, work.log)),
+        clicks=tuple(map(as_argument, work.clicks)),
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
         qrels=None if work.qrels is None else as_argument(work.qrels),
@@ -293,14 +317,15 @@ def _reading_cells(work: OwnWork) -> Iterator[Cell]:
                 print(finding.severity, "-", finding.sentence)
             """
         )
-    if work.log is not None:
+    if work.log:
         yield words("## Click log")
+        needs = "\n            from ultr_core.files.log_reading import Reading" * bool(work.reading)
         yield code(
             f"""
             from ultr_core.inspection import inspect_log
-            from ultr_core.files import read_log
+            from ultr_core.files import read_log{needs}
 
-            log = read_log({work.log!r}, columns={dict(work.columns) or None!r})
+            log = read_log({_reading(work)})
             for finding in inspect_log(log).findings:
                 print(finding.severity, "-", finding.sentence)
             """
@@ -308,6 +333,19 @@ def _reading_cells(work: OwnWork) -> Iterator[Cell]:
         if "propensities" in work.steps:
             yield words("## Propensities")
             yield code(CURVE_SOURCES[work.propensities].code.format(work=work))
+
+
+def _reading(work: OwnWork) -> str:
+    """The arguments of ``read_log``, as Python."""
+    log, clicks = (
+        repr(names[0] if len(names) == 1 else list(names))
+        for names in (work.log, work.clicks or ((),))
+    )
+    parts = [log, *([f"clicks={clicks}"] if work.clicks else [])]
+    parts.append(f"columns={dict(work.columns) or None!r}")
+    if work.reading:
+        parts.append(f"how=Reading.of({dict(work.reading)!r})")
+    return ", ".join(parts)
 
 
 def _fit_cell(work: OwnWork) -> Cell:
@@ -391,8 +429,14 @@ def _ranker_code(work: OwnWork) -> str:
 OWN_WORK = "work"
 """Key of the work on a reader's files among the values of the page on their own data."""
 
-_OWN_FILES = OwnWork("corpus.txt", "clicks.csv", steps=("propensities", "fit", "evaluate"))
+_OWN_FILES = OwnWork("corpus.txt", ("clicks.csv",), steps=("propensities", "fit", "evaluate"))
 """The whole way, with names to be replaced."""
+
+
+def chosen_reading(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the values of ``LOG_READING`` by key, those that are not the defaults, by name."""
+    found = {each.name: (values.get(each.key), each.default) for each in LOG_READING}
+    return {name: value for name, (value, usual) in found.items() if value not in (None, usual)}
 
 
 def cells(state: PageState) -> tuple[Cell, ...]:
@@ -400,8 +444,9 @@ def cells(state: PageState) -> tuple[Cell, ...]:
     work: OwnWork | None = state.values.get(OWN_WORK)
     if work is None or not (work.corpus or work.log or work.steps):
         work = replace(
-            _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade
-        )
+            _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade,
+            columns=state.values.get(LOG_COLUMNS.key, {}), reading=chosen_reading(state.values),
+        )  # fmt: skip
     return own_notebook(work).cells
 
 
@@ -409,6 +454,7 @@ JOB = Job(
     pages={
         "your_data": Page(
             "What can your own clicks teach a ranker, and what do they prove?", cells,
+            (LOG_COLUMNS, *LOG_READING),
             settings=setting_fields("relevant_grade", "seed"), begins=lambda _: "nothing",
         )
     }

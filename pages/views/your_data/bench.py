@@ -12,7 +12,7 @@ import gc
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,7 @@ GROWTH = 8
 
 _KEY = "your_data"
 _READING = threading.Semaphore(1)  # large files are read one after the other, to spare memory
+_NAMED = 3  # files of several that are named
 _PLACE, _TEXT = 8, 64  # bytes of a place in a list, and of a short text that stands there
 
 
@@ -80,7 +81,10 @@ def bytes_of(value: object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Brought:
-    """A file: its name, and its bytes or the path where it stands on the server."""
+    """A file: its name, and its bytes or the path where it stands on the server.
+
+    parts: of what came in several files, each of them; the name is of all together.
+    """
 
     name: str
     data: bytes = b""
@@ -88,6 +92,26 @@ class Brought:
     sample: bool = False
     token: str = field(default_factory=lambda: uuid4().hex)
     _seen: tuple[int, ...] | None = None
+    parts: tuple[Brought, ...] = ()
+
+    @classmethod
+    def together(cls, files: Sequence[Brought]) -> Brought:
+        """Several files as one thing; one alone stays as it is."""
+        if len(files) == 1:
+            return files[0]
+        names = ", ".join(each.name for each in files[:_NAMED])
+        more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+        return cls(f"{names}{more}", parts=tuple(files))
+
+    @property
+    def files(self) -> tuple[Brought, ...]:
+        """Each file."""
+        return self.parts or (self,)
+
+    @property
+    def held(self) -> int:
+        """Bytes of uploads."""
+        return sum(len(each.data) for each in self.files)
 
     @classmethod
     def at(cls, path: Path) -> Brought:
@@ -97,6 +121,8 @@ class Brought:
     @property
     def size(self) -> int:
         """In bytes; of a file at a path, when it was taken."""
+        if self.parts:
+            return sum(each.size for each in self.parts)
         return len(self.data) if self._seen is None else self._seen[0]
 
     def fault(self) -> str | None:
@@ -105,7 +131,7 @@ class Brought:
         Nothing keeps it from being removed, written to, or replaced by something else.
         """
         if self.path is None:
-            return None
+            return next(filter(None, (each.fault() for each in self.parts)), None)
         fault = fault_of(self.path)
         if fault is None and _look_of(self.path) != self._seen:
             fault = "is a different file or has different content"
@@ -129,16 +155,18 @@ def _look_of(path: Path) -> tuple[int, ...] | None:
 class Bench:
     """The files of a session by kind, and the newest result of each stage.
 
-    ``wanted`` is the training that was asked for and has not ended. ``faults`` are sentences on
-    what could not be taken, by kind. ``turns`` number the uploaders, so that each is emptied once
-    its file is taken. ``offers`` make the files to be saved, by key: Streamlit's store, which
-    outlives the session for a while, is only told how to find them here.
+    ``read_for`` is the token of the log that choices of reading were made for. ``wanted`` is the
+    training that was asked for and has not ended. ``faults`` are sentences on what could not be
+    taken, by kind. ``turns`` number the uploaders, so that each is emptied once its file is taken.
+    ``offers`` make the files to be saved, by key: Streamlit's store, which outlives the session for
+    a while, is only told how to find them here.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, Brought] = {}
         self.faults: dict[str, str] = {}
         self.turns: dict[str, int] = {}
+        self.read_for = ""
         self.wanted: Hashable | None = None
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
@@ -151,8 +179,8 @@ class Bench:
         """Take a file in place of the one before, unless there is no room; `faults` says so."""
         self.faults.pop(kind, None)
         with _COUNTING:
-            before = len(self.files[kind].data) if kind in self.files else 0
-            more = len(file.data) - before
+            before = self.files[kind].held if kind in self.files else 0
+            more = file.held - before
             everybody = sum(bench.held() for bench in _BENCHES)
             try:
                 UPLOADS_KEPT_BY_SESSION.require(
@@ -187,7 +215,7 @@ class Bench:
 
     def held(self) -> int:
         """Bytes of uploads."""
-        return sum(len(file.data) for file in tuple(self.files.values()))
+        return sum(file.held for file in tuple(self.files.values()))
 
     @property
     def made(self) -> dict[str, Any]:

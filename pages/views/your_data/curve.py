@@ -164,9 +164,9 @@ def show_trust(found: LogEstimate) -> None:
 
 def id_of_log(own: Bench) -> Hashable:
     """What tells this session's log, as it was read, from another."""
-    from pages.views.your_data.log import mapped_columns
+    from pages.views.your_data.log import chosen
 
-    return (own.token("log"), tuple(mapped_columns().items()))
+    return chosen(own).token
 
 
 def _picture(found: LogEstimate) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import io
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -17,11 +19,12 @@ from pages.app.markdown import plain, shown
 from pages.app.uploads import take
 from pages.views.your_data.bench import GROWTH, Bench, Brought, bench, largest_upload_mb
 from ultr_core.content import read
-from ultr_core.errors import InputError, named
-from ultr_core.files.disk import GZIP, readable_file, unpacked
+from ultr_core.errors import InputError, named, quoted
+from ultr_core.files.disk import PACKED, readable_file, unpacked
 from ultr_core.files.letor_lines import Source
+from ultr_core.files.log_parts import parts_of
 from ultr_core.inspection import kind_of
-from ultr_core.limits import SMALL_UPLOAD
+from ultr_core.limits import LOG_PARTS, OWN_FILES, SMALL_UPLOAD, Room
 from ultr_core.own_data.samples import sample_files
 
 _WORDS = read(__file__, "your_data")
@@ -35,6 +38,7 @@ LOOKS_LIKE, HELP = (
 KINDS = {
     "corpus": "a corpus",
     "log": "a click log",
+    "clicks": "clicks of a click log",
     "curve": "a propensity curve",
     "ranker": "a ranker",
     "scores": "scores of a ranker",
@@ -56,18 +60,26 @@ SAMPLE_NAMES = {
 
 
 def bring(
-    page: PageContext, kind: str, label: str, text: str, help_: str, *, small: bool = False
+    page: PageContext,
+    kind: str,
+    label: str,
+    text: str,
+    help_: str,
+    *,
+    small: bool = False,
+    several: bool = False,
 ) -> Brought | None:
     """The file of a kind, or the ways to bring one; ``text`` says what such a file looks like.
 
-    A ``small`` one is uploaded and never read by its path. None as well for a file that is not as
-    it was when it was taken by its path; then one sentence and the button to remove it are shown.
+    A ``small`` one is uploaded and never read by its path. ``several`` may be one log. None as well
+    for a file that is not as it was when it was taken by its path; then one sentence and the button
+    to remove it are shown.
     """
     own = bench()
     with st.container(key=f"data-bring-{kind}", gap="small"):
         file = own.files.get(kind)
         if file is None:
-            _ways(page, own, kind, label, text, help_, small)
+            _ways(page, own, kind, label, text, help_, small, several)
             return None
         _shown(kind, file)
         if fault := file.fault():
@@ -82,26 +94,27 @@ def _shown(kind: str, file: Brought) -> None:
         st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
-            on_click=bench().drop, args=(kind,),
+            on_click=bench().drop, args=("log", "clicks") if kind == "log" else (kind,),
             help=f"Forget {plain(named(file.name))} and its results",
         )  # fmt: skip
 
 
 def _ways(
-    page: PageContext, own: Bench, kind: str, label: str, text: str, help_: str, small: bool
-) -> None:
+    page: PageContext, own: Bench, kind: str, label: str, text: str, help_: str, small: bool,
+    several: bool,
+) -> None:  # fmt: skip
     turn = own.turns.setdefault(kind, 0)
     key = f"data-upload-{kind}-{turn}"
     st.file_uploader(
         label, key=key, help=help_, on_change=partial(_take, kind, key, small),
-        max_upload_size=SMALL_UPLOAD.most if small else None,
+        accept_multiple_files=several, max_upload_size=SMALL_UPLOAD.most if small else None,
     )  # fmt: skip
     if page.launch.paths is not None and not small:
         path_key = f"data-path-{kind}-{turn}"
         st.text_input(
             f"{label}: or its path on this server", key=path_key,
             placeholder=shown(page.launch.paths), on_change=_take_path,
-            args=(kind, path_key, page.launch.paths),
+            args=(kind, path_key, page.launch.paths, several), help=_PARTS if several else None,
         )  # fmt: skip
     if kind in SAMPLE_NAMES:
         _sample_buttons(kind)
@@ -170,39 +183,46 @@ def _take(kind: str, key: str, small: bool) -> None:
     own = bench()
     try:
         taken = take(key, small=small)
-        if taken is None:
+        if not taken:
             return
-        name, data = taken
-        if not data:
-            raise InputError(f"{named(name)} is empty; choose a file with content.")
-        _require_small_when_unpacked(data, name, small)
-        own.bring(kind, Brought(name, data))
+        for name, data in taken:
+            if not data:
+                raise InputError(f"{named(name)} is empty; choose a file with content.")
+        _require_small_when_unpacked(taken, small)
+        own.bring(kind, Brought.together([Brought(name, data) for name, data in taken]))
     except InputError as error:
         own.faults[kind] = str(error)
     own.turns[kind] += 1
 
 
-def _require_small_when_unpacked(data: bytes, name: str, small: bool) -> None:
-    """Raise InputError for a packed upload that is damaged or would fill the memory."""
-    if data.startswith(GZIP):
-        most = GROWTH * (SMALL_UPLOAD.most if small else largest_upload_mb()) << 20
-        for _ in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
-            pass
+def _require_small_when_unpacked(taken: Sequence[tuple[str, bytes]], small: bool) -> None:
+    """Raise InputError for packed uploads that are damaged or would fill the memory together."""
+    most = GROWTH * (SMALL_UPLOAD.most if small else largest_upload_mb()) << 20
+    for name, data in taken:
+        if data.startswith(PACKED):
+            for piece in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
+                most -= len(piece)
 
 
-def _take_path(kind: str, key: str, root: str) -> None:
-    """Callback: a file below the directory that the server was started for."""
+_PARTS = (
+    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is one "
+    "log of several files."
+)
+
+
+def _take_path(kind: str, key: str, root: str, several: bool) -> None:
+    """Callback: a file below the directory that the server was started for, or several."""
     own = bench()
     text = str(st.session_state.get(key) or "").strip()
     if not text:
         return
     try:
-        path = allowed_path(text, root)
+        paths = allowed_paths(text, root) if several else [allowed_path(text, root)]
     except InputError as error:
         own.faults[kind] = str(error)
         return
     own.turns[kind] += 1
-    own.bring(kind, Brought.at(path))
+    own.bring(kind, Brought.together([Brought.at(path) for path in paths]))
 
 
 def allowed_path(text: str, root: str) -> Path:
@@ -211,6 +231,50 @@ def allowed_path(text: str, root: str) -> Path:
     Raises InputError for any other path. Outside of ``root`` nothing is looked up for the answer:
     it is the same whatever is there.
     """
+    return readable_file(_allowed(text, root), "The file")
+
+
+def allowed_paths(text: str, root: str) -> list[Path]:
+    """The files below ``root`` of a path, a pattern, or a directory of parts.
+
+    Raises InputError as `allowed_path` does. Directories that a link leads to outside of ``root``
+    are not looked into, whatever a pattern says.
+    """
+    found, place = [text], _allowed(text, root)
+    if os.path.isdir(place):
+        found = [str(path) for path in parts_of(Path(place))]
+    elif glob.has_magic(text) and not os.path.exists(place):
+        found = _matching(place, os.path.realpath(root))
+        if not found:
+            raise InputError(f"No file has a name of the pattern {quoted(text)}.", "no_match")
+    LOG_PARTS.require(len(found), named(text))
+    return [allowed_path(each, root) for each in found]
+
+
+def _matching(pattern: str, base: str) -> list[str]:
+    """The files below ``base`` of a pattern below it; links out of it are not followed."""
+    found = [base]
+    for part in os.path.relpath(pattern, base).split(os.sep):
+        names = [
+            os.path.join(folder, name)
+            for folder in found
+            for name in _names_in(folder)
+            if fnmatch.fnmatchcase(name, part) and (part[0] == "." or name[0] != ".")
+        ]
+        real = dict.fromkeys(map(os.path.realpath, names))
+        found = [each for each in real if _below(each, base)]
+    return [each for each in found if os.path.isfile(each)]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _allowed(text: str, root: str) -> str:
+    """The real path of what may be read, whether anything is there or not."""
     outside = InputError(
         f"{named(text)} is outside of {named(root)}, the directory that this server may read.",
         "outside_root",
@@ -225,17 +289,20 @@ def allowed_path(text: str, root: str) -> Path:
         raise InputError(f"{named(text)} cannot be the path of a file.", "not_a_path") from None
     if not _below(path, base):
         raise outside
-    return readable_file(path, "The file")
+    return path
 
 
 def _below(path: str, top: str) -> bool:
     return os.path.commonpath((path, top)) == top
 
 
-def source_of(file: Brought) -> Source:
-    """Where the core reads a brought file; raises InputError if there is none any more."""
+def source_of(file: Brought, room: Room = OWN_FILES) -> Source:
+    """Where the core reads a brought file; raises InputError if there is none any more.
+
+    room: what may come of an upload.
+    """
     if file.path is None:
-        return Source.upload(file.data, file.name)
+        return Source.upload(file.data, file.name, room)
     try:
         return Source.file(file.path)
     except OSError as error:
@@ -244,7 +311,7 @@ def source_of(file: Brought) -> Source:
 
 def require_kind(file: Brought, *wanted: str) -> str:
     """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
-    kind = kind_of(source_of(file))
+    kind = kind_of(source_of(file.files[0]))
     if kind not in wanted:
         raise InputError(
             f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."

@@ -16,7 +16,7 @@ from pages.views.your_data.corpus import ids_of_corpus
 from pages.views.your_data.curve import carries_on
 from pages.views.your_data.evidence import Judged, judging_clip
 from pages.views.your_data.input import download
-from pages.views.your_data.log import mapped_columns
+from pages.views.your_data.log import chosen
 from pages.views.your_data.ranker import Ranker, plan_chosen, reads_missing_as_zero
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
@@ -117,6 +117,8 @@ def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
 def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> OwnWork:
     own = bench()
     names = {kind: file.name for kind, file in own.files.items()}
+    parts = {kind: tuple(each.name for each in file.files) for kind, file in own.files.items()}
+    reading = chosen(own)
     plan = plan_chosen(settings)
     steps = ["propensities"] if "log" in names else []
     steps += ["fit"] if any(ranker.fit is not None for ranker in rankers) else []
@@ -124,8 +126,10 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
     file = judged.ranker.file if judged is not None else None
     return OwnWork(
         corpus=names.get("corpus"),
-        log=names.get("log"),
-        columns=mapped_columns(),
+        log=parts.get("log", ()),
+        clicks=parts.get("clicks", ()),
+        columns=reading.columns,
+        reading=reading.values,
         propensities=kept(SOURCE),
         eta=kept(ETA),
         curve=names.get("curve", ESTIMATED_CURVE),

@@ -161,7 +161,7 @@ app = AppTest.from_string(
 ).run(timeout=60)
 assert not app.exception, app.exception
 print([box.options for box in app.selectbox])
-work = OwnWork("corpus.txt", "log.csv", method="capped", learner="least-squares", steps=("fit",))
+work = OwnWork("corpus.txt", ("log.csv",), method="capped", learner="least-squares", steps=("fit",))
 print(command_lines(work)[-1])
 print("method='capped', learner='least-squares'" in own_notebook(work).source)
 """

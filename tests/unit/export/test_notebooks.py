@@ -163,7 +163,7 @@ def test_claims_are_measured_with_the_papers_settings() -> None:
 
 def test_own_files_have_their_names_or_names_to_be_replaced() -> None:
     assert "load_corpus('corpus.txt')" in page_notebook(PageState("your_data")).source
-    work = OwnWork("mine.txt", "log.csv", steps=("fit",))
+    work = OwnWork("mine.txt", ("log.csv",), steps=("fit",))
     made = page_notebook(PageState("your_data", values={OWN_WORK: work}))
     assert "load_corpus('mine.txt')" in made.source
     assert (

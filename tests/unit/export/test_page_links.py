@@ -15,6 +15,8 @@ from hypothesis.strategies import SearchStrategy
 
 from tests.meaning import refused
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
+from ultr_core.files.log_columns import MEANINGS
+from ultr_core.jobs.files import Columns
 from ultr_core.jobs.links import (
     near_misses,
     page_query,
@@ -43,6 +45,9 @@ def possible(value: Field) -> SearchStrategy[object]:
     if isinstance(value, Letters):
         chosen = st.sets(st.sampled_from(value.offered))
         return chosen.map(lambda letters: tuple(sorted(letters)))
+    if isinstance(value, Columns):
+        names = st.text(string.ascii_letters + ' ,"=-é', min_size=1).map(str.strip).filter(len)
+        return st.dictionaries(st.sampled_from(list(MEANINGS)), names)
     assert isinstance(value, Text)
     return st.text(string.printable[:95] + "½ε", max_size=value.longest)
 

@@ -36,15 +36,16 @@ def is_file(given: str | None, name: str) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_own_files_of_any_name(name: str, source: str) -> None:
     work = OwnWork(
-        corpus=name, log=name, columns={"query": "-q"}, propensities=source, curve=name,
+        corpus=name, log=(name,), columns={"query": "-q"}, propensities=source, curve=name,
         judged=name, folds=False, steps=("propensities", "fit", "evaluate"),
     )  # fmt: skip
     lines = {shlex.split(line)[3]: parsed(line) for line in command_lines(work)}
     assert all(is_file(path, name) for path in lines["check"].files)
     if source == "estimated":
-        assert is_file(lines["propensities"].log, name)
+        assert all(is_file(log, name) for log in lines["propensities"].log)
     for command in (lines["fit"], lines["evaluate"]):
-        assert is_file(command.corpus, name) and is_file(command.log, name)
+        assert is_file(command.corpus, name)
+        assert all(is_file(log, name) for log in command.log)
         assert command.columns == "query=-q"
         if source == "file":
             assert is_file(command.propensities, name) and command.propensities != "log"
@@ -59,7 +60,7 @@ def test_own_files_of_any_name(name: str, source: str) -> None:
 )
 def test_columns_of_any_name(column: str) -> None:
     columns = {"document": column.strip(), "query": "q"}
-    work = OwnWork(corpus="c", log="l", columns=columns, steps=("fit",))
+    work = OwnWork(corpus="c", log=("l",), columns=columns, steps=("fit",))
     for line in command_lines(work):
         assert parse_columns(parsed(line).columns) == columns
 

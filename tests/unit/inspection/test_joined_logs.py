@@ -15,6 +15,7 @@ from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
+from ultr_core.files.ranker_files import ranker_text
 from ultr_core.findings import SEVERITIES
 from ultr_core.inspection import (
     heaviest_share,
@@ -37,6 +38,7 @@ from ultr_core.users import ClickLog, PowerLaw
 
 ROWS = b"1 qid:A 1:1 2:0 # docid = x\n0 qid:A 1:2 2:0 # docid = y\n0 qid:B 1:3 2:1 # docid = x\n"
 HEADER = "query,document,position,click\n"
+RANKER = ranker_text(LinearModel(np.array([1.0]), np.array([1])), {"clicks": 3})
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +231,11 @@ def test_the_logs_own_curve() -> None:
         (gzip.compress(ROWS, mtime=0), "corpus"),
         (b"# note\n\n" + ROWS, "corpus"),
         (HEADER.encode() + b"q,a,1,1\n", "log"),
+        ((HEADER + "q,a,1,1\n").encode("utf-16"), "log"),
+        (b'{"query": "q", "document": "d", "position": 1, "click": 1}\n' * 2, "log"),
+        (b'{"doc": "d", "of": {"page": 1}, "rank": 1, "clicked": 1}\n', "log"),
+        (RANKER.encode(), "ranker"),
+        (" ".join(RANKER.split()).encode(), "ranker"),
         (b"rank,propensity\n1,1\n2,0.5\n", "curve"),
     ],
 )
@@ -246,6 +253,8 @@ def test_kinds_are_told_by_content(data: bytes, kind: str) -> None:
         (b"", "content"),
         (b"0.5\n0.25\n", "scores"),
         (b"{}", "ranker"),
+        (b'[{"document": "d"}]', "lines"),
+        (b'{"a": 1}', "ranker"),
         (b"1.5 1:0.2\n", "line 1"),
     ],
 )
