@@ -185,4 +185,6 @@ def _recoded(pieces: Iterator[bytes], encoding: str | None, name: str) -> Iterat
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", True).encode()
     except UnicodeError:
-        raise InputError(f"{name} is no {chosen} text; name the encoding that it has.") from None
+        raise InputError(
+            f"{name} is no {chosen} text; name the encoding that it has.", "encoding"
+        ) from None
