@@ -10,7 +10,7 @@ from scripts import fuzz_readers
 
 
 def test_a_short_run_breaks_no_reader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    count, broken = fuzz_readers.fuzz(seed=11, seconds=60, out=tmp_path / "broken", most=400)
+    count, broken, _ = fuzz_readers.fuzz(seed=11, seconds=60, out=tmp_path / "broken", most=400)
     assert (count, broken) == (400, 0), capsys.readouterr().out
 
 
@@ -24,7 +24,7 @@ def test_what_breaks_a_reader_is_saved_and_told(
     monkeypatch.setattr(fuzz_readers, "readers", lambda: {"curve": reader})
     monkeypatch.setattr(fuzz_readers, "INPUTS_A_CHILD", 20)
     out = tmp_path / "broken"
-    assert fuzz_readers.fuzz(0, 60, out, most=20) == (20, 20)
+    assert fuzz_readers.fuzz(0, 60, out, most=20) == (20, 20, 0)
     told = capsys.readouterr().out
     assert "MemoryError" in told and "ZeroDivisionError" in told
     name, data = fuzz_readers.input_of(0, 7)

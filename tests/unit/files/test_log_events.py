@@ -121,7 +121,7 @@ def test_a_column_of_clicks_says_more_than_one_of_actions() -> None:
     ],
 )
 def test_events_that_cannot_be_joined(data: bytes, about: str, named: str) -> None:
-    with refused(about, "the click log" if about == "views" else named, named):
+    with refused(about, named):
         parse_log(data)
 
 

@@ -143,7 +143,12 @@ def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "named"),
-    [("query", "'query'"), ("page=", "'page='"), ("colour=x", "'colour'"), ("page=x,page=y", "page")],
+    [
+        ("query", "'query'"),
+        ("page=", "'page='"),
+        ("colour=x", "'colour'"),
+        ("page=x,page=y", "page"),
+    ],
 )
 def test_mappings_that_cannot_be_used(text: str, named: str) -> None:
     with refused("", named):
