@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,13 @@ def test_what_breaks_a_reader_is_saved_and_told(
     name, data = fuzz_readers.input_of(0, 7)
     assert (out / f"{name}-0-7").read_bytes() == data
     assert fuzz_readers.main(["--minutes", "0.005", "--out", str(out)]) == 1
+
+
+@pytest.mark.parametrize(("data", "wanted"), [(b"PAR1", (1, 0, 1)), (b"PAR2", (1, 1, 0))])
+def test_parquet_that_ends_the_child_is_counted_apart(
+    data: bytes, wanted: tuple[int, int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = fuzz_readers.Reader(lambda data: os.abort(), ())
+    monkeypatch.setattr(fuzz_readers, "readers", lambda: {"log": reader})
+    monkeypatch.setattr(fuzz_readers, "input_of", lambda seed, number: ("log", data))
+    assert fuzz_readers.fuzz(0, 60, tmp_path, most=1) == wanted
