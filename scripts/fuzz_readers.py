@@ -8,6 +8,9 @@ A reader may return or raise the lab's own InputError, of one line. Anything els
 crash, a MemoryError with 1 GiB to use, more than 10 seconds of computing) is printed and its input
 is saved in the directory given by --out; then the exit code is 1. Input number n of a seed is the
 same in every run.
+
+Parquet is read here without the process of its own that readers give it. Where such a file ends the
+child by a signal, that process is what it needs: it is counted apart.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
+from unittest import mock
 
 # Its own allocator reserves more addresses than a child may have.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -41,6 +45,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.files import (
+    log_files,
     parse_columns,
     parse_corpus,
     parse_curve,
@@ -60,6 +65,7 @@ from ultr_core.propensity import estimate_from_log
 MEMORY_BYTES = 1 << 30
 SECONDS = 10
 INPUTS_A_CHILD = 400
+_CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 _SILENT_SECONDS = 120  # without a sign of life a child hangs where no signal reaches it
 
 CORPUS = Corpus(
@@ -88,6 +94,14 @@ def _log(data: bytes) -> None:
             use(log)
 
 
+def _logs(data: bytes) -> None:
+    """Several files of one log, and clicks in files of their own."""
+    parts = data.split(_BETWEEN)
+    with suppress(InputError):
+        inspect_log(parse_log(parts, "log"))
+    parse_log(parts[0], "log", clicks=parts[-1])
+
+
 def _any(data: bytes) -> None:
     inspect_upload(data, "file", corpus=CORPUS)
 
@@ -109,6 +123,19 @@ _LOGS = (
     b"q1,a,1,1,3,1,A,p1,1\nq1,b,2,0,3,,A,p1,.5\nq2,a,1,0,1,2,B,p2,1\n",
     b'qid;doc;pos;click;views\r\nq;"a;b";0;1;3\r\nq;"c\nd";1;0;2\r\n',
     b"query,document,position,click,propensity\na,x,1,1,1\na,y,9,1,0.5\nb,x,2,1,.7\nb,z,1,0,1\n",
+)
+_LINES = (
+    b'{"query": "q1", "document": "a", "position": 1, "click": true, "x": {"y": [1], "z": null}}\n'
+    b'{"query": "q1", "document": "b", "position": 2.0, "click": 0, "session": "s"}\n',
+    b'{"action_name": "impression", "query_id": "s1", "user_query": "lamp", "event_attributes": '
+    b'{"object": {"object_id": "a"}, "position": {"ordinal": 1}}}\n'
+    b'{"action_name": "click", "query_id": "s1", "user_query": "lamp", "event_attributes": '
+    b'{"object": {"object_id": "a"}}}\n',
+)
+_EVENTS = (
+    b"presentation,query,document,position,action,session\np1,q,a,1,view,s\np1,q,b,2,view,s\n"
+    b"p1,q,a,1,click,s\np1,q,a,,click,s\np2,q,a,1,view,t\np2,q,z,3,click,t\np2,q,a,1,hover,t\n",
+    b"session,query,page,position,document,click\ns,q,1,1,a,1\ns,q,1,2,b,0\ns,q,2,1,c,1\n",
 )
 _RANKERS = (
     b'{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1, 7], "coefficients": '
@@ -136,13 +163,35 @@ _SETTINGS = (b"1, 0.62, 0.45", b"query=search_id,document=url")
 def readers() -> Mapping[str, Reader]:
     """Every reader by its name."""
     rows = b"1 1:0.5\n0 1:0.1 7:2\n2 7:1\n0 1:2\n"
-    everything = (*_ROWS, *_LOGS, *_RANKERS, *_TRAINING, *_CURVES, *_SCORES, *_WEIGHTS, *_GROUPS)
+    everything = (
+        *_ROWS,
+        *_LOGS,
+        *_LINES,
+        *_EVENTS,
+        *_RANKERS,
+        *_TRAINING,
+        *_CURVES,
+        *_SCORES,
+        *_WEIGHTS,
+        *_GROUPS,
+    )
     return {
         "corpus": Reader(lambda data: parse_corpus(data, "corpus"), _ROWS),
         "groups": Reader(
             lambda data: parse_corpus(rows, "rows", groups=Source.upload(data, "groups")), _GROUPS
         ),
-        "log": Reader(_log, _LOGS),
+        "log": Reader(_log, (*_LOGS, *_LINES, *_EVENTS)),
+        "logs": Reader(
+            _logs,
+            (
+                _BETWEEN.join(_LOGS),
+                _BETWEEN.join((_LOGS[0], _LINES[0])),
+                _BETWEEN.join(_EVENTS),
+                _BETWEEN.join(
+                    (_EVENTS[0].replace(b"action", b"x"), b"document,presentation\na,p1")
+                ),
+            ),
+        ),
         "parquet": Reader(_log, ()),
         "curve": Reader(lambda data: parse_curve(text_of(data, "curve")), _CURVES),
         "scores": Reader(lambda data: parse_scores(data, CORPUS), _SCORES),
@@ -155,6 +204,8 @@ def readers() -> Mapping[str, Reader]:
 
 
 # Inputs.
+
+_BETWEEN = b"\n--\n"  # two files of one log
 
 _NUMBERS = (
     b"0", b"-1", b"1.5", b"1e9", b"1e308", b"1e309", b"1e-400", b"nan", b"inf", b"299999999",
@@ -173,14 +224,23 @@ def input_of(seed: int, number: int) -> tuple[str, bytes]:
     rng = random.Random(f"{seed}/{number}")
     name = rng.choice(sorted(readers()))
     if name == "parquet" or (name == "any" and rng.randrange(8) == 0):
-        return name, _damaged(_parquet(rng), rng)
+        return name, damaged_parquet(rng)
     data = _grown(rng.choice(readers()[name].seeds), rng)
     for _ in range(rng.choice((0, 1, 1, 1, 2, 4))):
         data = rng.choice((_flip, _cut, _put, _cell, _lines))(data, rng)
-    if rng.randrange(10) == 0:
-        data = _damaged(gzip.compress(data, 1), rng)
-        data = gzip.compress(data, 1) if rng.randrange(8) == 0 else data
+    if rng.randrange(20) == 0:
+        data = data.decode("utf-8", "replace").encode("utf-16")
+    if rng.randrange(8) == 0:
+        data = _damaged(_packed(data, rng), rng)
+        data = _packed(data, rng) if rng.randrange(8) == 0 else data
     return name, data
+
+
+def _packed(data: bytes, rng: random.Random) -> bytes:
+    if rng.randrange(2):
+        return gzip.compress(data, 1)
+    packed: bytes = pa.compress(data, "zstd", asbytes=True)
+    return packed
 
 
 def _grown(data: bytes, rng: random.Random) -> bytes:
@@ -206,6 +266,11 @@ def _damaged(data: bytes, rng: random.Random) -> bytes:
     for _ in range(rng.choice((0, 1, 1, 2, 8))):
         data = _flip(data, rng)
     return data[: rng.randrange(len(data))] if rng.randrange(8) == 0 else data
+
+
+def damaged_parquet(rng: random.Random) -> bytes:
+    """A click log in Parquet as it is, with bits flipped, or cut short."""
+    return _damaged(_parquet(rng), rng)
 
 
 def _flip(data: bytes, rng: random.Random) -> bytes:
@@ -317,6 +382,11 @@ def _over(number: int, frame: FrameType | None) -> NoReturn:
     raise _TooSlow
 
 
+def _here(call: Callable[..., Any], log: object, *given: Any, progress: object = None) -> Any:
+    """As `in_own_process`, without that process."""
+    return call(log, *given)
+
+
 def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
     """A child: read some inputs with memory capped, and tell what went wrong."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
@@ -324,6 +394,7 @@ def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, _over)
+    mock.patch.object(log_files, "in_own_process", _here).start()
     for number in range(first, first + INPUTS_A_CHILD):
         if time.monotonic() > until:
             break
@@ -338,10 +409,15 @@ def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
     found.close()
 
 
-def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple[int, int]:
-    """Read inputs for so long, or so many at ``most``; how many were read, how many broke one."""
+def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple[int, int, int]:
+    """Read inputs for so long, or so many at ``most``.
+
+    Returns:
+        How many were read, how many broke a reader, and how many were Parquet and ended the child.
+
+    """
     context = multiprocessing.get_context("fork")
-    until, number, broken = time.monotonic() + seconds, 0, 0
+    until, number, broken, ended = time.monotonic() + seconds, 0, 0, 0
     while time.monotonic() < until and (most is None or number < most):
         at = context.Value("q", number)
         receiver, sender = context.Pipe(duplex=False)
@@ -361,14 +437,17 @@ def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple
                 child.kill()
         child.join()
         number = int(at.value)
-        if child.exitcode != 0:
+        if child.exitcode in _CRASHES and input_of(seed, number)[1].startswith(b"PAR1"):
+            ended += 1
+            number += 1
+        elif child.exitcode != 0:
             end = "no sign of life" if child.exitcode == -signal.SIGKILL else "a crash"
             faults.append((number, f"{end} (exit code {child.exitcode})"))
             number += 1
         for place, fault in faults:
             broken += 1
             _save(seed, place, fault, out)
-    return number, broken
+    return number, broken, ended
 
 
 def _save(seed: int, number: int, fault: str, out: Path) -> None:
@@ -386,8 +465,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the inputs")
     parser.add_argument("--out", type=Path, default=Path("broken"), help="where to save inputs")
     options = parser.parse_args(arguments)
-    count, broken = fuzz(options.seed, options.minutes * 60, options.out)
+    count, broken, ended = fuzz(options.seed, options.minutes * 60, options.out)
     print(f"{count:,} inputs read, {broken:,} of them broke a reader.")
+    print(f"{ended:,} Parquet files would have ended the process that reads them.")
     return 1 if broken else 0
 
 

@@ -102,15 +102,15 @@ class Source:
 def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     r"""Read a text in blocks of whole lines.
 
-    Gzip is recognised by its content. A byte-order mark is dropped; ``\r\n`` and ``\r`` become
-    ``\n``; the last line gets its ``\n`` if it has none.
+    Gzip and zstandard are recognised by their content. A byte-order mark is dropped; ``\r\n`` and
+    ``\r`` become ``\n``; the last line gets its ``\n`` if it has none.
 
     Yields:
         The number of a block's first line, counted from 1, and the block.
 
     Raises:
-        InputError: the file is not readable, empty, binary, damaged or implausible gzip, or has a
-            line longer than 8 MiB.
+        InputError: the file is not readable, empty, binary, damaged or implausibly packed, or
+            has a line longer than 8 MiB.
 
     """
     try:
@@ -127,12 +127,15 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
     """Split pieces of the file at line ends and refuse what is no text."""
     start = raw.read(8)
     raw.seek(0)
-    if found := other_format(start):
+    packed = start.startswith(PACKED)
+    if not packed and (found := other_format(start)):
         raise InputError(
-            f"{source.name} is {found}; a plain UTF-8 or gzip text file is needed.", "not_text"
+            f"{source.name} is {found}; a UTF-8 text file is needed, plain or packed with gzip or "
+            "zstandard.",
+            "not_text",
         )
     line, tail, empty = 1, b"", True
-    for piece in _pieces(source, raw, start.startswith(PACKED)):
+    for piece in _pieces(source, raw, packed):
         empty = False
         if b"\0" in piece:
             raise InputError(

@@ -210,8 +210,10 @@ def _read(
             require_sound(part, list(places[part.layout].values()))
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)
-        part = relation.first
-        named = {meaning: part.header[place] for meaning, place in places[part.layout].items()}
+        named: dict[str, str] = {}
+        for part in relation.parts:
+            for meaning, place in places[part.layout].items():
+                named.setdefault(meaning, part.header[place])
         return _counted_log(relation, places, named, columns or {}, how, progress)
 
 
@@ -406,9 +408,11 @@ def _located(
         return ()
     first = first_records(relation, places, rows.faults)
     several = len(relation.parts) > 1
+    # In a damaged Parquet file a row need not be found again.
+    where = [first.get(place, ("", 0)) for place in range(len(faults))]
     return tuple(
-        replace(fault, first=first[place][1], file=first[place][0] if several else "")
-        for place, fault in enumerate(faults)
+        replace(fault, first=record, file=name if several else "")
+        for fault, (name, record) in zip(faults, where, strict=True)
     )
 
 

@@ -54,6 +54,7 @@ _LIMITS = {
     "group": GROUPS,
 }  # fmt: skip
 _LIMIT = 2**53  # of the others, which are added up
+_WITHOUT = {"impressions": "1", "offset": "0"}  # of the parts that have no such column
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
@@ -115,7 +116,7 @@ def cells_of_part(
     cells = [
         f"{part.text_of(places[meaning], is_name=meaning in (*NAMES, *IDS))} AS k_{meaning}"
         if meaning in places
-        else f"'{part.action if meaning == 'action' else ''}' AS k_{meaning}"
+        else f"'{part.action if meaning == 'action' else _WITHOUT.get(meaning, '')}' AS k_{meaning}"
         for meaning in meanings
     ]
     if part.is_text:

@@ -145,7 +145,7 @@ def test_line_breaks_in_names_are_read_fast_and_keep_their_lines() -> None:
     rows[80_000] = "too,few"
     log = parse_log(HEADER + "\n".join(rows))
     assert log.counts()["rows"] == 99_998
-    assert [fault.first for fault in log.faults] == [140_002, 160_002]
+    assert sorted(fault.first for fault in log.faults) == [140_002, 160_002]
     assert "two\nlines 6" in log.query_names
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.inputs import fuzz
@@ -60,8 +58,9 @@ IN_MODELS = re.compile(
     ": C is|certificate|vectors add up|has no feature in any"
 )
 IN_LOGS = re.compile(
-    WHOLE.pattern + "|has no usable row|has no column|is no UTF-8 text with a line|Parquet|"
-    "^The column .* holds"
+    WHOLE.pattern + "|has no usable row|has no column|is no UTF-8 text with a line|"
+    "^The column .* (holds|was taken)|begins like JSON|is no utf-16 text|have more than one, and|"
+    "^Positions start again|rows are at position 0|is a damaged or truncated zstandard"
 )
 TRAINING = re.compile(WHOLE.pattern + "|has no row with label 1")
 
@@ -125,22 +124,18 @@ def _read_whole_log(path: Path) -> None:
 
 
 def _click_logs() -> tuple[bytes, ...]:
-    """Every column, plain and packed; quotes, other delimiters; Parquet of texts and of numbers."""
+    """Every column, plain and packed; quotes, other delimiters; JSON lines.
+
+    Parquet is read in processes of its own, one a file; the fuzzer of all readers does without.
+    """
     head = b"query,document,position,click,impressions,swapped_rank,ranker,page,propensity\n"
     full = head + b"q1,a,1,1,3,1,A,p1,1\nq1,b,2,0,3,,A,p1,.5\nq2,a,1,0,1,2,B,p2,1\n"
     quoted = b'qid;doc;pos;click;views\r\nq;"a;b";0;1;3\r\nq;"c\nd";1;0;2\r\n'
-    table = pa.table(
-        {
-            "qid": ["q1", "q1", "q2"], "doc": ["a", "b", "a"], "rank": [1.0, 2.0, None],
-            "click": [True, False, False], "views": [3, 2**40, 1],
-        }
+    lines = b'{"query": "q", "item": {"id": "a"}, "document": "a", "position": 1, "click": true}\n'
+    return (
+        full, gzip.compress(full, mtime=0), quoted, full.decode().encode("utf-16"), lines * 3,
+        pa.compress(full, "zstd", asbytes=True),
     )  # fmt: skip
-    columns = []
-    for compression in ("none", "snappy"):
-        packed = io.BytesIO()
-        pq.write_table(table, packed, compression=compression)
-        columns.append(packed.getvalue())
-    return full, gzip.compress(full, mtime=0), quoted, *columns
 
 
 KINDS = (
@@ -152,7 +147,7 @@ KINDS = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_thousand_damaged_files(kind: str, tmp_path: Path) -> None:
     read, seeds, whole = case(kind, tmp_path)
-    count = {"corpora": 500, "click logs": 2_000}.get(kind, 250)
+    count = {"corpora": 500, "click logs": 250}.get(kind, 250)
     taken = fuzz(read, tmp_path / "damaged", seeds, count, whole)
     assert 0 < taken < count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from scripts import fuzz_readers
 
 
 def test_a_short_run_breaks_no_reader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    count, broken = fuzz_readers.fuzz(seed=11, seconds=60, out=tmp_path / "broken", most=400)
+    count, broken, _ = fuzz_readers.fuzz(seed=11, seconds=60, out=tmp_path / "broken", most=400)
     assert (count, broken) == (400, 0), capsys.readouterr().out
 
 
@@ -24,9 +25,19 @@ def test_what_breaks_a_reader_is_saved_and_told(
     monkeypatch.setattr(fuzz_readers, "readers", lambda: {"curve": reader})
     monkeypatch.setattr(fuzz_readers, "INPUTS_A_CHILD", 20)
     out = tmp_path / "broken"
-    assert fuzz_readers.fuzz(0, 60, out, most=20) == (20, 20)
+    assert fuzz_readers.fuzz(0, 60, out, most=20) == (20, 20, 0)
     told = capsys.readouterr().out
     assert "MemoryError" in told and "ZeroDivisionError" in told
     name, data = fuzz_readers.input_of(0, 7)
     assert (out / f"{name}-0-7").read_bytes() == data
     assert fuzz_readers.main(["--minutes", "0.005", "--out", str(out)]) == 1
+
+
+@pytest.mark.parametrize(("data", "wanted"), [(b"PAR1", (1, 0, 1)), (b"PAR2", (1, 1, 0))])
+def test_parquet_that_ends_the_child_is_counted_apart(
+    data: bytes, wanted: tuple[int, int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = fuzz_readers.Reader(lambda data: os.abort(), ())
+    monkeypatch.setattr(fuzz_readers, "readers", lambda: {"log": reader})
+    monkeypatch.setattr(fuzz_readers, "input_of", lambda seed, number: ("log", data))
+    assert fuzz_readers.fuzz(0, 60, tmp_path, most=1) == wanted

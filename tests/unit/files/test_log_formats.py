@@ -15,11 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.files import parse_columns, parse_log, preview_log, read_log
+from ultr_core.files.log_parts import ENCODINGS
+from ultr_core.files.log_reading import Reading
+from ultr_core.files.log_rows import NO_NAME
 from ultr_core.propensity import PresentationLog
 
 HEADER = "query,document,position,click\n"
+LINES = b'{"query": "q", "item": {"id": "a", "position": 1}, "click": 1}\n'
 ROWS = "q1,a,1,1\nq1,b,2,0\nq2,a,1,0\n"
 
 
@@ -65,7 +70,7 @@ def test_names_with_delimiters_quotes_and_line_ends() -> None:
     out = io.StringIO()
     names = ['say "no"', "a,b", "two\nlines", "é", 'open"']
     csv.writer(out).writerows([HEADER.strip().split(","), *(["q", n, 1, 0] for n in names)])
-    assert list(parse_log(out.getvalue()).document_names) == names
+    assert list(parse_log(out.getvalue()).document_names) == sorted(names)
 
 
 def test_parquet_equals_csv_and_says_rows(tmp_path: Path) -> None:
@@ -79,10 +84,12 @@ def test_parquet_equals_csv_and_says_rows(tmp_path: Path) -> None:
     log = read_log(tmp_path / "log.parquet")
     assert as_rows(log) == PLAIN
     assert log.format == "Parquet"
-    assert "1 click without a position (row 4) left out; the other rows are used." in log.notices
+    assert [(f.rows, f.clicks, f.first) for f in log.faults] == [(1, 1, 4)]
+    assert mentions(log.notices[0], "1 click", "row 4")
     assert preview_log(tmp_path / "log.parquet", rows=1).rows == (("q1", "a", "1.0", "true"),)
     pq.write_table(table.append_column("p", [[[1]] * 4]), tmp_path / "odd.parquet")
-    with pytest.raises(InputError, match=r"column 'p' of .* holds list"):
+    assert read_log(tmp_path / "odd.parquet").propensity is None
+    with refused("lists", "'p'", "odd.parquet"):
         read_log(tmp_path / "odd.parquet", columns={"propensity": "p"})
 
 
@@ -101,7 +108,7 @@ def test_a_page_of_a_parquet_file_that_says_it_has_more_rows(page: int) -> None:
     place = data.index(b"\x15\x0a", header)
     assert place < header + 16
     data[place + 1] ^= 2
-    with pytest.raises(InputError, match="log is a damaged Parquet file"):
+    with refused("", "log", "Parquet"):
         preview_log(bytes(data), "log")
 
 
@@ -116,84 +123,108 @@ def test_mapped_columns_and_previews() -> None:
     assert after.rows == (("s1", "u1", "1", "1"), ("s1", "u2", "2", "0"))
     assert "semicolon" in after.format
     assert parse_log(text, columns=mapping).counts()["clicks"] == 1
-    with pytest.raises(InputError, match="no column 'nowhere', which was to be the click"):
+    with refused("", "'nowhere'", "click"):
         parse_log(text, columns={"click": "nowhere"})
 
 
 def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> None:
     text = "query,Query,doc,rank,click,other,other\nq1,s1,a,1,1,x,x\n"
-    with pytest.raises(InputError, match=r"has 2 columns named 'query' \(columns 1, 2\), and only"):
+    with refused("", "2 columns", "'query'", "1, 2"):
         parse_log(text, "log.csv")
-    with pytest.raises(
-        InputError, match=r"'other' \(columns 6, 7\), and only one can be the query"
-    ):
+    with refused("", "'other'", "6, 7", "query"):
         parse_log(text, "log.csv", columns={"query": "other"})
     assert parse_log(text.replace("Query", "id")).counts()["clicks"] == 1
     arrays = [pa.array([cell]) for cell in ("q1", "a", 1, 1, 0)]
     table = pa.Table.from_arrays(arrays, ["query", "doc", "rank", "click", "click"])
     pq.write_table(table, tmp_path / "log.parquet")
-    with pytest.raises(InputError, match="2 columns named 'click'"):
+    with refused("", "2 columns", "'click'"):
         read_log(tmp_path / "log.parquet")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "named"),
     [
-        ("query", "must be meaning=column"),
-        ("page=", "must be meaning=column"),
+        ("query", "'query'"),
+        ("page=", "'page='"),
         ("colour=x", "'colour'"),
-        ("page=x,page=y", "page twice"),
+        ("page=x,page=y", "page"),
     ],
 )
-def test_mappings_that_cannot_be_used(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_mappings_that_cannot_be_used(text: str, named: str) -> None:
+    with refused("", named):
         parse_columns(text)
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "about", "named"),
     [
-        (gzip.compress((HEADER + ROWS).encode(), mtime=0)[:-9], "gzip"),
-        (b"PK\x03\x04rest", "zip"),
-        ((HEADER + ROWS).encode("utf-16"), "UTF-16"),
-        (b"PAR1" + bytes(40) + b"PAR1", "damaged Parquet"),
-        ((HEADER + "q,a,1,1\n").encode() + b"q,\xff,2,1\n", "Line 3 of log is no UTF-8"),
-        ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "Line 3 of log opens a quotation"),
-        (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "line 2 of log has 200,000"),
-        (b"\0" * 100, "no UTF-8 text"),
+        (gzip.compress((HEADER + ROWS).encode(), mtime=0)[:-9], "damaged_gzip", "gzip"),
+        (b"PK\x03\x04rest", "", "zip"),
+        ((HEADER + ROWS).encode("utf-16")[2:], "", "UTF-16"),
+        ((HEADER + ROWS).encode("utf-32"), "", "UTF-8"),
+        (b"PAR1" + bytes(40) + b"PAR1", "", "Parquet"),
+        ((HEADER + "q,a,1,1\n").encode() + b"q,\xff,2,1\n", "encoding", "Line 3"),
+        ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "", "Line 3"),
+        (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "too_large", "line 2"),
+        (b"\0" * 100, "", "UTF-8"),
     ],
+    ids=["cut", "zip", "UTF-16", "UTF-32", "Parquet", "UTF-8", "open", "long", "zeros"],
 )  # fmt: skip
-def test_damage_is_one_sentence_with_its_place(data: bytes, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+def test_damage_is_one_sentence_with_its_place(data: bytes, about: str, named: str) -> None:
+    with refused(about, "log", named):
         parse_log(data, "log")
-    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_utf16_with_its_mark_is_read(encoding: str, newline: str) -> None:
+    text = (HEADER + ROWS.replace("q1", "k\u00e4se \U0001f600")).replace("\n", newline)
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    log = parse_log((mark + text).encode(encoding), "log")
+    assert log.query_names == ("k\u00e4se \U0001f600", "q2")
+    assert log.clicks.tolist() == [1, 0, 0]
+    with refused("encoding", "log", "utf-16"):
+        parse_log((mark + text).encode(encoding)[:-1], "log")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_named_encoding_is_used_and_a_wrong_one_is_asked_about(encoding: str) -> None:
+    name = {"cp1250": "\u0159", "cp1251": "\u0436", "cp1253": "\u03bb", "iso8859-15": "\u20ac",
+            "shift_jis": "\u65e5", "euc_jp": "\u65e5", "gb18030": "\u65e5", "big5": "\u65e5",
+            "euc_kr": "\ud55c"}.get(encoding, "\u00e9")  # fmt: skip
+    data = (HEADER + ROWS.replace("q1", name)).encode(encoding)
+    log = parse_log(data, "log", how=Reading(encoding=encoding))
+    assert set(log.query_names) == {name, "q2"}
+    if not encoding.startswith("utf"):
+        with refused("encoding", "Line 2", "log"):
+            parse_log(data, "log")
+        with refused("encoding", "log", "utf-16"):
+            parse_log(data + b"\n" * (1 - len(data) % 2), "log", how=Reading(encoding="utf-16"))
 
 
 def test_a_gzip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultr_core.files.disk.UNPACKED_FROM_BYTES", 1 << 16)
-    with pytest.raises(InputError, match="more than 200 times its packed size"):
+    with refused("too_large", "log", 200):
         parse_log(gzip.compress(HEADER.encode() + b"q,a,1,1\n" * 50_000, 9), "log")
 
 
 def test_faults_keep_their_lines() -> None:
     rows = [f"q{i},d{i % 7},{i % 3 + 1},{i % 2}" for i in range(200)]
-    rows[150], rows[180] = "q,d,x,1", 'q,"two\nlines",2,9'
+    rows[150], rows[180] = "q,d,x,1", 'q,"two\nlines",2,-9'
     log = parse_log(HEADER + "\n".join(rows))
     assert log.counts()["rows"] == 198
-    assert [(f.first, f.kind) for f in log.faults] == [
-        (152, "a position that is no number"), (182, "more clicks than impressions"),
-    ]  # fmt: skip
+    assert [(f.first, f.rows, f.clicks) for f in log.faults] == [(182, 1, 0), (152, 1, 1)]
     whole = [("q" + str(i), f"d{i % 7}", i % 3 + 1, 1, i % 2) for i in range(200)]
-    assert as_rows(log) == whole[:150] + whole[151:180] + whole[181:]
+    assert as_rows(log) == sorted(whole[:150] + whole[151:180] + whole[181:])
 
 
 def test_a_row_without_end_is_refused() -> None:
-    with pytest.raises(InputError, match="row that begins in line 2 of log has more than"):
+    with refused("too_large", "line 2", "log"):
         parse_log((HEADER + 'q,"' + "a,1\n" * 2_000_000).encode(), "log")
 
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=8)
-NAMES = NAMES.map(str.strip).filter(bool)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r\0\1"), min_size=1, max_size=8)
+NAMES = NAMES.map(str.strip).filter(lambda name: bool(name) and name not in NO_NAME)
 
 
 @given(
@@ -203,7 +234,7 @@ NAMES = NAMES.map(str.strip).filter(bool)
     ),
     st.sampled_from(",;\t"),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_written_is_read(
     rows: list[tuple[str, str, int, int, int]], delimiter: str
 ) -> None:
@@ -222,7 +253,7 @@ def test_what_is_written_is_read(
         sums = found.setdefault((query, document, position), [0, 0])
         sums[0] += shown
         sums[1] += clicked
-    assert found == summed and list(found) == list(summed)
+    assert found == summed and list(found) == sorted(summed)
 
 
 def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
@@ -234,25 +265,21 @@ def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
     )  # fmt: skip
     pq.write_table(table, tmp_path / "log.parquet")
     log = read_log(tmp_path / "log.parquet")
-    assert [(f.kind, f.first) for f in log.faults] == [
-        ("a click that is no whole number of 0 or more", 3),
-        ("a click that is too large (2^53 or more)", 4),
-    ]
+    assert [(f.rows, f.first) for f in log.faults] == [(1, 3), (1, 4)]
     assert log.clicks.tolist() == [1, 0, 3]
     assert log.impressions.tolist() == [3, 2, 4]
 
 
 def test_mutated_logs_are_read_or_refused_in_one_sentence() -> None:
     rng = random.Random(7)
-    packed = io.BytesIO()
-    pq.write_table(pa.table({"doc": ["a", "b"], "rank": [1, 2], "click": [0, 1]}), packed)
     seeds = [
-        (HEADER + ROWS).encode(), gzip.compress((HEADER + ROWS).encode()), packed.getvalue(),
-        b"que\rry,document,pos\n1,2,3\n",
+        (HEADER + ROWS).encode(), gzip.compress((HEADER + ROWS).encode()),
+        b"que\rry,document,pos\n1,2,3\n", (HEADER + ROWS).encode("utf-16"),
+        pa.compress((HEADER + ROWS).encode(), "zstd", asbytes=True), LINES,
         b'qid;doc;pos;click;views\nq;"a;b";0;1;3\nq;"c\nd";1;0;2\n',
     ]  # fmt: skip
-    noise = [b'"', b"\n", b"\r", b",", b";", b"\0", b"\xff", b"nan", b"-1", b"1e999", b"\t"]
-    for _ in range(600):
+    noise = [b'"', b"\n", b"\r", b",", b";", b"\0", b"\xff", b"nan", b"-1", b"1e999", b"\t", b"{"]
+    for _ in range(300):
         data = bytearray(rng.choice(seeds))
         for _ in range(rng.randint(1, 4)):
             place = rng.randrange(len(data) + 1)

@@ -1,0 +1,162 @@
+"""Views and clicks as rows of their own: joined by presentation and document, and counted."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.meaning import mentions, refused
+from ultr_core.files import parse_log, read_log
+from ultr_core.inspection import inspect_log
+from ultr_core.propensity import PresentationLog
+
+HEADER = "presentation,query,document,position,action\n"
+VIEWS = ("p1,q,a,1,view", "p1,q,b,2,view", "p2,q,b,1,view", "p2,q,a,2,view")
+
+
+def events(*rows: str, header: str = HEADER) -> bytes:
+    return (header + "\n".join(rows) + "\n").encode()
+
+
+def counts(log: PresentationLog) -> dict[tuple[str, str, int], tuple[int, int]]:
+    """Impressions and clicks by query, document and position."""
+    found: dict[tuple[str, str, int], tuple[int, int]] = {}
+    names = len(log.document_names)
+    for query, document, position, shown, clicks in zip(
+        log.query.tolist(), log.document.tolist(), log.position.tolist(),
+        log.impressions.tolist(), log.clicks.tolist(), strict=True,
+    ):  # fmt: skip
+        key = (log.query_names[query], log.document_names[document % names], position)
+        before = found.get(key, (0, 0))
+        found[key] = (before[0] + shown, before[1] + clicks)
+    return found
+
+
+JOINED = {
+    ("q", "a", 1): (1, 1), ("q", "a", 2): (1, 0), ("q", "b", 1): (1, 0), ("q", "b", 2): (1, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "clicks",
+    [
+        ("p1,q,a,1,click",),
+        ("p1,q,a,1,click", "p1,q,a,1,click", "p1,q,a,1,click"),  # several on one view
+        ("p1,q,a,,click",),  # at the position of the view
+        ("p1,,a,,Selected",),
+        ("p1,q,a,7,tap",),  # at a position where it was not shown
+        (" p1 ,q, a ,1, CLICK ",),
+    ],
+)
+def test_a_click_belongs_to_the_view_of_its_presentation_and_document(clicks: tuple[str]) -> None:
+    for rows in ((*VIEWS, *clicks), (*clicks, *VIEWS)):
+        log = parse_log(events(*rows))
+        assert counts(log) == JOINED
+        assert log.faults == ()
+        assert mentions(log.notices, "4 views")
+
+
+def test_clicks_on_what_was_not_shown_are_counted_and_left_out() -> None:
+    rows = ("p1,q,a,1,click", "p1,q,z,3,click", "p9,q,a,1,click", "p9,q,a,1,click")
+    log = parse_log(events(*VIEWS, *rows))
+    assert counts(log) == JOINED
+    assert [(f.rows, f.clicks) for f in log.faults] == [(3, 3)]
+    found = inspect_log(log).finding("clicks_without_position")
+    assert (found.severity, found.value) == ("warning", 3)
+
+
+def test_other_actions_are_told_and_not_used() -> None:
+    rows = ("p1,q,a,1,click", "p1,q,a,1,add_to_cart", "p1,q,b,2,hover", "p2,q,a,2,hover")
+    log = parse_log(events(*VIEWS, *rows))
+    assert counts(log) == JOINED
+    assert mentions(log.notices, "3 rows")
+
+
+def test_a_view_that_was_sent_twice_is_one_impression() -> None:
+    log = parse_log(events(*VIEWS, *VIEWS, "p1,q,a,1,click"))
+    assert counts(log) == JOINED
+
+
+def test_a_document_at_two_positions_of_one_presentation_gets_its_click_where_it_was() -> None:
+    rows = ("p1,q,a,1,view", "p1,q,a,3,view", "p1,q,b,2,view")
+    at_three = counts(parse_log(events(*rows, "p1,q,a,3,click")))
+    assert at_three == {("q", "a", 1): (1, 0), ("q", "a", 3): (1, 1), ("q", "b", 2): (1, 0)}
+    somewhere = counts(parse_log(events(*rows, "p1,q,a,,click")))
+    assert somewhere == {("q", "a", 1): (1, 1), ("q", "a", 3): (1, 0), ("q", "b", 2): (1, 0)}
+
+
+def test_clicks_in_a_file_of_their_own(tmp_path: Path) -> None:
+    views = events(*(row.rpartition(",")[0] for row in VIEWS), header=HEADER.replace(",action", ""))
+    clicks = b"document,presentation\na,p1\na,p1\nz,p1\n"
+    log = parse_log(views, clicks=clicks)
+    assert counts(log) == JOINED
+    assert [(f.rows, f.clicks) for f in log.faults] == [(1, 1)]
+    (tmp_path / "views").mkdir()
+    (tmp_path / "views" / "1.csv").write_bytes(views)
+    (tmp_path / "clicks.csv").write_bytes(clicks)
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"doc_id": ["a"], "serp_id": ["p1"]}), stream)
+    (tmp_path / "clicks.parquet").write_bytes(stream.getvalue())
+    for name in ("clicks.csv", "clicks.parquet"):
+        again = read_log(str(tmp_path / "views" / "*.csv"), clicks=tmp_path / name)
+        assert counts(again) == JOINED
+
+
+def test_a_column_of_clicks_says_more_than_one_of_actions() -> None:
+    text = "query,document,position,click,event\nq,a,1,1,search\nq,b,2,0,search\n"
+    assert counts(parse_log(text)) == {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("data", "about", "named"),
+    [
+        (events(*VIEWS, header=HEADER.replace("presentation", "nothing")), "presentation", "id"),
+        (events("p1,q,a,1,click", "p1,q,b,1,click"), "views", 2),
+        (events("p1,q,a,1,search", "p1,q,b,1,'); DROP"), "views", "2 have"),
+    ],
+)
+def test_events_that_cannot_be_joined(data: bytes, about: str, named: str) -> None:
+    with refused(about, named):
+        parse_log(data)
+
+
+def test_faults_among_events_are_counted() -> None:
+    log = parse_log(events(*VIEWS, "p3,q,c,x,view", "p3,,d,1,view", "p4,q", "p1,q,a,1,click"))
+    assert counts(log) == JOINED
+    assert sorted(fault.rows for fault in log.faults) == [1, 1, 1]
+
+
+# User behaviour insights: queries, and events with attributes in attributes.
+
+
+def insight(query_id: str, action: str, document: str, position: int | None) -> str:
+    attributes: dict[str, object] = {"object": {"object_id": document, "object_id_field": "sku"}}
+    if position is not None:
+        attributes["position"] = {"ordinal": position, "xy": {"x": 1, "y": 2}}
+    return json.dumps(
+        {
+            "application": "shop", "action_name": action, "query_id": query_id,
+            "client_id": "u1", "timestamp": "2026-01-01T00:00:00Z", "user_query": "lamp",
+            "event_attributes": attributes,
+        }
+    )  # fmt: skip
+
+
+def test_insights_of_user_behaviour_as_json_lines() -> None:
+    rows = [
+        insight("s1", "impression", "a", 1), insight("s1", "impression", "b", 2),
+        insight("s1", "click", "a", 1), insight("s1", "click", "a", None),
+        insight("s2", "impression", "b", 1), insight("s2", "impression", "a", 2),
+        insight("s2", "add_to_cart", "a", None),
+    ]  # fmt: skip
+    log = parse_log("\n".join(rows).encode(), "events.ndjson")
+    lamp = {("lamp", d, p): found for (_, d, p), found in JOINED.items()}
+    assert counts(log) == lamp
+    assert log.presentations is not None
+    assert (log.presentations.number, log.presentations.sessions) == (2, 1)
+    assert log.presentations.draws is not None and log.presentations.draws.tolist() == [2]
