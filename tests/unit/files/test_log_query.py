@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import odd_logs
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.files import parse_log, read_log
 from ultr_core.files.log_query import DIALECTS, counting_query, table_parts
 from ultr_core.files.log_reading import Reading
@@ -68,7 +68,8 @@ def test_faults_keep_their_kind_and_their_clicks(tmp_path: Path) -> None:
     counts, raw = counted(tmp_path, odd_logs.COLUMNS)
     found, clicks = ({fault.kind: fault.clicks for fault in log.faults} for log in (counts, raw))
     # The statement does not say what is wrong with a click that is no number.
-    assert clicks.pop("a click that is no whole number of 0 or more") == 0
+    (other,) = clicks.keys() - found.keys()
+    assert clicks.pop(other) == 0
     assert found.keys() == clicks.keys()
     assert len(found) == 7
     # A row that repeats an unusable one is not counted once more.
@@ -148,10 +149,10 @@ def test_groups_are_whole_numbers_below_a_hundred() -> None:
     assert log.group is not None
     assert log.group.tolist() == [0, 99]
     assert log.impressions.tolist() == [3, 2]
-    assert {fault.kind: (fault.rows, fault.clicks, fault.first) for fault in log.faults} == {
-        "a group of sessions that is too large (100 or more)": (1, 1, 4),
-        "a group of sessions that is no number": (1, 0, 5),
-    }
+    assert {(fault.rows, fault.clicks, fault.first) for fault in log.faults} == {
+        (1, 1, 4), (1, 0, 5),
+    }  # fmt: skip
+    assert all(mentions(fault.kind, "group") for fault in log.faults)
 
 
 def test_a_column_called_group_is_another_one() -> None:
