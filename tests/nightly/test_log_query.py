@@ -97,7 +97,13 @@ def test_spark_counts_as_duckdb_does(columns: dict[str, str], spark: Any) -> Non
 
 
 TYPED = [
-    (f"{7 + n % 3}", f"{n % 4}", f"{1 + n % 4}", "true" if n % 5 == 0 else "false", f"{n // 8}")
+    (
+        f"{7 + n // 8 % 3}",
+        f"{n % 4}",
+        f"{1 + n % 4}",
+        "true" if n % 5 == 0 else "false",
+        f"{n // 8}",
+    )
     for n in range(80)
 ]
 """Rows of whole numbers and truth values; two of a presentation are the same document."""

@@ -26,7 +26,7 @@ from ultr_core.workers import starting_workers
 
 Result = TypeVar("Result")
 
-_ROOT = str(Path(__file__).resolve().parents[2])
+_ROOT = str(Path(os.path.realpath(__file__)).parents[2])
 _START = "from ultr_core.files.log_process import answer; answer()"
 _SECONDS = 0.05  # between two shares that are told
 _READERS = threading.BoundedSemaphore(2)  # each may take LOG_MEMORY

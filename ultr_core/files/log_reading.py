@@ -32,21 +32,21 @@ CLICKS_ONCE = Switch(
     help="A row is one impression, however often it was clicked.",
 )  # fmt: skip
 
+TABLE = Text(
+    "table", "Table", longest=500,
+    help="Of a DuckDB file, the table that is the log, such as clicks or shop.clicks.",
+)  # fmt: skip
+
 READING_FIELDS: tuple[Field, ...] = (
-    ENCODING, FIRST_POSITION, PAGE_SIZE, MOST_PRESENTATIONS, CLICKS_ONCE,
+    ENCODING, FIRST_POSITION, PAGE_SIZE, MOST_PRESENTATIONS, CLICKS_ONCE, TABLE,
 )  # fmt: skip
 """What a reader may say of a log besides the meaning of its columns."""
 
-TABLE = Text(
-    "table", "Table", longest=500,
-    help="of a DuckDB file, the table that is the log, such as clicks or shop.clicks",
-)  # fmt: skip
 SELECT = Text(
     "select", "SELECT", longest=100_000,
-    help="of a DuckDB file, the one SELECT that is the log; only the file itself can be read by it",
+    help="Of a DuckDB file, the one SELECT that is the log; it reads nothing but the file.",
 )  # fmt: skip
-DUCKDB_FIELDS: tuple[Field, ...] = (TABLE, SELECT)
-"""What of a DuckDB file is the log; a page, where others write, offers the table alone."""
+"""For commands alone: on a page a visitor names a table."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,17 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import refused
 from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files.log_database import with_tables
+from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_reading import Reading
 from ultr_core.limits import UPLOADS, Limit, Room
 
@@ -32,6 +36,15 @@ def made(tmp_path: Path) -> Made:
         return path
 
     return make
+
+
+def copied(path: Path, **what: str) -> Path:
+    """Where the table or SELECT of a file is put, in this process."""
+    folder = path.parent / "private"
+    folder.mkdir(exist_ok=True)
+    (part,) = with_tables(replace(log_parts(path), **what), folder).parts
+    assert part.path is not None
+    return part.path
 
 
 def test_a_table_a_view_and_a_select_are_the_log_and_the_file_stays_as_it_is(made: Made) -> None:
@@ -102,8 +115,11 @@ def test_what_was_written_last_is_read_before_it_is_in_the_file(tmp_path: Path, 
     ],
 )
 def test_anything_but_one_select_is_refused(select: str, made: Made) -> None:
+    path = made(LOG)
     with refused("select"):
-        read_log(made(LOG), how=Reading(select=select or " "))
+        copied(path, select=select or " ")
+    assert sorted(os.listdir(path.parent)) == [path.name, "private"]
+    assert not os.listdir(path.parent / "private")
 
 
 @pytest.mark.parametrize(
@@ -124,9 +140,10 @@ def test_a_select_reads_nothing_but_the_file(select: str, made: Made, tmp_path: 
     other.write_text("query,document,position,click\nq,a,1,1\n")
     path = made(f"{LOG}; CREATE VIEW opened AS SELECT * FROM read_csv('{other}')")
     with refused("duckdb"):
-        read_log(path, how=Reading(select=select.format(other=other)))
+        copied(path, select=select.format(other=other))
     with refused("duckdb"):
-        read_log(path, how=Reading(table="opened"))
+        copied(path, table="opened")
+    assert not os.listdir(tmp_path / "private")
 
 
 def test_an_upload_gives_a_table_by_its_name_alone(made: Made) -> None:
@@ -138,14 +155,15 @@ def test_an_upload_gives_a_table_by_its_name_alone(made: Made) -> None:
         parse_log(data, "up", room=UPLOADS, how=Reading(table="seen"))
 
 
-@pytest.mark.parametrize("name", ['a"b', "a.b", "a b", "'; DROP TABLE log; --", "c0", "é", "log"])
+@pytest.mark.parametrize("name", ['a"b', "a.b", "a b", "'; DROP x; --", "c0", "é", "log"])
 def test_hostile_names_of_tables_and_columns_change_nothing(name: str, made: Made) -> None:
     table, query = (f'"{each.replace(chr(34), chr(34) * 2)}"' for each in (name, f"{name} "))
     path = made(f"CREATE TABLE {table} AS SELECT 'q' AS {query}, 1 AS document, 1 AS position, "
                 "1 AS click")  # fmt: skip
     asked = '"' + name.replace('"', '""') + '"'
-    log = read_log(path, how=Reading(table=asked), columns={"query": f"{name} "})
-    assert (log.query_names, log.clicks.tolist()) == (("q",), [1])
+    table_of = pq.read_table(copied(path, table=asked))
+    assert table_of.column_names == [f"{name} ", "document", "position", "click"]
+    assert table_of.to_pylist()[0][f"{name} "] == "q"
 
 
 def test_types_that_parquet_lacks_are_text(made: Made) -> None:

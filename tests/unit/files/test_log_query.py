@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import odd_logs
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.files import parse_log, read_log
 from ultr_core.files.log_query import DIALECTS, counting_query, table_parts
 from ultr_core.files.log_reading import Reading
@@ -50,11 +50,9 @@ MAPPINGS = [
 ]
 
 
-@pytest.mark.parametrize("end", ["parquet", "csv"])
 @pytest.mark.parametrize("columns", MAPPINGS, ids=lambda columns: ",".join(columns))
-def test_counts_of_the_statement_are_the_log(
-    columns: dict[str, str], end: str, tmp_path: Path
-) -> None:
+def test_counts_of_the_statement_are_the_log(columns: dict[str, str], tmp_path: Path) -> None:
+    end = "parquet" if columns is odd_logs.COLUMNS else "csv"
     body = odd_logs.rows(1)
     if "session" in columns and "presentation" not in columns:
         body = list(dict.fromkeys(body))  # whether rows of one session repeat is the reader's guess
@@ -69,13 +67,13 @@ def test_counts_of_the_statement_are_the_log(
 def test_faults_keep_their_kind_and_their_clicks(tmp_path: Path) -> None:
     counts, raw = counted(tmp_path, odd_logs.COLUMNS)
     found, clicks = ({fault.kind: fault.clicks for fault in log.faults} for log in (counts, raw))
-    of_clicks = {kind for kind in (*found, *clicks) if kind.startswith("a click that")}
-    assert {kind: n for kind, n in found.items() if kind not in of_clicks}
-    for kind in found.keys() | clicks.keys():
-        if kind not in of_clicks:
-            # Rows of one presentation that repeat an unusable one are one here, not there.
-            assert 0 <= clicks[kind] - found[kind] <= 0.2 * clicks[kind], kind
-    assert of_clicks
+    # The statement does not say what is wrong with a click that is no number.
+    (other,) = clicks.keys() - found.keys()
+    assert clicks.pop(other) == 0
+    assert found.keys() == clicks.keys()
+    assert len(found) == 7
+    # A row that repeats an unusable one is not counted once more.
+    assert all(0 <= clicks[kind] - found[kind] <= 0.2 * clicks[kind] for kind in found)
 
 
 def test_impressions_are_added_and_repeats_of_views_are_one(tmp_path: Path) -> None:
@@ -105,9 +103,6 @@ def test_names_from_outside_stay_names(name: str) -> None:
         database.execute("CREATE TABLE x (a INT)")
         database.execute(
             f"CREATE TABLE \"{table}\" AS SELECT 'q' AS q, 1 AS \"{table}\", 'd' AS document, "
-            "2 AS position"
-        ) if name != "query" else database.execute(
-            "CREATE TABLE \"query\" AS SELECT 'q' AS q, 1 AS \"query\", 'd' AS document, "
             "2 AS position"
         )
         columns = {"query": "q", "click": name}
@@ -154,10 +149,10 @@ def test_groups_are_whole_numbers_below_a_hundred() -> None:
     assert log.group is not None
     assert log.group.tolist() == [0, 99]
     assert log.impressions.tolist() == [3, 2]
-    assert {fault.kind: (fault.rows, fault.clicks, fault.first) for fault in log.faults} == {
-        "a group of sessions that is too large (100 or more)": (1, 1, 4),
-        "a group of sessions that is no number": (1, 0, 5),
-    }
+    assert {(fault.rows, fault.clicks, fault.first) for fault in log.faults} == {
+        (1, 1, 4), (1, 0, 5),
+    }  # fmt: skip
+    assert all(mentions(fault.kind, "group") for fault in log.faults)
 
 
 def test_a_column_called_group_is_another_one() -> None:
