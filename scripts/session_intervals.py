@@ -156,12 +156,12 @@ def share(ends: list[Ends]) -> tuple[float, float]:
 
 
 def coverage(
-    clicks: int, logs: int, *, strong: bool, methods: dict[str, str] = METHODS
+    clicks: int, seeds: range, *, strong: bool, methods: dict[str, str] = METHODS
 ) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
     """`share` for each estimator, as without sessions and by session."""
     of = corpus()
     found: dict[str, tuple[list[Ends], list[Ends]]] = {}
-    for seed in range(logs):
+    for seed in seeds:
         log = simulated(seed, clicks, strong=strong)
         each = risk_intervals(log, of)
         each |= {name: ratio_intervals(log, method) for name, method in methods.items()}
@@ -180,7 +180,7 @@ def main() -> None:
     given = parser.parse_args()
     for strong in (False, True):
         for clicks in given.clicks:
-            for name, both in coverage(clicks, given.logs, strong=strong).items():
+            for name, both in coverage(clicks, range(given.logs), strong=strong).items():
                 today, grouped = (
                     f"{held:.3f}" + (f" ({known:.2f})" if known < 1 else "") for held, known in both
                 )

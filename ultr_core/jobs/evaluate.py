@@ -41,10 +41,11 @@ from ultr_core.words import counted
 _NOTES = (
     f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    f"query_draws, clip, intervals, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, scale, "
-    "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
+    f"query_draws, clip, intervals, tied_documents, estimates ({', '.join(ESTIMATORS)}: label, "
+    "scale, assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
     "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap and checks."
+    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap "
+    "and checks."
 )
 
 
