@@ -231,7 +231,7 @@ def session_points(
 
     group: int64 [entries of the log], from 0. chosen: a method that has ratios.
 
-    Measured coverage of 95% intervals, 1,000 simulated logs a cell: `scripts.session_intervals`.
+    Measured coverage of its 95% intervals: the table in ``scripts/session_intervals.py``.
     """
     assert chosen.ratios is not None
     ratios, reference, ranks = chosen.ratios, estimate.reference, len(estimate.points)

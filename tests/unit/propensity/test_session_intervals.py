@@ -118,12 +118,12 @@ def test_displays_are_counted_once(log: PresentationLog) -> None:
 def test_intervals_by_session_cover_where_those_by_presentation_do_not() -> None:
     """100 logs of strong sessions, a part of the table in `scripts.session_intervals`.
 
-    Were the coverage by session 0.93 for a risk and for a difference, each would fall below 0.84
-    with probability 0.0006; ratios of five ranks of one log vary more than five logs, less than
+    Were the coverage by session 0.92, as measured for a risk, the share would fall below 0.82 with
+    probability 0.0003; that of a difference is higher; ratios of five ranks of one log vary more than five logs, less than
     one.
     """
     found = coverage(2_000, range(100), strong=True, methods={"swap": "swap"})
     for (today, _), (by_groups, known) in found.values():
         assert known == 1
-        assert by_groups >= 0.84
+        assert by_groups >= 0.82
         assert today <= 0.75
