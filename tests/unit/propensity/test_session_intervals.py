@@ -118,9 +118,8 @@ def test_displays_are_counted_once(log: PresentationLog) -> None:
 def test_intervals_by_session_cover_where_those_by_presentation_do_not() -> None:
     """100 logs of strong sessions, a part of the table in `scripts.session_intervals`.
 
-    Were the coverage by session 0.92, as measured for a risk, the share would fall below 0.82 with
-    probability 0.0003; that of a difference is higher; ratios of five ranks of one log vary more than five logs, less than
-    one.
+    If a risk is covered in 92% of logs, as measured, its share falls below 0.82 with probability
+    0.0003. That of a difference is higher; ratios are pooled over five ranks and vary less.
     """
     found = coverage(2_000, range(100), strong=True, methods={"swap": "swap"})
     for (today, _), (by_groups, known) in found.values():
