@@ -59,6 +59,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "offset": "Offset of the page",
         "action": "View or click",
         "propensity": "Propensity",
+        "group": "Group of sessions, in counts",
+        "query_presentations": "Presentations of the query, in counts",
     }
 )
 """Each meaning in words, those first that most logs need."""

@@ -138,7 +138,7 @@ def kind_of(
 
     columns, encoding: of a click log, where the reader names them.
     """
-    if is_parquet(source):
+    if is_duckdb(source) or is_parquet(source):
         return "log"
     lines = [line for line in source.beginning(encoding or "utf-8").splitlines() if line.strip()]
     first = next((line for line in lines if not line.lstrip().startswith("#")), "")

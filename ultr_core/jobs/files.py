@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Field, Switch, Text
 from ultr_core.files.log_columns import MEANINGS
-from ultr_core.files.log_reading import READING_FIELDS, Reading
+from ultr_core.files.log_reading import READING_FIELDS, SELECT, Reading
 
 if TYPE_CHECKING:
     from ultr_core.propensity import PresentationLog
@@ -103,7 +103,7 @@ CLICKS = File(
     help="files of clicks alone, where the rows of the log are views; joined by presentation and "
     "document",
 )  # fmt: skip
-READING: tuple[Field, ...] = (CLICKS, COLUMNS, *READING_FIELDS)
+READING: tuple[Field, ...] = (CLICKS, COLUMNS, *READING_FIELDS, SELECT)
 """How a click log is read: the options of every command that reads one."""
 
 

@@ -33,7 +33,7 @@ from ultr_core.settings import PARAMETERS
 from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
-from ultr_core.users.grouped_log import BY_PRESENTATION, by_session
+from ultr_core.users.grouped_log import BY_PRESENTATION, by_session, session_notice
 from ultr_core.words import counted, part_of
 
 NDCG_CUTOFF = 10
@@ -250,11 +250,7 @@ def evaluate_ranker(
     ranks = expected_ranks(values, corpus.query_offsets)
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
-        words = intervals_of(log)
-        notices = (
-            *notices,
-            f"{words[:1].upper()}{words[1:]}: clicks of one session may depend on each other.",
-        )
+        notices = (*notices, session_notice(log.by_group.number))
     return Evaluation(
         name,
         {

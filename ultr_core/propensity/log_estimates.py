@@ -30,7 +30,7 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.presentations import PresentationLog
-from ultr_core.users.grouped_log import by_session
+from ultr_core.users.grouped_log import by_session, session_notice
 from ultr_core.words import counted, part_of
 
 FloatArray = NDArray[np.float64]
@@ -215,13 +215,9 @@ def _by_session(
             f"The log has sessions, but {chosen.label} has {chosen.intervals}: where sessions "
             "repeat queries they are too short. Harvesting and swaps have intervals by session.",
         )  # fmt: skip
-    words = by_session(int(group.max()) + 1)
-    estimate = replace(estimate, points=session_points(chosen, log, estimate, group))
-    return (
-        estimate,
-        words,
-        (f"{words[:1].upper()}{words[1:]}: clicks of one session may depend on each other.",),
-    )
+    groups = int(group.max()) + 1
+    points = session_points(chosen, log, estimate, group)
+    return replace(estimate, points=points), by_session(groups), (session_notice(groups),)
 
 
 def session_points(
@@ -235,7 +231,7 @@ def session_points(
 
     group: int64 [entries of the log], from 0. chosen: a method that has ratios.
 
-    Measured coverage of 95% intervals, 1,000 simulated logs a cell: `scripts.session_intervals`.
+    Measured coverage of its 95% intervals: the table in ``scripts/session_intervals.py``.
     """
     assert chosen.ratios is not None
     ratios, reference, ranks = chosen.ratios, estimate.reference, len(estimate.points)

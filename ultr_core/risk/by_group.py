@@ -86,7 +86,7 @@ def estimates_by_group(
     difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as that does, and
     where the sum B without some group is not above 0.
 
-    Measured coverage of 95% intervals, 1,000 simulated logs a cell, in `scripts.session_intervals`.
+    Measured coverage of its 95% intervals: the table in ``scripts/session_intervals.py``.
     """
     places = checked_places(real_numbers(ranks, "Ranks"), log.n_documents, least=-np.inf)
     if places.ndim != 2:

@@ -30,6 +30,11 @@ def by_session(groups: int) -> str:
     return f"intervals by session, {counted(groups, 'group')}"
 
 
+def session_notice(groups: int) -> str:
+    """What a reader must know of intervals by session, in one sentence."""
+    return f"Clicks of one session may depend on each other, so {by_session(groups)}, are given."
+
+
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
     """The rows of a click log by group of sessions, one entry for each row and group [entries].
