@@ -342,19 +342,19 @@ def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None
     query = "hash(k_query)" if "k_query" in shown else "0"
     text = "any_value(k_query)" if "k_query" in shown else "''"
     relation.run(
-        f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
+        f"CREATE TEMP TABLE all_lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
         f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
-        f"WHERE {whole} <> 0 AND impressions > 0 GROUP BY {whole}, q",
+        f"WHERE impressions > 0 GROUP BY {whole}, q",
         progress,
     )
+    relation.run("CREATE TEMP VIEW lists AS SELECT * FROM all_lists WHERE list <> 0")
 
 
 def _facts(
     relation: Relation, whole: str, found: _Sampled, usable: UsableRows, plain: bool
 ) -> Presentations:
-    total, without, unclicked = relation.run(
-        "SELECT count(*), coalesce(sum(rows), 0), count(*) FILTER (clicks = 0) FROM lists"
-    )[0]
+    total, unclicked = relation.run("SELECT count(*), count(*) FILTER (clicks = 0) FROM lists")[0]
+    without = relation.run("SELECT coalesce(sum(rows), 0) FROM all_lists WHERE list = 0")[0][0]
     sessions, largest, clicks, all_clicks = relation.run(
         "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
         "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
@@ -368,7 +368,7 @@ def _facts(
         lists=int(total),
         unclicked=int(unclicked),
         draws=draws,
-        without=int(usable.rows.sum()) - int(without),
+        without=min(int(without), int(usable.rows.sum())),
         sessions=int(sessions),
         largest=int(largest),
         largest_share=float(largest) / max(int(total), 1),
