@@ -389,13 +389,23 @@ def private_folder() -> Iterator[Path]:
     """A folder for spill files that goes at the end; those of killed processes go first."""
     sweep_folders()
     with ExitStack() as stack:
-        folder = tempfile.mkdtemp(prefix=_FOLDER)
+        folder, held = "", False
+        while not held:
+            # Another process may sweep a folder that is not held yet.
+            folder = tempfile.mkdtemp(prefix=_FOLDER)
+            held = os.name == "nt" or _held(folder, stack)
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        if os.name != "nt":
-            descriptor = os.open(folder, UNFOLLOWED)
-            stack.callback(os.close, descriptor)
-            hold(descriptor, folder)
         yield Path(folder)
+
+
+def _held(folder: str, stack: ExitStack) -> bool:
+    """Hold a folder until the end of a stack; False if somebody swept it away before."""
+    try:
+        descriptor = os.open(folder, UNFOLLOWED)
+    except FileNotFoundError:
+        return False
+    stack.callback(os.close, descriptor)
+    return hold(descriptor, folder)
 
 
 def _path_of(stream: IO[bytes]) -> str:

@@ -21,7 +21,7 @@ from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
-from ultr_core.files.log_parts import is_in_parts, is_parquet
+from ultr_core.files.log_parts import is_duckdb, is_in_parts, is_parquet
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import json_header
 from ultr_core.files.proprank_files import parse_proprank

@@ -274,7 +274,7 @@ def _rows_beyond(log: PresentationLog) -> tuple[float, int]:
 
 
 def _doubtful_query(log: PresentationLog) -> Seen | None:
-    """A name that may mean none, of a query with more documents than any other."""
+    """A name that may mean none, of a query with twice as many documents as any other."""
     doubtful = [
         place for place, name in enumerate(log.query_names)
         if name.casefold().strip("()[]<>#?_-. ").replace("/", "") in _MEANS_NONE
@@ -283,12 +283,15 @@ def _doubtful_query(log: PresentationLog) -> Seen | None:
         return None
     documents = np.bincount(log.pairs // max(len(log.document_names), 1))
     largest = int(np.argmax(documents))
-    if largest not in doubtful:
+    if largest not in doubtful or documents[largest] < 2 * np.delete(documents, largest).max(
+        initial=0
+    ):
         return None
     return warning(
         int(documents[largest]),
         f"The query {quoted(log.query_names[largest])} has {int(documents[largest]):,} documents, "
-        "more than any other: it may stand for queries that were lost. If so, leave out its rows.",
+        "twice as many as any other or more: it may stand for queries that were lost. If so, leave "
+        "out its rows.",
     )
 
 

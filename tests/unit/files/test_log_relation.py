@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pytest
 from tests.meaning import refused
 from ultr_core.files import parse_log, preview_log, read_log
 from ultr_core.files.log_parts import log_parts
-from ultr_core.files.log_relation import opened_log
+from ultr_core.files.log_relation import opened_log, private_folder
 
 ROOT = Path(__file__).parents[3]
 PLAIN = b"query,document,position,click\nq,a,1,1\nq,b,2,0\n"
@@ -161,3 +162,22 @@ def test_true_and_false_count_in_text_as_in_parquet() -> None:
     """H28: one reader of values for all formats."""
     log = parse_log(b"query,document,position,click,shown\nq,a,1,true,true\nq,b,2,False,TRUE\n")
     assert (log.impressions.tolist(), log.clicks.tolist()) == ([1, 1], [1, 0])
+
+
+def test_a_folder_that_another_process_swept_away_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    make = tempfile.mkdtemp
+
+    def swept_at_first(**given: Any) -> str:
+        made.append(make(**given))
+        if len(made) == 1:
+            os.rmdir(made[0])
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", swept_at_first)
+    with private_folder() as folder:
+        assert str(folder) == made[1]
+        assert folder.is_dir()
+    assert not folder.exists()
