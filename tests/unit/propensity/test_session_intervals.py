@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from scripts.session_intervals import simulated
+from scripts.session_intervals import coverage, simulated
 from ultr_core.errors import InputError
 from ultr_core.propensity import PROPENSITY_METHODS, PresentationLog, estimate_from_log
 from ultr_core.users.grouped_log import BY_PRESENTATION, by_session
