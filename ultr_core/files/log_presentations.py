@@ -277,7 +277,7 @@ def _added_up_by_group(
     relation: Relation,
     source: str,
     key: str,
-    impressions: str,
+    summed: str,
     counted: CountedRows,
     usable: UsableRows,
     slots: Slots,
@@ -295,7 +295,7 @@ def _added_up_by_group(
         source = _above(source)
     table = relation.run(
         f"SELECT slot, impressions, clicks, g{above} FROM (SELECT h{above}, "
-        f"(g * {number}) // {GROUPS} AS g, {impressions} AS impressions, "
+        f"(g * {number}) // {GROUPS} AS g, {summed} AS impressions, "
         f"sum(click)::BIGINT AS clicks FROM ({source}) GROUP BY ALL) "
         f"JOIN known USING (h) ORDER BY slot, g{above}",
         progress,

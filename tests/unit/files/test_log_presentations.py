@@ -177,7 +177,7 @@ def test_a_few_rows_at_position_zero_are_faults_and_many_are_the_base() -> None:
     assert (log.first_position, log.positions.tolist()) == (1, [1, 2, 3])
     assert [(f.rows, f.clicks) for f in log.faults] == [(2, 2)]
     some = rows + [("p1", "q", "z", 0, 1)] * 20
-    with refused("first_position", "20 rows", 100):
+    with refused("first_position", 20, 100):
         parse_log(csv_of(some, "note"))
     for first, positions in ((0, [1, 2, 3, 4]), (1, [1, 2, 3])):
         log = parse_log(csv_of(some, "note"), how=Reading(first_position=first))
