@@ -30,6 +30,7 @@ MARK = "_SUCCESS"
 """The file that a job of many parts writes last."""
 
 _PIECE_BYTES = 1 << 20
+_UTF_16 = "UTF-16 text"
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 Given = str | Path | bytes | Source
@@ -144,7 +145,7 @@ def is_parquet(source: Source) -> bool:
     if start.startswith(PARQUET):
         return True
     found = other_format(start)
-    if found and not start.startswith((ZSTD, *_WIDE)):
+    if found and found != _UTF_16 and not start.startswith(ZSTD):
         raise InputError(
             f"{source.name} is {found}; give CSV or JSON lines, plain or packed with gzip or "
             "zstandard, or a Parquet file."
@@ -165,7 +166,9 @@ def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack)
     """
     start = first_bytes(source, 4)
     packed = start.startswith(PACKED)
-    recoded = encoding not in (None, "utf-8") or start[:2] in _WIDE
+    if start == PARQUET:
+        encoding = None  # its text is UTF-8, whatever the other files are
+    recoded = encoding not in (None, "utf-8") or other_format(first_bytes(source, 8)) == _UTF_16
     if source.path is not None and not packed and not recoded:
         return stack.enter_context(source.path.open("rb"))
     private: IO[bytes] = stack.enter_context(
@@ -198,7 +201,10 @@ def _unpacked(source: Source) -> Iterator[bytes]:
 def _recoded(pieces: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
     """The same text as UTF-8, if it is in another encoding; UTF-16 is told by its first bytes."""
     first = next(pieces, b"")
-    chosen = encoding or _WIDE.get(first[:2])
+    chosen = _WIDE.get(first[:2], encoding)
+    if first[:2] not in _WIDE and other_format(first[:8]) == _UTF_16:
+        # Without a mark the bytes of plain letters show which half comes first.
+        chosen = "utf-16-be" if first[:1] == b"\0" else "utf-16-le"
     if chosen in (None, "utf-8"):
         yield first
         yield from pieces

@@ -74,10 +74,10 @@ class Reading:
     @classmethod
     def of(cls, values: Mapping[str, Any] = MappingProxyType({})) -> Reading:
         """The reading that values of these fields say, by name."""
-        first = values.get("first_position") or None
+        first = values.get("first_position")
         return cls(
             encoding=values.get("encoding") or None,
-            first_position=None if first is None else int(first),
+            first_position=None if first in (None, "") else int(first),
             page_size=values.get("page_size"),
             most_presentations=values.get("most_presentations"),
             clicks_once=bool(values.get("clicks_once")),

@@ -170,9 +170,11 @@ def _asked(error: InputError | None) -> tuple[str, ...]:
 
 def _preview(own: Bench, file: Brought, made: Chosen) -> LogPreview:
     """The first rows; raises InputError for another kind of file, and for columns that lack."""
-    encoding = made.values.get("encoding")
+    how = Reading.of(made.values)
     try:
-        found = own.make("log-preview", (file.token, encoding), lambda: _previewed(file, encoding))
+        found = own.make(
+            "log-preview", (file.token, how.encoding, how.table), lambda: _previewed(file, how)
+        )
         _settle_columns(found, file.token, made.columns)
         found = found.mapped(chosen(own).columns, clicks="clicks" in own.files)
     except InputError:
@@ -277,8 +279,10 @@ def _key(meaning: str, token: str) -> str:
     return f"data-column-{meaning}-{token}"
 
 
-def _previewed(file: Brought, encoding: str | None) -> LogPreview:
-    return preview_log(source_of(file.files[0], UPLOADS), file.name, encoding=encoding)
+def _previewed(file: Brought, how: Reading) -> LogPreview:
+    return preview_log(
+        source_of(file.files[0], UPLOADS), file.name, encoding=how.encoding, table=how.table
+    )
 
 
 def _refuse_others(file: Brought) -> None:
