@@ -37,7 +37,8 @@ import json, os, resource, sys, time
 kind, paths = sys.argv[1], sys.argv[2:]
 if kind == "bare":
     import duckdb
-    connection = duckdb.connect(config={"memory_limit": "500MB"})
+    spill = os.path.join(os.path.dirname(paths[0]), "spill")
+    connection = duckdb.connect(config={"memory_limit": "500MB", "temp_directory": spill})
     connection.execute("SET enable_progress_bar = false")
     files = ", ".join("'" + path + "'" for path in paths)
     read = "read_parquet" if paths[0].endswith("parquet") else "read_csv"
@@ -69,7 +70,10 @@ _KINDS = {
 
 def write_part(path: Path, rows: int, first: int = 0) -> None:
     """A log of so many rows as Parquet; parts with another first presentation share nothing."""
-    connection = duckdb.connect(config={"memory_limit": "1GB"})
+    # Spill files go where the log does, and with it.
+    connection = duckdb.connect(
+        config={"memory_limit": "1GB", "temp_directory": str(path.parent / "spill")}
+    )
     connection.execute(
         f"COPY ({_LOG}) TO '{path}' (FORMAT parquet)",
         {"first": first, "last": first + rows // 10},

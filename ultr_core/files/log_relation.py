@@ -261,9 +261,10 @@ class Relation:
             # A batch at a time: the texts of all rows would take many times their numbers.
             for batch in self.connection.sql(statement).to_arrow_reader(_ROWS_AT_ONCE):
                 column = batch.column(0).dictionary_encode()
-                own = [
-                    number.setdefault(text, len(number)) for text in column.dictionary.to_pylist()
-                ]
+                texts = column.dictionary.to_pylist()
+                if column.null_count or None in texts:  # where the statement lets none be missing
+                    raise damaged(self.name)
+                own = [number.setdefault(text, len(number)) for text in texts]
                 codes.append(np.array(own, np.int32)[column.indices.to_numpy()])
         pa.default_memory_pool().release_unused()
         return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
@@ -330,6 +331,10 @@ class Relation:
             if str(error).startswith(_CELLS_ERROR):
                 raise LongCellsError from None
             raise self._part_in(str(error)).in_one_sentence(str(error), error) from None
+        except OSError as error:  # of a batch that is fetched
+            if "Out of Memory" not in str(error):
+                raise
+            raise LOG_MEMORY.exceeded(f"Reading {self.name}") from None
 
     def _part_in(self, text: str) -> Part:
         """The part that an error of DuckDB is about: it names the file by our name."""
