@@ -255,10 +255,10 @@ def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:
 def test_a_column_can_be_said_to_be_none(page: AppTest) -> None:
     paged = LOG.replace(b"click\n", b"click,page\n").replace(b",0\n", b",0,2\n")
     upload(page, "log", "mine.csv", paged.replace(b",1\n", b",1,2\n"))
-    assert bench(page).made["log"].page is not None
+    assert bench(page).made["log"].presentations is not None
     key = f"data-column-page-{bench(page).token('log')}"
     page.selectbox(key=key).set_value(NO_COLUMN).run()
-    assert bench(page).made["log"].page is None
+    assert bench(page).made["log"].presentations is None
     assert "page=-" in commands(page)[0]
 
 

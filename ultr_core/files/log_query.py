@@ -180,6 +180,9 @@ def _numbers(found: Mapping[str, str], outs: list[str], grouped: bool, dialect: 
         parts.append("presentation")
     if grouped:
         whose = "session" if "session" in found else "presentation"
+        if "session" in found and "presentation" in found:
+            # As the reader does: a row of no session is one of its presentation.
+            whose = "CASE WHEN session = '' THEN presentation ELSE session END"
         digits = dialect.first_digits.format(whose)
         parts.append(f"CAST({digits} % {GROUPS} AS INTEGER) AS session_group")
     for meaning in ("click", "impressions"):

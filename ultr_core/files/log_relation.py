@@ -331,6 +331,10 @@ class Relation:
             if str(error).startswith(_CELLS_ERROR):
                 raise LongCellsError from None
             raise self._part_in(str(error)).in_one_sentence(str(error), error) from None
+        except RuntimeError as error:  # Ctrl-C, which the engine sees before Python does
+            if "interrupted" not in str(error).lower():
+                raise
+            raise KeyboardInterrupt from None
         except OSError as error:  # of a batch that is fetched
             if "Out of Memory" not in str(error):
                 raise

@@ -7,15 +7,18 @@ import io
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.disk import lines_of
 from ultr_core.limits import COLUMNS, ROW_BYTES
 from ultr_core.words import counted
+
+if TYPE_CHECKING:
+    from ultr_core.corpus.model import Corpus
 
 DELIMITERS: Mapping[str, str] = MappingProxyType(
     {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}

@@ -19,6 +19,7 @@ from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, read_fields, write_fields
 from ultr_core.files import COLUMNS, LogPreview, preview_log, read_log
 from ultr_core.files.log_columns import MEANINGS, NO_COLUMN
+from ultr_core.files.log_rows import IN_COUNTS
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.jobs.your_data import LOG_COLUMNS, LOG_READING, chosen_reading
@@ -38,7 +39,10 @@ _FIRST = (
     "query", "document", "position", "click", "presentation", "session", "first_position",
     "encoding",
 )  # fmt: skip
-_CONTROLS = tuple(dict.fromkeys((*_FIRST, *MEANINGS, *_READING)))
+# Counts that the lab's own statement made have columns with its own names.
+_CONTROLS = tuple(
+    each for each in dict.fromkeys((*_FIRST, *MEANINGS, *_READING)) if each not in IN_COUNTS
+)
 """Meanings of columns and values of reading, in the order of their controls."""
 
 _AT_FIRST = 8  # controls that are shown before the rest is unfolded

@@ -216,7 +216,7 @@ def test_a_fitted_power_law_goes_on_below_the_log(
 
 def test_a_log_too_deep_for_pairs_of_ranks_names_the_way_out(tmp_path: Path) -> None:
     deep = tmp_path / "deep.csv"
-    deep.write_text("query,document,position,click\nq,a,1,1\nq,b,2,0\nq,a,400000000,1\n")
+    deep.write_text("query,document,position,click\nq,a,1,1\nq,b,2,1\nq,b,2,0\nq,a,400000000,1\n")
     for method in ("harvest", "harvest-chain", "em", "ctr"):
         given = ["propensities", str(deep), "--method", method]
         refused_command(given, "ranks", "rank 400,000,000")

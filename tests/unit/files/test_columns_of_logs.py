@@ -15,7 +15,7 @@ def log(columns: str = "", **more: str) -> dict[str, object]:
     row = {**ROWS, **more}
     text = ",".join(row) + "\n" + "\n".join([",".join(row.values())] * 2) + "\n"
     found = parse_log(text, "log", columns=parse_columns(columns) if columns else None)
-    return {"page": found.page, "position": int(found.position[0])}
+    return {"presentations": found.presentations, "position": int(found.position[0])}
 
 
 @pytest.mark.parametrize("other", ["rank", "pos", "slot"])
@@ -42,9 +42,9 @@ def test_a_column_called_p_has_no_meaning_of_its_own():
     assert set(found_columns(header, None, "log")) == set(ROWS)
     assert found_columns(header, {"propensity": "p"}, "log")["propensity"] == 4
     assert found_columns(header, {"page": "p"}, "log")["page"] == 4
-    assert log(p="3")["page"] is None
+    assert log(p="3")["presentations"] is None
 
 
 def test_a_column_can_be_said_to_mean_nothing():
-    assert log(page="3")["page"] is not None
-    assert log("page=-", page="3")["page"] is None
+    assert log(page="3")["presentations"] is not None
+    assert log("page=-", page="3")["presentations"] is None

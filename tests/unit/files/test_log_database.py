@@ -155,7 +155,7 @@ def test_an_upload_gives_a_table_by_its_name_alone(made: Made) -> None:
         parse_log(data, "up", room=UPLOADS, how=Reading(table="seen"))
 
 
-@pytest.mark.parametrize("name", ['a"b', "a.b", "a b", "'; DROP x; --", "c0", "é", "log"])
+@pytest.mark.parametrize("name", ['a"b', "a.b", "a b", "'; DROP --", "c0", "é", "log"])
 def test_hostile_names_of_tables_and_columns_change_nothing(name: str, made: Made) -> None:
     table, query = (f'"{each.replace(chr(34), chr(34) * 2)}"' for each in (name, f"{name} "))
     path = made(f"CREATE TABLE {table} AS SELECT 'q' AS {query}, 1 AS document, 1 AS position, "

@@ -52,8 +52,9 @@ def test_hostile_names_of_columns_files_and_values_change_nothing(
         for log in (parse_log(data, hostile, columns={"query": hostile}),
                     read_log(path, columns={"query": hostile})):  # fmt: skip
             assert log.query_names == ("q",)
-            assert log.document_names == (hostile, "b")
-            assert log.clicks.tolist() == [1, 0]
+            assert log.document_names == tuple(sorted((hostile, "b")))
+            clicked = log.document_names[int(log.document[int(log.clicks.argmax())])]
+            assert (clicked, log.clicks.sum()) == (hostile, 1)
         assert preview_log(path).header[0] == hostile
 
 
@@ -136,7 +137,7 @@ def test_equal_rows_are_one_entry_and_counted() -> None:
     head = b"query,document,position,click,impressions\n"
     log = parse_log(head + b"q,a,1,1,2\nq,b,2,x,1\nq,a,1,1,2\nq,a,1,0,2\nq,c,2,x,1\n")
     assert log.rows == 3
-    assert (log.impressions.tolist(), log.clicks.tolist()) == ([4, 2], [2, 0])
+    assert (log.impressions.tolist(), log.clicks.tolist()) == ([6], [2])
     assert log.counts()["rows"] == 3
     assert [(fault.rows, fault.first) for fault in log.faults] == [(2, 3)]
 

@@ -31,8 +31,8 @@ def test_no_dirt_gives_a_wrong_curve_in_silence(dirt: Dirt) -> None:
 
 
 def test_a_dirt_that_no_check_names_is_a_miss() -> None:
-    bot = next(dirt for dirt in DIRTS if "sessions" in dirt.keys and dirt.name.startswith("a prog"))
-    blind = Dirt(bot.name, bot.make, ())
+    ads = next(dirt for dirt in DIRTS if dirt.name.startswith("advertisements"))
+    blind = Dirt(ads.name, ads.make, ())
     assert dirty_logs.case_of(blind, 2, 0).outcome == "missed"
 
 
