@@ -351,7 +351,7 @@ def test_a_file_without_a_measure_is_of_a_duality_gap() -> None:
     with refused("kind", 5):
         parse_ranker(text.replace('"relative duality gap"', "5").encode(), "odd.json")
     for measure in ('""', '"a\\nb"', f'"{"x" * 61}"'):
-        with refused("", "line", 60):
+        with refused("ranker_measure", "line", 60):
             parse_ranker(text.replace('"relative duality gap"', measure).encode(), "odd.json")
 
 
