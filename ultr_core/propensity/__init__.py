@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         displays_of_logs,
         estimate_click_rates,
     )
-    from ultr_core.propensity.estimator import Belief, Estimator, Expectation
-    from ultr_core.propensity.estimators import CLIP_GRID, ESTIMATORS, estimator_named
+    from ultr_core.propensity.estimator import CLIP_GRID, Belief, Estimator, Expectation
+    from ultr_core.propensity.estimators import ESTIMATORS, estimator_named
     from ultr_core.propensity.harvesting import (
         InterventionalSets,
         harvest,

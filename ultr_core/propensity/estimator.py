@@ -107,8 +107,14 @@ CASES: tuple[Expectation, ...] = (
 """Cases in which every estimator of the registry is right, at least up to a factor and a constant,
 if it says so, and only then."""
 
+CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Thresholds tau that validation chooses from; 0 is none: unclipped. 1 is naive where it clips."""
+
 WORKED_CLIP = 0.25
-"""The threshold tau that worked numbers of an estimator are for."""
+"""The threshold tau that worked numbers of an estimator are for, where they name none."""
+
+Worked = tuple[float, float, float] | tuple[float, float, float, float]
+"""Propensity, u, v and, where it is not ``WORKED_CLIP``, the threshold tau."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +126,11 @@ class Estimator:
     it is unbiased, or right up to a factor and a constant, at least one and every one of `CASES`;
     readers are told the first. source: where it comes from. numbers: u and v [rows] of a log,
     given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
-    row of a log of one click at each propensity, worked out by hand; at 1/2 and at another one,
-    and below `WORKED_CLIP` if it clips. needs: the fields of the belief that it uses.
-    clips: the thresholds among which validation chooses; more than one only where it needs a clip.
+    row of a log of one click at each propensity, worked out by hand; at 1/2 and at another one.
+    One that needs a clip has them at a second threshold as well, the fourth number of a row, for
+    many functions of tau are equal at one: a log for each threshold, and a propensity below it.
+    needs: the fields of the belief that it uses. clips: the thresholds among which validation
+    chooses, more than one only where it needs a clip; ``CLIP_GRID`` is the usual choice.
     normalised: whether its sum is divided by the summed weight instead of the number of query
     draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
     so trains none.
@@ -135,7 +143,7 @@ class Estimator:
     expects: tuple[Expectation, ...]
     source: str
     numbers: Callable[[ClickLog, Belief], RowNumbers]
-    worked: tuple[tuple[float, float, float], ...]
+    worked: tuple[Worked, ...]
     needs: tuple[Need, ...] = ()
     clips: tuple[float, ...] = (0.0,)
     normalised: bool = False

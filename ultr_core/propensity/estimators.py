@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity.estimator import (
+    CLIP_GRID,
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
     RIGHT_CURVE,
@@ -20,9 +21,6 @@ from ultr_core.propensity.estimator import (
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.users.click_log import ClickLog
-
-CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Clipping thresholds tau that validation chooses from; 0 is unclipped, 1 is naive."""
 
 
 def _naive(log: ClickLog, belief: Belief) -> RowNumbers:
@@ -84,7 +82,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
                 source=f"section 7.2 of {_PAPER}",
                 numbers=_clipped,
-                worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.0)),
+                worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.0), (0.125, 2.0, 0.0, 0.5)),
                 needs=("curve", "clip"),
                 clips=CLIP_GRID,
             ),

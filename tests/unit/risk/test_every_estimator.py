@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.made_up import SHRUNK
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
@@ -149,15 +150,22 @@ def test_it_says_every_case_in_which_it_is_right_up_to_a_factor_and_no_other(
 @EVERY
 def test_it_gives_the_numbers_that_were_worked_out_by_hand(estimator: Estimator) -> None:
     """One click at each propensity: many functions are as unbiased, but are not this one."""
-    p, u, v = np.array(estimator.worked).T
-    assert 0.5 in p and p.size >= 2 and len(set(p)) == p.size, "work out p = 1/2 and another one"
-    assert np.all((p > 0) & (p < 1))
-    assert p.min() < WORKED_CLIP or "clip" not in estimator.needs
-    ranks, ones = np.arange(2, p.size + 2), np.ones(p.size, int)
-    log = ClickLog(ranks - 2, ranks, ones, ones, 1, [0, p.size + 1])
-    found = estimator.weigh(log, Belief(TableCurve((1.0, *p)), WORKED_CLIP))
-    assert found.u == pytest.approx(u, rel=1e-9)
-    assert found.v == pytest.approx(v, rel=1e-9)
+    logs: dict[float, list[tuple[float, float, float]]] = {}
+    for p, u, v, *clip in estimator.worked:
+        logs.setdefault(clip[0] if clip else WORKED_CLIP, []).append((p, u, v))
+    at = {row[0] for row in logs[WORKED_CLIP]}
+    assert 0.5 in at and len(at) >= 2, "work out p = 1/2 and another one"
+    if "clip" in estimator.needs:
+        assert len(logs) >= 2, "work out a second threshold: many functions are equal at one"
+        assert all(min(rows)[0] < clip for clip, rows in logs.items())
+    for clip, rows in logs.items():
+        p, u, v = np.array(rows).T
+        assert np.all((p > 0) & (p < 1)) and len(set(p)) == p.size
+        ranks, ones = np.arange(2, p.size + 2), np.ones(p.size, int)
+        log = ClickLog(ranks - 2, ranks, ones, ones, 1, [0, p.size + 1])
+        found = estimator.weigh(log, Belief(TableCurve((1.0, *p)), clip))
+        assert found.u == pytest.approx(u, rel=1e-9)
+        assert found.v == pytest.approx(v, rel=1e-9)
 
 
 @EVERY
@@ -184,6 +192,13 @@ def test_it_uses_the_parts_of_a_belief_that_it_names(
     one, two = (estimator.numbers(ROWS, belief) for belief in (BELIEF, other))
     same = np.array_equal(one.u, two.u) and np.array_equal(one.v, two.v)
     assert same is (need not in estimator.needs)
+
+
+@EVERY
+def test_validation_has_thresholds_to_choose_from_where_it_needs_one(estimator: Estimator) -> None:
+    """Those of an estimator that names none are (0,): its tau would always be 0."""
+    assert (len(set(estimator.clips)) > 1) is ("clip" in estimator.needs)
+    assert all(0 <= clip <= 1 for clip in estimator.clips)
 
 
 @EVERY
@@ -244,6 +259,10 @@ def complaints(estimator: Estimator) -> list[str]:
             estimator
         ),
         "needs": lambda: of_needs(estimator, "curve", replace(BELIEF, curve=PowerLaw(0.5))),
+        "clip": lambda: of_needs(estimator, "clip", replace(BELIEF, clip=0.5)),
+        "clips": lambda: test_validation_has_thresholds_to_choose_from_where_it_needs_one(
+            estimator
+        ),
         "moments": lambda: test_closed_forms_are_the_enumeration(estimator, NOISY),
         "zero": lambda: test_a_click_at_propensity_0_is_told_in_the_readers_words(estimator),
     }
@@ -274,6 +293,16 @@ def shrunken_wrongly(numbers: Made) -> Estimator:
     return replace(SHRUNKEN, numbers=by_row(numbers))
 
 
+def shrunk_by(of_clip: Callable[[float], float]) -> Estimator:
+    """What says of itself that it is `SHRUNK`, and is at tau = 1/4."""
+
+    def numbers(log: ClickLog, belief: Belief) -> RowNumbers:
+        p = belief.curve.at(log.rank)
+        return RowNumbers(p / (p**2 + of_clip(belief.clip)))
+
+    return replace(SHRUNK, numbers=numbers)
+
+
 @pytest.mark.parametrize(
     ("estimator", "wrong"),
     [
@@ -294,12 +323,20 @@ def shrunken_wrongly(numbers: Made) -> Estimator:
         (made(affine, CORRECTED, *CASES), ["said", "cases"]),
         (made(affine), ["said", "cases"]),
         (replace(SHRUNKEN, needs=()), ["needs"]),
+        (SHRUNK, []),
+        (shrunk_by(lambda tau: tau / 16), ["worked"]),
+        (shrunk_by(lambda tau: tau**3), ["worked"]),
+        (replace(SHRUNK, worked=SHRUNK.worked[:2]), ["worked"]),
+        (replace(SHRUNK, clips=(0.0,)), ["clips"]),
+        (replace(SHRUNK, needs=("curve",)), ["clip", "clips"]),
     ],
     ids=[
         "affine", "shrunken", "IPS that says too little", "negative", "negative, shrunken",
         "p squared", "p times 1.05", "root of p", "right up to a factor, not said",
         "too little worked out",
         "wrong sign of v", "without p", "always unbiased", "says nothing", "forgotten need",
+        "with a threshold", "tau / 16", "tau cubed", "one threshold worked out",
+        "no threshold to choose", "forgotten need of a threshold",
     ],
 )  # fmt: skip
 def test_right_estimators_pass_and_wrong_ones_do_not(estimator: Estimator, wrong: list) -> None:
