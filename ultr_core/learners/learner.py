@@ -83,10 +83,13 @@ class Learner:
     path: trains at several, where it can do better than one fit after the other. costs: values of C
     that validation chooses from.
 
+    from_pairs: whether it learns from pairs of documents of a query, so that a query of one
+    candidate teaches it nothing.
+
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
-    ``weights.clicks``: the larger C, the nearer to the clicks. What of the loss depends on w is
-    linear in the weights, up to a term without them: then unbiased weights leave it unbiased
-    (section 4).
+    ``weights.clicks``: the larger C, the nearer to the clicks. The loss of several queries is the
+    sum of theirs. What of it depends on w is linear in the weights, up to a term without them: then
+    unbiased weights leave it unbiased (section 4).
 
     Its rankers are `LinearRanker`; a certificate of another kind than the duality gap names its
     ``measure``.
@@ -101,6 +104,7 @@ class Learner:
     worked: tuple[tuple[float, float], ...]
     path: FitPath | None = None
     costs: tuple[float, ...] = COST_GRID
+    from_pairs: bool = True
 
     def along(
         self,

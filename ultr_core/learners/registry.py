@@ -20,7 +20,14 @@ SVM = Learner(
     fit_path,
 )
 
-LEARNERS: Mapping[str, Learner] = MappingProxyType({learner.key: learner for learner in (SVM,)})
+LEARNERS: Mapping[str, Learner] = MappingProxyType(
+    {
+        learner.key: learner
+        for learner in (
+            SVM,
+        )
+    }
+)  # fmt: skip
 """All learners by key; training, command line, pages and tests read this."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from tests.made_up import RIDGE, certified, ridge, squares
 from tests.meaning import refused
 from ultr_core.corpus import Corpus
 from ultr_core.files import parse_ranker
@@ -122,6 +123,36 @@ def test_its_loss_is_linear_in_the_weights(learner: Learner) -> None:
 
 
 @EVERY
+def test_its_loss_of_two_queries_is_the_sum_of_theirs(learner: Learner) -> None:
+    """Else what a click is worth would depend on how many queries or documents there are."""
+    w = 0.1 * np.random.default_rng(3).normal(size=5)
+    n = WEIGHTS.clicks
+
+    def loss(queries: slice) -> float:
+        documents = slice(6 * (queries.start or 0), 6 * (queries.stop or 20))
+        part = CORPUS.subset(np.arange(20)[queries])
+        weights = Weights(WEIGHTS.values[documents], n)
+        return learner.objective(part, weights, 1.0, w) - 0.5 * float(w @ w)
+
+    whole = loss(slice(None))
+    for cut in (3, 10):
+        assert loss(slice(cut)) + loss(slice(cut, None)) == pytest.approx(whole, rel=1e-9)
+
+
+@EVERY
+def test_it_says_whether_it_learns_from_pairs(learner: Learner) -> None:
+    """From pairs, the loss of queries with one candidate is the same for all rankers."""
+    alone = Corpus(features=np.array([[1.0], [0.5]]), grades=[1, 0], query_offsets=[0, 1, 2])
+
+    def loss(w: float) -> float:
+        weights = Weights(np.array([2.0, 1.0]), 2.0)
+        return learner.objective(alone, weights, 1.0, np.array([w])) - 0.5 * w**2
+
+    same = all(loss(w) == pytest.approx(loss(0.0), rel=1e-12) for w in (-1.0, 0.3, 0.7, 4.0))
+    assert same is learner.from_pairs
+
+
+@EVERY
 def test_its_loss_of_a_pair_is_what_was_worked_out_by_hand(learner: Learner) -> None:
     pair = Corpus(features=np.array([[1.0], [0.0]]), grades=[1, 0], query_offsets=[0, 2])
     assert len(dict(learner.worked)) >= 2, "work out the loss at two margins or more"
@@ -189,32 +220,6 @@ def test_a_path_has_a_ranker_for_each_cost_in_their_order(learner: Learner) -> N
         assert found[1].coefficients == pytest.approx(alone.coefficients, abs=2e-2)
 
 
-def squares(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray) -> float:
-    left = np.asarray(corpus.features, np.float64) @ w - weights.values
-    return float(0.5 * w @ w + cost / weights.clicks * 0.5 * left @ left)
-
-
-def ridge(corpus: Corpus, weights: Weights, *, cost: float, callback=None, **_: object):
-    """A right learner: the squared distance of the scores from the weights, in closed form."""
-    x, scale = np.asarray(corpus.features, np.float64), cost / weights.clicks
-    w = np.linalg.solve(scale * x.T @ x + np.eye(x.shape[1]), scale * x.T @ weights.values)
-    return certified(corpus, weights, cost, w, callback)
-
-
-def certified(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray, callback=None):
-    """Any weight vector with a certificate that it is the best."""
-    reached = squares(corpus, weights, cost, w)
-    if callback is not None:
-        callback(Progress(1, 1, reached, reached, 0.0, w))
-    found = Certificate(reached, reached, 0.0, 1, 1, "closed form", True, False, "gradient norm")
-    return LinearRanker(w, corpus.feature_ids, cost, found)
-
-
-RIDGE = Learner(
-    "ridge", "Ridge", "words", "source", ridge, squares, ((-1.0, 2.0), (0.5, 0.125))
-)  # fmt: skip
-
-
 def wrong(change: Callable[..., np.ndarray]) -> Learner:
     def fit(corpus: Corpus, weights: Weights, *, cost: float, callback=None, **_: object):
         def right(values=weights.values, clicks=weights.clicks, c=cost) -> np.ndarray:
@@ -248,6 +253,22 @@ def other_loss(change: Callable[[Weights], Weights], shift: float = 0.0) -> Lear
 
     def objective(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray) -> float:
         return squares(corpus, changed(weights), cost, w)
+
+    return replace(RIDGE, fit=fit, objective=objective)
+
+
+def per_document() -> Learner:
+    """The loss times 2 / number of documents, in fit and objective alike: right of one pair."""
+
+    def scaled(corpus: Corpus, cost: float) -> float:
+        return cost * 2 / corpus.n_documents
+
+    def fit(corpus: Corpus, weights: Weights, *, cost: float, **more: object):
+        found = ridge(corpus, weights, cost=scaled(corpus, cost), **more)
+        return replace(found, cost=cost)
+
+    def objective(corpus: Corpus, weights: Weights, cost: float, w: np.ndarray) -> float:
+        return squares(corpus, weights, scaled(corpus, cost), w)
 
     return replace(RIDGE, fit=fit, objective=objective)
 
@@ -292,6 +313,8 @@ def complaints(learner: Learner) -> set[str]:
         "ratio": lambda: test_c_and_the_number_of_clicks_count_as_their_ratio(learner),
         "linear": lambda: test_its_loss_is_linear_in_the_weights(learner),
         "worked": lambda: test_its_loss_of_a_pair_is_what_was_worked_out_by_hand(learner),
+        "sum": lambda: test_its_loss_of_two_queries_is_the_sum_of_theirs(learner),
+        "pairs": lambda: test_it_says_whether_it_learns_from_pairs(learner),
         "callback": lambda: test_it_tells_a_callback_that_can_end_it(learner),
         "file": lambda: test_its_file_says_what_its_certificate_measures(learner),
         "path": lambda: test_a_path_has_a_ranker_for_each_cost_in_their_order(learner),
@@ -321,6 +344,9 @@ def complaints(learner: Learner) -> set[str]:
         (other_loss(lambda w: replace(w, values=np.sqrt(w.values))), {"linear"}),
         (other_loss(lambda w: w, shift=1.0), {"worked"}),
         (hinge_at(2.0), {"worked"}),
+        (per_document(), {"sum"}),
+        (replace(RIDGE, from_pairs=True), {"pairs"}),
+        (replace(SVM, from_pairs=False), {"pairs"}),
         (replace(RIDGE, worked=RIDGE.worked[:1]), {"worked"}),
         (replace(RIDGE, fit=silent), {"callback"}),
         (replace(RIDGE, fit=HIDDEN_MEASURE), {"file"}),
@@ -328,13 +354,14 @@ def complaints(learner: Learner) -> set[str]:
     ids=[
         "right", "tripled", "no ridge", "sizes ignored", "C ignored", "n ignored", "C inverted",
         "half ignored", "half ignored, said", "weights squared, said", "roots of weights, said",
-        "another score, said", "another margin, said", "too little worked out", "no callback",
+        "another score, said", "another margin, said", "by the document, said",
+        "pointwise, not said", "pairwise, not said", "too little worked out", "no callback",
         "hidden measure",
     ],
 )  # fmt: skip
 def test_right_learners_pass_and_wrong_ones_do_not(learner: Learner, fails: set[str]) -> None:
     found = complaints(learner)
-    assert fails <= found
+    assert found == fails if fails & {"sum", "pairs"} else fails <= found
     assert bool(fails) or not found
 
 
