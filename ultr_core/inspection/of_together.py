@@ -374,13 +374,15 @@ def _clipping(given: _Together) -> Seen | None:
         return None
     if "clip" not in given.estimator.needs or not belief.clip:
         return None
-    effect = clipping_effect(given.log, belief.curve.at(given.log.rank), belief.clip)
+    effect = clipping_effect(given.log, given.estimator, belief)
+    changed, removed = effect.clicks_changed, effect.weight_removed
     return graded(
-        effect.clicks_changed,
-        f"Clipped at τ = {belief.clip:g}: {effect.clicks_changed:,} of "
-        f"{counted(effect.clicks, 'click')} changed, "
-        f"{effect.clicks_without_propensity:,} of them with propensity 0; the others lost a weight "
-        f"of {effect.weight_removed:,.1f}, and {effect.weight_after:,.1f} remains in all.",
+        changed,
+        f"With τ = {belief.clip:g}, {changed:,} of {counted(effect.clicks, 'click')} "
+        f"{'counts' if changed == 1 else 'count'} another number than without, "
+        f"{effect.clicks_without_propensity:,} of them with propensity 0; the others "
+        f"{'lost' if removed >= 0 else 'gained'} a weight of {abs(removed):,.1f}, and "
+        f"{effect.weight_after:,.1f} remains in all.",
         warning=effect.clicks_changed > 0,
     )
 
@@ -434,7 +436,7 @@ CHECKS: tuple[Check[_Together], ...] = (
     Check("pairs", "Preference pairs", _pairs),
     Check("propensity_of_each_position", "Clicked positions without a propensity", _coverage),
     Check("zero_propensities", "Clicks with propensity 0", _infinite),
-    Check("clipping", "Clipping", _clipping),
+    Check("clipping", "What the threshold τ changes", _clipping),
     Check("effective_sample_size", "Effective sample size", _effective),
     Check("largest_weight", "Largest weight", _largest),
     Check("heaviest_clicks", f"The {HEAVIEST} heaviest clicks", _heaviest),

@@ -7,18 +7,18 @@ and in nothing else. They are the two numbers a row of an estimator, summed by d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import checked_offsets, in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
+from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import (
     LEAST_PROPENSITY,
     Numbers,
     RowNumbers,
-    inverse_propensities,
     row_numbers,
 )
 from ultr_core.users.click_log import ClickLog
@@ -250,13 +250,13 @@ def click_weight_diagnostics(log: ClickLog, numbers: Numbers) -> ClickWeightDiag
 
 @dataclass(frozen=True)
 class ClippingEffect:
-    """What a clipping threshold changed.
+    """What a threshold changed, for an estimator that has one.
 
     threshold: tau.
-    clicks: n; clicks_changed: clicks whose propensity was below tau.
-    clicks_without_propensity: those of them whose propensity was 0, an infinite weight.
-    weight_after: sum of 1 / max(tau, q) over all clicks.
-    weight_removed: what the others of the changed clicks lost, sum of 1 / q - 1 / tau.
+    clicks: n; clicks_changed: clicks that count another number u than without a threshold.
+    clicks_without_propensity: those of them that without it have no finite number.
+    weight_after: sum of u over all clicks.
+    weight_removed: what the others of the changed clicks lost, net; negative where they gained.
     """
 
     threshold: float
@@ -267,23 +267,25 @@ class ClippingEffect:
     weight_removed: float
 
 
-def clipping_effect(log: ClickLog, propensities: ArrayLike, clip: float) -> ClippingEffect:
-    """Count the clicks and the weight that clipping at ``clip`` changes.
+def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> ClippingEffect:
+    """Count the clicks and the weight that ``belief.clip`` changes, against tau = 0.
 
-    propensities q [rows]. Raises InputError for a clip outside [0, 1], or if it is 0 and a
-    clicked row has propensity 0.
+    Both are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped one, whatever it
+    is for another. Raises InputError as `Estimator.weigh` does, for a click that has no finite
+    number at the threshold either.
     """
-    q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
-    after = log.clicks * inverse_propensities(log, clipped_propensities(q, clip))
-    unseen = q <= LEAST_PROPENSITY
-    changed = q < clip
-    before = log.clicks * np.divide(1.0, q, out=np.zeros(q.size), where=~unseen)
-    lost = changed & ~unseen
+    u = estimator.weigh(log, belief).on_log(log).u
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        unclipped = estimator.numbers(log, replace(belief, clip=0.0)).u
+    changed = (log.clicks > 0) & (u != unclipped)
+    finite = np.abs(unclipped) < 1.0 / LEAST_PROPENSITY
+    lost = changed & finite
+    after = log.clicks * u
     return ClippingEffect(
-        threshold=float(clip),
+        threshold=float(belief.clip),
         clicks=log.total_clicks,
         clicks_changed=int(log.clicks[changed].sum()),
-        clicks_without_propensity=int(log.clicks[changed & unseen].sum()),
+        clicks_without_propensity=int(log.clicks[changed & ~finite].sum()),
         weight_after=float(after.sum()),
-        weight_removed=float((before[lost] - after[lost]).sum()),
+        weight_removed=float((log.clicks[lost] * unclipped[lost] - after[lost]).sum()),
     )

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.made_up import SHRUNK
 from tests.meaning import refused
 from ultr_core.errors import InputError
 from ultr_core.propensity import (
+    ESTIMATORS,
+    Belief,
     Weights,
     click_weight_diagnostics,
     clipping_effect,
@@ -19,6 +22,8 @@ from ultr_core.propensity import (
     naive_weights,
 )
 from ultr_core.users import ClickLog, Cutoff, PositionModel, PowerLaw, TableCurve, simulate_counts
+
+CLIPPED = ESTIMATORS["clipped"]
 
 
 @pytest.fixture(scope="module")
@@ -109,21 +114,33 @@ def test_a_click_without_propensity_is_refused_by_rank_and_count():
     with pytest.raises(InputError, match="Rank 3 has 3 clicks"):
         ips_weights(many, Cutoff(PowerLaw(1), 2))
     assert ips_weights(log, curve, clip=0.1).values.tolist() == [0, 0, 10]
-    effect = clipping_effect(log, curve.at(log.rank), 0.1)
+    effect = clipping_effect(log, CLIPPED, Belief(curve, 0.1))
     assert (effect.clicks_changed, effect.clicks_without_propensity) == (1, 1)
     assert (effect.weight_after, effect.weight_removed) == (10, 0)
 
 
 def test_what_clipping_changed_is_counted(moved):
-    q = PowerLaw(1).at(moved.rank)
-    effect = clipping_effect(moved, q, 0.4)
+    curve = PowerLaw(1)
+    effect = clipping_effect(moved, CLIPPED, Belief(curve, 0.4))
     assert (effect.threshold, effect.clicks, effect.clicks_changed) == (0.4, 6, 1)
     assert effect.weight_after == pytest.approx(8 + 2.5)
     assert effect.weight_removed == pytest.approx(0.5)
-    nothing = clipping_effect(moved, q, 0)
+    nothing = clipping_effect(moved, CLIPPED, Belief(curve))
     assert (nothing.clicks_changed, nothing.weight_removed) == (0, 0)
     with refused("", "clipping", "threshold", "1.5"):
-        clipping_effect(moved, q, 1.5)
+        clipping_effect(moved, CLIPPED, Belief(curve, 1.5))
+
+
+def test_what_another_threshold_changed_is_counted_by_its_own_numbers(moved):
+    """p / (p^2 + tau^2/4) at tau = 1: 4/5 for 1, 1 for 2 and 12/13 for 3, on 2, 3 and 1 clicks."""
+    effect = clipping_effect(moved, SHRUNK, Belief(PowerLaw(1), 1.0))
+    assert (effect.clicks_changed, effect.clicks_without_propensity) == (6, 0)
+    assert effect.weight_after == pytest.approx(2 * 4 / 5 + 3 * 1 + 12 / 13)
+    assert effect.weight_removed == pytest.approx(2 * 1 / 5 + 3 * 1 + 27 / 13)
+    gone = clipping_effect(moved, SHRUNK, Belief(TableCurve((1, 0, 0.5, 0.5)), 1.0))
+    assert (gone.clicks_changed, gone.clicks_without_propensity) == (6, 3)
+    assert gone.weight_after == pytest.approx(2 * 4 / 5 + 1)
+    assert gone.weight_removed == pytest.approx(2 * 1 / 5 + 1)
 
 
 def test_diagnostics_by_hand():

@@ -17,6 +17,8 @@ from ultr_core.files import parse_log
 from ultr_core.inspection import inspect_curve
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.propensity import (
+    ESTIMATORS,
+    Belief,
     Counts,
     RelativeCurve,
     Weights,
@@ -205,7 +207,10 @@ def test_sessions_that_cannot_be_counted_are_refused(given: Any, fault: tuple[ob
         (lambda: clipped_propensities("ab", 0.2), ("real_numbers", "text")),
         (lambda: clipped_propensities([0.1], "x"), ("", 0, 1, "x")),
         (lambda: clipped_propensities([0.1], np.nan), ("", 0, 1, "nan")),
-        (lambda: clipping_effect(LOG, [1.0, 0.5], "x"), ("", 0, 1)),
+        (
+            lambda: clipping_effect(LOG, ESTIMATORS["clipped"], Belief(PowerLaw(1.0), "x")),
+            ("", 0, 1),
+        ),
         (lambda: ips_weights(LOG, PowerLaw(1.0), clip="x"), ("", 0, 1, "x")),
         (lambda: full_information_weights(["a"]), ("real_numbers", "text")),
         (lambda: full_information_weights(MASKED), ("masked", 1, 2)),
