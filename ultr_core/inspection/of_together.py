@@ -23,6 +23,7 @@ from ultr_core.inspection.inspection import (
 )
 from ultr_core.inspection.joined import JoinedLog
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
+from ultr_core.learners import SVM, Learner
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
@@ -220,18 +221,19 @@ def inspect_together(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
+    learner: Learner = SVM,
     curve_name: str = "the curve",
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
     estimator: what will weigh the clicks, where it needs a curve; clip: the threshold tau of one
     that clips, 0 for none, at which the clipped estimator is IPS. Without a curve, or for an
-    estimator that needs none, the weights are not looked at. Raises InputError for a clip outside
-    [0, 1].
+    estimator that needs none, the weights are not looked at. learner: what will be trained; pairs
+    are counted where it learns from them. Raises InputError for a clip outside [0, 1].
     """
     log = joined.clicks
     belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
-    findings = found_by(CHECKS, _Together(joined, corpus, estimator, belief, curve_name))
+    findings = found_by(CHECKS, _Together(joined, corpus, estimator, learner, belief, curve_name))
     counts = {
         "queries": int(np.count_nonzero(log.draws)),
         "query_draws": log.query_draws,
@@ -249,6 +251,7 @@ class _Together:
     joined: JoinedLog
     corpus: Corpus
     estimator: Estimator
+    learner: Learner
     belief: Belief | None
     curve_name: str
 
@@ -323,8 +326,10 @@ def _outside(given: _Together) -> Seen:
     )
 
 
-def _pairs(given: _Together) -> Seen:
+def _pairs(given: _Together) -> Seen | None:
     """A click gives pairs with all other candidates of its query, so it needs another one."""
+    if not given.learner.from_pairs:
+        return None
     clicked, sizes = given.log.clicks_per_query, given.corpus.sizes
     useful = int(clicked[sizes > 1].sum())
     lost = given.log.total_clicks - useful

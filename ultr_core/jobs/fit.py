@@ -31,6 +31,7 @@ from ultr_core.jobs.own_files import (
     own_log,
     own_propensities,
 )
+from ultr_core.learners import learner_named
 from ultr_core.learners.limits import COST
 from ultr_core.own_data.fitting import (
     FIT_METHODS,
@@ -126,8 +127,9 @@ def run(given: Given) -> Fitted:
     line("")
     print_notes(fit.notices)
     checks = own_checks(
-        log, joined, own.corpus, curve, estimator=ESTIMATORS[given.method], clip=fit.clip
-    )
+        log, joined, own.corpus, curve, estimator=ESTIMATORS[given.method], clip=fit.clip,
+        learner=learner_named(given.learner),
+    )  # fmt: skip
     by_fold = None
     if given.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)

@@ -23,7 +23,7 @@ from ultr_core.inspection import (
 from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
-from ultr_core.learners import LEARNERS, SVM
+from ultr_core.learners import LEARNERS, SVM, Learner
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
@@ -178,14 +178,17 @@ def own_checks(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
+    learner: Learner = SVM,
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip: as in `inspect_together`.
+    estimator, clip, learner: as in `inspect_together`.
 
     The latter go to standard error as well, where the reader of the log has not told them already.
     """
-    together = inspect_together(joined, corpus, curve, estimator=estimator, clip=clip)
+    together = inspect_together(
+        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner
+    )
     warnings = inspect_log(log).warnings
     told = set(_TOLD_BY_READER)
     if log.presentations is not None and log.presentations.repeated:

@@ -120,7 +120,7 @@ TRAINED = replace(LEARNER, key="data-learner", help="")
 BY_VALIDATION = Switch(
     "data-validation", "Choose C on held-out clicks", default=True,
     help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
-    "out to choose it, and the clipping threshold τ; then all clicks train the ranker.",
+    "out to choose it, and the threshold τ; then all clicks train the ranker.",
 )  # fmt: skip
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
 _POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)
@@ -353,6 +353,7 @@ def _fit_cell(work: OwnWork) -> Cell:
         f"""
         from ultr_core.own_data.fitting import fit_from_log
         from ultr_core.files.ranker_files import write_ranker
+        from ultr_core.learners import LEARNERS
         from ultr_core.propensity import ESTIMATORS
 
         fit = fit_from_log(
@@ -361,7 +362,8 @@ def _fit_cell(work: OwnWork) -> Cell:
         )
         print(fit.sentence)
         found = inspect_together(
-            joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip
+            joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
+            learner=LEARNERS[fit.learner],
         )
         for finding in found.findings:
             print(finding.severity, "-", finding.sentence)
@@ -377,7 +379,7 @@ def _evidence_cell(work: OwnWork) -> Cell:
         from ultr_core.own_data.evaluation import evaluate_ranker
         from ultr_core.own_data.evaluation import compare_with_shown
 
-        for finding in inspect_together(joined, corpus, curve).findings:
+        for finding in inspect_together(joined, corpus, curve{clip}).findings:
             print(finding.severity, "-", finding.sentence)
         name = {work.judged or TRAINED_HERE!r}
         found = evaluate_ranker(

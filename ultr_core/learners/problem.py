@@ -85,7 +85,9 @@ class Constraint:
 class Progress:
     """What a callback is told after each iteration; ``coefficients`` are the best so far.
 
-    ``constraint`` is what the cutting plane added, None for other solvers.
+    primal: the objective there; dual: a lower bound on its minimum. gap: what the certificate
+    measures, whatever that is. ``constraint`` is what the cutting plane added, None for other
+    solvers.
     """
 
     iteration: int
@@ -99,6 +101,11 @@ class Progress:
     def __post_init__(self) -> None:
         """Give a callback nothing that it could spoil."""
         object.__setattr__(self, "coefficients", _read_only(self.coefficients))
+
+    @property
+    def gap_to_optimum(self) -> float:
+        """(primal - dual) / primal, the share of the objective that may still be saved."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
 def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
 from ultr_core.lab.training import final_fit, select, usable_clips, weights_by
-from ultr_core.learners import SVM, LinearRanker, learner_named
+from ultr_core.learners import SVM, Learner, LinearRanker, learner_named
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.problem import Callback
@@ -36,7 +36,7 @@ FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimato
 DEFAULT_METHOD = "ips"
 
 Tell = Callable[[str], None]
-_NOT_CLIPPED = "; validation chose not to clip (τ = 0)"
+_NO_THRESHOLD = "; validation chose τ = 0, no threshold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class OwnFit:
         """What was trained, in one sentence."""
         clipped = ""
         if "clip" in ESTIMATORS[self.method].needs:
-            clipped = f", clipped at τ = {self.clip:g}" if self.clip else _NOT_CLIPPED
+            clipped = f", τ = {self.clip:g}" if self.clip else _NO_THRESHOLD
         return (
             f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
             f"C = {self.cost:g} ({self.chosen_by}), {self.ranker.certificate.measure} "
@@ -115,17 +115,18 @@ def fit_from_log(
     """Train a ranker on a log of this corpus, as section 6 does.
 
     method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C; None
-    chooses it, and the threshold of an estimator that clips where ``clip`` is None, on the clicks
+    chooses it, and the threshold of an estimator that has one where ``clip`` is None, on the clicks
     of held-out queries by the estimator's own estimate, unclipped where the clicks allow it
     (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
     of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
     trained on all queries with what was chosen. ``callback`` is told of every iteration of every
     fit, of which there are at most `fits_of`; it may raise to end them. ``pairs`` is the most
-    pairs of a document with a weight and another one of its query that there may be.
+    pairs of a document with a weight and another one of its query that there may be for a learner
+    that learns from pairs.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, a clicked position without propensity, clicks that give no preference pair or
-    more than ``pairs``, a seed that is none, or what is no log or no curve.
+    has none, a clicked position without propensity, clicks that give a learner from pairs none
+    or more than ``pairs``, a seed that is none, or what is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
     way, estimator = _method(method, learner), ESTIMATORS[method]
@@ -135,10 +136,10 @@ def fit_from_log(
     checked_seed(seed)
     if "curve" in estimator.needs:
         require_covered(log, curve)
-    notices = _require_preferences(log, corpus)
+    notices = _require_clicks(log, corpus, way.learner)
     belief = Belief(curve)
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
-    if pairs is not None:
+    if pairs is not None and way.learner.from_pairs:
         for tried in clips:  # documents without a click may have a weight as well
             weights = weights_by(estimator, log, replace(belief, clip=tried))
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
@@ -277,16 +278,19 @@ def _check_clip(estimator: Estimator, clip: float | None) -> None:
     if "clip" not in estimator.needs:
         able = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
         raise InputError(
-            f"A clipping threshold belongs to the method {' or '.join(able)}, not to "
+            f"A threshold τ belongs to the method {' or '.join(able)}, not to "
             f"{estimator.key}; leave one out."
         )
     require_clip(clip)
 
 
-def _require_preferences(log: ClickLog, corpus: Corpus) -> tuple[str, ...]:
+def _require_clicks(log: ClickLog, corpus: Corpus, learner: Learner) -> tuple[str, ...]:
+    """Refuse clicks that teach a learner nothing; a sentence where some do not."""
     clicked = log.clicks_per_query > 0
     if not clicked.any():
         raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
+    if not learner.from_pairs:
+        return ()
     alone = clicked & (corpus.sizes == 1)
     if alone.sum() == clicked.sum():
         raise InputError(
@@ -342,22 +346,23 @@ def fold_scores(
     flatters it; these scores are of the same way to train, and fair. A query without clicks goes
     with the first fold. ``callback`` is told of every iteration and may raise to end the work.
 
-    Raises InputError if fewer than two clicked queries give a preference pair, or for a seed that
-    is none.
+    Raises InputError if fewer than two clicked queries teach the learner anything, or for a seed
+    that is none.
     """
-    clicks = log.clicks_per_query
-    useful = np.flatnonzero((clicks > 0) & (corpus.sizes > 1))
+    clicks, learner = log.clicks_per_query, learner_named(fit.learner)
+    useful = np.flatnonzero((clicks > 0) & ((corpus.sizes > 1) | (not learner.from_pairs)))
     if useful.size < 2:
+        queries = "clicked queries give a preference pair"
         raise InputError(
-            "Fewer than two clicked queries give a preference pair, so none can be held out to "
-            "judge the ranker on.",
+            f"Fewer than two {queries if learner.from_pairs else 'queries were clicked'}, so none "
+            "can be held out to judge the ranker on.",
             "held_out",
         )
     folds = min(FOLDS, useful.size)
     fold = np.zeros(corpus.n_queries, dtype=np.int64)
     order = np.random.default_rng(child(seed, 1)).permutation(useful)
     fold[order] = np.arange(useful.size) % folds
-    scores, learner = np.zeros(corpus.n_documents), learner_named(fit.learner)
+    scores = np.zeros(corpus.n_documents)
     for number in range(folds):
         rest = np.flatnonzero(fold != number)
         held = np.repeat(fold == number, corpus.sizes)

@@ -160,6 +160,8 @@ class Estimator:
         if not first.unbiased:
             text += f"; a document then counts {first.factor:.3g} times its relevance"
             text += f", plus {first.constant:.3g}" if first.constant else ""
+            # With another threshold it is another factor.
+            text += f", at τ = {first.belief.clip:g}" if "clip" in self.needs else ""
         if self.normalised:
             text += "; as a ratio it is slightly biased, by about 1 / N"
         return text

@@ -52,6 +52,7 @@ from ultr_core.jobs.your_data import (
     TRAINED_HERE,
     WEIGHTS,
 )
+from ultr_core.learners import learner_named
 from ultr_core.learners.problem import Progress
 from ultr_core.learners.ranker import LinearModel
 from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
@@ -141,7 +142,7 @@ class _Watch:
         self._place.progress(
             (self._fit - 1) / self._fits,
             f"Fit {self._fit} of {self._fits}, {now - self._began:.0f} s; the gap to the optimum "
-            f"is {progress.gap:.1%}",
+            f"is {progress.gap_to_optimum:.1%}",
         )
 
 
@@ -258,8 +259,9 @@ def _train(
     fit = found if isinstance(found, OwnFit) else None
     clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
     checks = inspect_together(
-        joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip
-    )
+        joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip,
+        learner=learner_named(plan.learner),
+    )  # fmt: skip
     st.markdown("**Do log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")
     for notice in joined.notices:
