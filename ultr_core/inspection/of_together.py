@@ -383,8 +383,8 @@ def _clipping(given: _Together) -> Seen | None:
     changed, removed = effect.clicks_changed, effect.weight_removed
     return graded(
         changed,
-        f"With τ = {belief.clip:g}, {changed:,} of {counted(effect.clicks, 'click')} "
-        f"{'counts' if changed == 1 else 'count'} another number than without, "
+        f"τ = {belief.clip:g} changes what {changed:,} of {counted(effect.clicks, 'click')} "
+        f"{'counts' if changed == 1 else 'count'}, "
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others "
         f"{'lost' if removed >= 0 else 'gained'} a weight of {abs(removed):,.1f}, and "
         f"{effect.weight_after:,.1f} remains in all.",
@@ -441,7 +441,7 @@ CHECKS: tuple[Check[_Together], ...] = (
     Check("pairs", "Preference pairs", _pairs),
     Check("propensity_of_each_position", "Clicked positions without a propensity", _coverage),
     Check("zero_propensities", "Clicks with propensity 0", _infinite),
-    Check("clipping", "What the threshold τ changes", _clipping),
+    Check("clipping", "Effect of the threshold τ", _clipping),
     Check("effective_sample_size", "Effective sample size", _effective),
     Check("largest_weight", "Largest weight", _largest),
     Check("heaviest_clicks", f"The {HEAVIEST} heaviest clicks", _heaviest),

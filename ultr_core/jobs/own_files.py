@@ -44,7 +44,7 @@ LEARNER = Choice(
     "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
     default=SVM.key, help="what is trained on them",
 )  # fmt: skip
-CLIP = Number("clip", "Clipping threshold τ", 0, 1, above=True, decimals=None)
+CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 CORPUS = File(
     "corpus", "", metavar="PATH",
     help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",

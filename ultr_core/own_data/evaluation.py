@@ -201,7 +201,7 @@ JUDGE = ESTIMATORS["ips"]
 compare two rankers. Click noise does not change its order where every candidate was shown."""
 
 SHOWN_CLIP = 0.1
-"""The threshold at which the clipped estimate is shown beside it, where none is asked for."""
+"""The threshold of all estimates beside it that have one, where none is asked for."""
 
 
 def judge_of(clip: float | None) -> tuple[Estimator, float]:
@@ -230,12 +230,12 @@ def evaluate_ranker(
 
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
     so do equally infinite ones.
-    Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip`` where it clips
-    (section 7.2). The verdict is by ``JUDGE``, or by the clipped one where ``clip`` is given; else
-    that is shown at ``SHOWN_CLIP``. Intervals are by session for a `GroupedLog`; otherwise they
-    treat query draws as independent, and documents of a draw as examined independently. Click noise
-    moves IPS by a factor and a constant (section 5.2) where every candidate was shown; what the log
-    leaves out is in ``unshown``.
+    Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip``, or
+    ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by ``JUDGE``, or by
+    the clipped one where ``clip`` is given. Intervals are by session for a `GroupedLog`; otherwise
+    they treat query draws as independent, and documents of a draw as examined independently. Click
+    noise moves IPS by a factor and a constant (section 5.2) where every candidate was shown; what
+    the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
     that the curve has no number for, or a log with clicks in fewer than two query draws. A log

@@ -186,9 +186,7 @@ def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
 def require_clip(clip: object) -> None:
     """Raise InputError for a threshold that clips nothing or is none: outside (0, 1]."""
     if not 0 < number_or_nan(clip) <= 1:
-        raise InputError(
-            f"The clipping threshold is {in_brief(clip)}; it must be above 0 and at most 1."
-        )
+        raise InputError(f"The threshold τ is {in_brief(clip)}; it must be above 0 and at most 1.")
 
 
 @dataclass(frozen=True)

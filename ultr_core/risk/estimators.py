@@ -3,8 +3,8 @@
     R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions)
 
 Naive: u = 1. Inverse propensity scoring (IPS): u = 1 / p with the examination probability of the
-presented rank. Clipped: u = 1 / max(tau, p). All three have v = 0. Self-normalised (SNIPS): divided
-by the summed weight instead of the number of query draws.
+presented rank. These have v = 0; others of ``ESTIMATORS`` may count impressions as well.
+Self-normalised (SNIPS): divided by the summed weight instead of the number of query draws.
 """
 
 from __future__ import annotations
