@@ -27,7 +27,6 @@ from ultr_core.jobs.own_files import (
     own_propensities,
 )
 from ultr_core.own_data.evaluation import (
-    JUDGE,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     SHOWN_CLIP,
@@ -35,7 +34,6 @@ from ultr_core.own_data.evaluation import (
     RankerDifference,
     compare_with_shown,
     evaluate_ranker,
-    judge_of,
 )
 from ultr_core.own_data.fitting import flattery
 from ultr_core.propensity import ESTIMATORS
@@ -52,7 +50,6 @@ _NOTES = (
     "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap "
     "and checks."
 )
-_JUDGE_AT = judge_of(SHOWN_CLIP)[0]
 _WITH_CLIP = [estimator.label for estimator in ESTIMATORS.values() if "clip" in estimator.needs]
 
 
@@ -168,9 +165,9 @@ JOB = Job(
         File("scores", "", help="instead: scores, one a row of the corpus, a table, or a TREC run"),
         replace(
             CLIP,
-            help=f"judge by the {_JUDGE_AT.label} estimate at this threshold; without it by "
-            f"{JUDGE.label}. All estimates that have a threshold ({', '.join(_WITH_CLIP)}) are "
-            f"shown at it, and without it at {SHOWN_CLIP:g}",
+            help="judge by the clipped estimate at this threshold; without it by IPS. All that "
+            f"have a threshold ({', '.join(_WITH_CLIP)}) are shown at it, and without it at "
+            f"{SHOWN_CLIP:g}",
         ),
         *setting_fields("relevant_grade"),
     ),

@@ -147,7 +147,7 @@ def fit_from_log(
         chosen = _Chosen(cost, clips[0], "given")
     elif (held := _held_out(corpus, log, validation, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
-        why = "fixed, there are too few clicked queries to hold any out"
+        why = "fixed, too few clicked queries have a second candidate to hold any out"
         chosen = _Chosen(fixed, clips[0], why)
     else:
         tell("choosing C on held-out clicks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
 
 import numpy as np
@@ -107,6 +108,24 @@ def test_what_a_document_counts_is_said_at_its_threshold(corpus: Corpus, joined:
     found = evaluate_ranker(corpus, joined.clicks, scores, CURVE, clip=0.1).as_dict()["estimates"]
     assert mentions(found["shrunk"]["assumes"], "0.985", "τ = 0.25")
     assert "0.25" not in found["clipped"]["assumes"] + found["ips"]["assumes"]
+
+
+@pytest.mark.parametrize("job", ["fit", "evaluate"])
+def test_the_option_names_every_estimator_that_has_a_threshold(job: str) -> None:
+    made = runpy.run_module(f"ultr_core.jobs.{job}", run_name="made", alter_sys=True)["JOB"]
+    (told,) = (option.help for option in made.options if option.name == "clip")
+    assert mentions(told, "clipped", "shrunk") and not mentions(told, "naive")
+
+
+def test_every_estimate_with_a_threshold_is_shown_at_the_one_that_judges(
+    corpus: Corpus, joined: JoinedLog
+) -> None:
+    scores = np.arange(corpus.n_documents, dtype=float)
+    for clip, shown, judge in ((0.3, "0.3", "clipped"), (None, "0.1", "ips")):
+        found = evaluate_ranker(corpus, joined.clicks, scores, CURVE, clip=clip)
+        assert found.judge == judge
+        for key in ("clipped", "shrunk"):
+            assert mentions(found.reports[key].label, f"τ = {shown}")
 
 
 def test_the_evidence_of_a_notebook_is_checked_at_the_threshold_that_judges() -> None:
