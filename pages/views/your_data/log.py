@@ -19,8 +19,8 @@ from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, read_fields, write_fields
 from ultr_core.files import COLUMNS, LogPreview, preview_log, read_log
 from ultr_core.files.log_columns import MEANINGS, NO_COLUMN
-from ultr_core.files.log_rows import IN_COUNTS
 from ultr_core.files.log_reading import Reading
+from ultr_core.files.log_rows import IN_COUNTS
 from ultr_core.inspection import inspect_log, kind_of
 from ultr_core.jobs.your_data import LOG_COLUMNS, LOG_READING, chosen_reading
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
