@@ -145,6 +145,7 @@ def test_files_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -
     page.get_by_text("Preview and columns").click()
     expect(page.locator(".stMain table").get_by_text("[l](http:").first).to_be_visible()
     assert watch.elsewhere() == []
+    page.get_by_text("More columns and choices").click()
     pick(page, "Propensity", HOSTILE)
     page.get_by_role("radio", name="The log's own column").click()
     settled(page)

@@ -100,7 +100,7 @@ def test_the_examination_curve_leaves_the_headline_to_be_read(
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0", "picture.png is a picture (PNG); give a CSV"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0", "picture.png is a picture (PNG)"),
         ("large.csv", b"rank,propensity\n" * 400_000, "must be 5.0MB or smaller"),
     ],
 )

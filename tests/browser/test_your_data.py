@@ -71,7 +71,7 @@ BAD = (
     ("corpus", "picture.txt", b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "picture.txt"),
     ("corpus", "bomb.gz", None, "more than 200 times"),
     ("log", "empty.csv", b"", "is empty"),
-    ("log", "columns.csv", b"a,b,c\n1,2,3\n", "Say above which column"),
+    ("log", "columns.csv", b"a,b,c\n1,2,3\n", "Say which column"),
 )
 
 

@@ -340,7 +340,7 @@ HOSTILE: tuple[tuple[str, str, Callable[[], bytes]], ...] = (
 )
 """Kind, name and bytes of hostile files."""
 
-TAKEN = ("far_position.csv",)
+TAKEN = ("far_position.csv", "wide.csv")
 """Of these: what is a log that can be used, and must not cost more than one."""
 
 

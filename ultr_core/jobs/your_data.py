@@ -376,8 +376,7 @@ def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
     return code(
         f"""
-        from ultr_core.own_data.evaluation import evaluate_ranker
-        from ultr_core.own_data.evaluation import compare_with_shown
+        from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker
 
         for finding in inspect_together(joined, corpus, curve{clip}).findings:
             print(finding.severity, "-", finding.sentence)
