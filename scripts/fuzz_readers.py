@@ -63,6 +63,7 @@ from ultr_core.own_data.curves import curve_in_log
 from ultr_core.propensity import estimate_from_log
 
 MEMORY_BYTES = 1 << 30
+RESERVED_BYTES = 3 << 30
 SECONDS = 10
 INPUTS_A_CHILD = 400
 _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
@@ -390,7 +391,8 @@ def _here(call: Callable[..., Any], log: object, *given: Any, progress: object =
 def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
     """A child: read some inputs with memory capped, and tell what went wrong."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = pages * resource.getpagesize() + MEMORY_BYTES
+    # The engine of click logs reserves addresses that it never uses; the peak is looked at, too.
+    most = pages * resource.getpagesize() + MEMORY_BYTES + RESERVED_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, _over)
@@ -403,9 +405,14 @@ def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         fault = fault_of(name, data)
         signal.setitimer(signal.ITIMER_PROF, 0)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if fault is None and peak > MEMORY_BYTES:
+            fault = f"MemoryError: {peak >> 20} MiB were used"
         if fault is not None:
             found.send((number, fault))
         at.value = number + 1
+        if peak > MEMORY_BYTES:
+            break  # the peak of a process stays
     found.close()
 
 
