@@ -458,7 +458,7 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     if _first_byte(stream) in (b"{", b"["):
         return _json(source, stream, path)
     header, delimiter, skip = _head(stream, source.name, columns)
-    quotes = _quotes_in_lines(stream, source.name)
+    quotes = _quotes_in_lines(stream, source)
     names = [*(f"c{place}" for place in range(len(header))), "rest", "further"]
     # A quotation mark can hold line ends, and only the lines from the start on tell which do.
     scan = _csv_scan(names, delimiter, quote="'\"'", skip=skip, parallel=not quotes)
@@ -477,10 +477,11 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     )
 
 
-def _quotes_in_lines(stream: IO[bytes], name: str) -> int:
+def _quotes_in_lines(stream: IO[bytes], source: Source) -> int:
     """How many quotation marks a text has; raises InputError for a line beyond ``ROW_BYTES``.
 
-    The engine leaves such a line out without a word where it reads a file in several places.
+    The engine leaves such a line out without a word where it reads a file in several places. More
+    lines than there is room for rows are refused before it takes its time for them.
     """
     quotes = length = lines = 0
     for piece in iter(lambda: stream.read(_PIECE_BYTES), b""):
@@ -488,11 +489,14 @@ def _quotes_in_lines(stream: IO[bytes], name: str) -> int:
         ends = [place for mark in (b"\n", b"\r") if (place := piece.find(mark)) >= 0]
         length += min(ends, default=len(piece))
         if length > ROW_BYTES.most:
-            raise ROW_BYTES.exceeded(f"The row that begins in line {lines + 1} of {name}")
+            raise ROW_BYTES.exceeded(f"The row that begins in line {lines + 1} of {source.name}")
         if ends:
             length = len(piece) - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
             lines += piece.count(b"\n") or piece.count(b"\r")
     stream.seek(0)
+    # Without quotation marks no row has two lines; one line is the header's.
+    if not quotes and lines > source.room.rows.most + 1:
+        raise source.room.rows.exceeded(source.name)
     return quotes
 
 
@@ -551,7 +555,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
     pointers = tuple(
         "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in way) for way in found
     )
-    _quotes_in_lines(stream, source.name)
+    _quotes_in_lines(stream, source)
     # No line of JSON holds the character that stands between columns here.
     lines = _csv_scan(["line"], "\x03", quote="''", skip=0, parallel=True)
     cells = ", ".join(f"cells[{place + 1}] AS c{place}" for place in range(len(header)))
