@@ -39,6 +39,7 @@ from ultr_core.files.log_rows import (
     counted_rows,
     first_long,
     first_records,
+    meanings_of,
     usable_rows,
 )
 from ultr_core.limits import OWN_FILES, Room
@@ -277,7 +278,7 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         for found in places.values():
             found.pop("page", None)
         return
-    cells = cells_of(relation, {key: dict(found) for key, found in places.items()})
+    cells = cells_of(relation, places)
     different, numbers, most, least = relation.run(
         "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
         "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
@@ -321,7 +322,7 @@ def _counted_log(
 ) -> PresentationLog:
     """The log; columns: meaning to column name. said: what the reader mapped."""
     cells = cells_of(relation, places)
-    meanings = list(dict.fromkeys(meaning for found in places.values() for meaning in found))
+    meanings = meanings_of(places)
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS):

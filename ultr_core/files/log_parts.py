@@ -164,11 +164,11 @@ def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack)
     encoding: of the text, where the reader named one. Raises InputError for a damaged or exploding
     file, text of another encoding, and beyond the room of an upload.
     """
-    start = first_bytes(source, 4)
+    start = first_bytes(source, 8)
     packed = start.startswith(PACKED)
-    if start == PARQUET:
+    if start.startswith(PARQUET):
         encoding = None  # its text is UTF-8, whatever the other files are
-    recoded = encoding not in (None, "utf-8") or other_format(first_bytes(source, 8)) == _UTF_16
+    recoded = encoding not in (None, "utf-8") or other_format(start) == _UTF_16
     if source.path is not None and not packed and not recoded:
         return stack.enter_context(source.path.open("rb"))
     private: IO[bytes] = stack.enter_context(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Progress, Relation
 from ultr_core.files.log_rows import (
@@ -169,11 +170,16 @@ def grouped_rows(
     has = {meaning: meaning in meanings for meaning in IDS}
     whole = "p" if has["presentation"] else "s"
     plain = int(usable.numbers["impressions"].max()) <= 1
-    shown = _shown(relation, cells, counted, usable, has)
+    numbers = {
+        meaning: _number_of(relation, counted, usable, meaning)
+        for meaning in ("click", "impressions")
+        if meaning in counted.codes
+    }
+    shown = _shown(cells, counted, numbers, has)
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
-    some = f"SELECT * FROM ({cells}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
     # The rows of other lists are left out before anything is made of them.
-    found = _sampled(relation, shown.replace(cells, some), whole, every, columns)
+    some = f"SELECT * FROM ({cells}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
+    found = _sampled(relation, _shown(some, counted, numbers, has), whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     without = _lists(relation, shown, whole, progress)
     facts = _facts(relation, whole, found, without, usable, plain)
@@ -218,39 +224,37 @@ def keys_of(counted: CountedRows) -> list[str]:
 
 
 def _shown(
-    relation: Relation,
     cells: str,
     counted: CountedRows,
-    usable: UsableRows,
+    numbers: Mapping[str, tuple[str, str]],
     has: Mapping[str, bool],
 ) -> str:
     """SQL for the rows with click and impressions as numbers, and what they belong to.
 
-    p and s identify presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
+    numbers: `_number_of` of click and, where there are some, of impressions. p and s identify
+    presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
     Rows whose numbers are none are left out.
     """
-    click, joins = _number_of(relation, counted, usable, "click")
-    impressions = "1"
-    if counts := "impressions" in counted.codes:
-        impressions, more = _number_of(relation, counted, usable, "impressions")
-        joins += more
+    click = numbers["click"][0]
+    impressions = numbers["impressions"][0] if "impressions" in numbers else "1"
+    joins = "".join(join for _, join in numbers.values())
     ids = {
         name: f"trim(k_{meaning})" if has[meaning] else "''"
         for name, meaning in (("p", "presentation"), ("s", "session"))
     }
-    numbers = ", ".join(
+    hashes = ", ".join(
         f"CASE WHEN {text} = '' THEN 0 ELSE hash({text}) END AS {name}"
         for name, text in ids.items()
     )
     # A row of no session is one of its presentation: else all of them would be one group.
     whose = f"CASE WHEN {ids['s']} = '' THEN {ids['p']} ELSE {ids['s']} END"
-    group = f"(('0x' || left(md5({whose}), 8))::UBIGINT % {GROUPS})::INTEGER"
+    group = f"({DUCKDB.first_digits.format(whose)} % {GROUPS})::INTEGER"
     kept = "click IS NOT NULL AND NOT short AND NOT broken"
-    if counts:
+    if "impressions" in numbers:
         kept += " AND impressions IS NOT NULL AND click <= impressions"
     return (
         f"SELECT * FROM (SELECT {', '.join(keys_of(counted))}, {click} AS click, "
-        f"{impressions} AS impressions, {numbers}, {group} AS g, short, broken "
+        f"{impressions} AS impressions, {hashes}, {group} AS g, short, broken "
         f"FROM ({cells}){joins}) WHERE {kept}"
     )
 

@@ -50,7 +50,7 @@ class Dialect:
         return self.mark + name.replace(self.mark, self.mark * 2) + self.mark
 
 
-_DUCKDB = Dialect(
+DUCKDB = Dialect(
     "duckdb", "DuckDB", '"', "VARCHAR", "DOUBLE", "regexp_matches({0}, {1})", "",
     "CAST('0x' || substring(md5({0}), 1, 8) AS UBIGINT)",
 )  # fmt: skip
@@ -64,7 +64,7 @@ _POSTGRES = Dialect(
 )  # fmt: skip
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {each.key: each for each in (_DUCKDB, _SPARK, _POSTGRES)}
+    {each.key: each for each in (DUCKDB, _SPARK, _POSTGRES)}
 )
 """Engines that a statement can be written for."""
 

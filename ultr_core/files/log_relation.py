@@ -74,7 +74,8 @@ class Part:
     its parameter; of CSV it has one more column, ``rest``, for a cell beyond the header, and of
     JSON lines one column ``line``. skip: lines of text up to the header; 0 for the others. leaves:
     of Parquet, the place of each column as it is stored, None for lists and other nested ones.
-    quotes: how many quotation marks are in a CSV file. pointers: of JSON, the way to each column.
+    rows: how many a Parquet file says it has. quotes: how many quotation marks are in a CSV file.
+    pointers: of JSON, the way to each column.
     action: what each row is, "view" or "click", where no column says it.
     """
 
@@ -89,6 +90,7 @@ class Part:
     delimiter: str = ","
     skip: int = 0
     leaves: tuple[int | None, ...] = ()
+    rows: int = 0
     quotes: int = 0
     pointers: tuple[str, ...] = ()
     action: str = ""
@@ -149,7 +151,7 @@ class Part:
     def is_blank(self) -> str:
         """SQL for rows of text that are none: blank, or a comment after the header."""
         if not self.is_csv:
-            return "false" if not self.is_text else f"trim(line, {_BLANK}) = ''"
+            return f"trim(line, {_BLANK}) = ''"
         cells = ", ".join(f"c{place}" for place in range(len(self.header)))
         blank = f"trim(concat({cells}), {_BLANK}) = ''"
         comment = "starts_with(c0, '#') AND c1 IS NULL" if len(self.header) > 1 else "false"
@@ -200,11 +202,7 @@ class Part:
             if "Maximum line size" in text:
                 return ROW_BYTES.exceeded(f"The row that begins in l{place}")
             if "nvalid unicode" in text or "not utf-8" in text:
-                return InputError(
-                    f"L{place} is no UTF-8 text; save the file as UTF-8, or say which encoding it "
-                    "has.",
-                    "encoding",
-                )
+                return _not_utf8(f"L{place}")
             return InputError(f"L{place} is no CSV; give every row the columns of the first line.")
         kind = "JSON lines" if self.pointers else "CSV"
         return InputError(
@@ -212,8 +210,15 @@ class Part:
         )
 
 
+def _not_utf8(place: str) -> InputError:
+    return InputError(
+        f"{place} is no UTF-8 text; save the file as UTF-8, or say which encoding it has.",
+        "encoding",
+    )
+
+
 class LongCellsError(Exception):
-    """The rows of a log have cells beyond ``CELL_BYTES``, or so many that they are."""
+    """A row of a log has a cell beyond ``CELL_BYTES``; which one, its first reader finds out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +285,7 @@ class Relation:
         return f"SELECT * FROM read_parquet({_literal(self.copy)})"
 
     def put(self, table: str, **columns: NDArray[Any]) -> None:
-        """Make a table of whole numbers, by name of each column."""
+        """Make a table, by name of each column."""
         import pyarrow as pa
 
         self.connection.register("given", pa.table(columns))
@@ -381,7 +386,7 @@ def opened_log(
             )
             for part, action, table in zip(made, actions, copied, strict=True)
         )
-        log.room.rows.require(sum(_rows_told(part, connection) for part in parts), log.name)
+        log.room.rows.require(sum(part.rows for part in parts), log.name)
         yield Relation(log.name, parts, connection, copy)
 
 
@@ -537,12 +542,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
             break
         if line.isspace():
             continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict):
-            _add_columns(found, row, ())
+        if _add_row(found, line):
             COLUMNS.require(len(found), source.name)
         elif number == 0:
             raise InputError(
@@ -573,13 +573,19 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
 def json_header(line: str) -> tuple[str, ...]:
     """Names of the columns of one line of JSON; none for what is no object."""
     found: dict[tuple[str, ...], str] = {}
+    _add_row(found, line)
+    return tuple(".".join(way) for way in found)
+
+
+def _add_row(found: dict[tuple[str, ...], str], line: str | bytes) -> bool:
+    """Add the columns of one line of JSON, with their types; False for what is no object."""
     try:
         row = json.loads(line)
-        if isinstance(row, dict):
-            _add_columns(found, row, ())
     except (ValueError, RecursionError):
-        return ()
-    return tuple(".".join(way) for way in found)
+        return False
+    if isinstance(row, dict):
+        _add_columns(found, row, ())
+    return isinstance(row, dict)
 
 
 def _add_columns(
@@ -615,11 +621,7 @@ def _head(
         delimiter, cells = split_header(text, columns, name)
         header = [cell.strip() for cell in cells] or [""]
         if "\N{REPLACEMENT CHARACTER}" in text:
-            raise InputError(
-                f"Line {number} of {name} is no UTF-8 text; save the file as UTF-8, or say which "
-                "encoding it has.",
-                "encoding",
-            )
+            raise _not_utf8(f"Line {number} of {name}")
         if not (plain.startswith(b"#") and not found_columns(header, None, name)):
             return header, delimiter, number
     else:
@@ -649,19 +651,12 @@ def _parquet(source: Source, stream: IO[bytes], path: str, connection: DuckDBPyC
     types = tuple(str(row[1]) for row in described)
     if len(types) != len(header) or not header:
         raise damaged(source.name)
+    rows = database.run("SELECT num_rows FROM parquet_file_metadata($p0)")[0][0]
     named = ", ".join(f"c{place}" for place in range(len(header)))
     return Part(
         source, "Parquet", "row", tuple(header), types, f"read_parquet(?) AS log({named})", path,
-        stream, leaves=leaves,
+        stream, leaves=leaves, rows=int(rows),
     )  # fmt: skip
-
-
-def _rows_told(part: Part, connection: DuckDBPyConnection) -> int:
-    """The number of rows that a Parquet file says it has; 0 for text."""
-    if part.is_text:
-        return 0
-    asked = Relation(part.name, (part,), connection, parameters={"p0": part.path})
-    return int(asked.run("SELECT num_rows FROM parquet_file_metadata($p0)")[0][0])
 
 
 def _columns_of(

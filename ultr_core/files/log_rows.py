@@ -104,9 +104,14 @@ def meanings_of(places: Places) -> list[str]:
 
 
 def cells_of_part(
-    part: Part, scan: str, places: Mapping[str, int], meanings: list[str], extra: str = ""
+    part: Part,
+    scan: str,
+    places: Mapping[str, int],
+    meanings: list[str],
+    *,
+    numbered: bool = False,
 ) -> str:
-    """SQL for the rows of parts of one layout; ``extra`` stands among the columns of the inside."""
+    """SQL for the rows of parts of one layout; n is the number of each where it is ``numbered``."""
     short, broken, long, where = "false", "false", "false", ""
     if part.is_csv:
         short = f"c{max(places.values())} IS NULL"
@@ -127,12 +132,17 @@ def cells_of_part(
                 f"CASE WHEN {short} THEN '' ELSE {cell.replace(' AS ', ' END AS ')}"
                 for cell in cells
             ]
-    outside = f", {extra.split(' AS ')[1]}" if extra else ""
-    inside = f"(SELECT *, {extra} FROM {scan})" if extra else scan
+    inside = f"(SELECT *, row_number() OVER () AS n FROM {scan})" if numbered else scan
     return (
-        f"SELECT {', '.join(cells)}, {short} AS short, {broken} AS broken, {long} AS long{outside} "
-        f"FROM {inside} {where}"
+        f"SELECT {', '.join(cells)}, {short} AS short, {broken} AS broken, {long} AS long"
+        f"{', n' if numbered else ''} FROM {inside} {where}"
     )
+
+
+def _numbered_cells(relation: Relation, part: Part, places: Places, meanings: list[str]) -> str:
+    """SQL for the rows of one file with the number of each in it, from 1."""
+    scan = relation.scan_of(part)
+    return cells_of_part(part, scan, places[part.layout], meanings, numbered=True)
 
 
 def _may_be_blank(part: Part) -> str:
@@ -169,9 +179,9 @@ def counted_rows(
         )
     except LongCellsError:
         raise _long_cell(relation, places) from None
-    _, rows, long = relation.run(
-        "SELECT count(*), coalesce(sum(rows), 0), coalesce(sum(long), 0) FROM counted"
-    )[0]
+    rows, long = relation.run("SELECT coalesce(sum(rows), 0), coalesce(sum(long), 0) FROM counted")[
+        0
+    ]
     room = relation.first.source.room
     if rows > room.rows.most:
         raise room.rows.exceeded(relation.name)
@@ -196,9 +206,7 @@ def _long_cell(relation: Relation, places: Places) -> InputError:
     meanings = meanings_of(places)
     sizes = ", ".join(f"strlen(k_{meaning})" for meaning in meanings)
     for part in relation.parts:
-        cells = cells_of_part(
-            part, relation.scan_of(part), places[part.layout], meanings, "row_number() OVER () AS n"
-        )
+        cells = _numbered_cells(relation, part, places, meanings)
         found = relation.run(
             f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} LIMIT 1"
         )
@@ -239,6 +247,7 @@ class UsableRows:
     rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity: float64, NaN
     where there is no number, or None without that column. first_position: 0 or 1, as found.
     page_size: by which the positions of a page were moved down for each page before it, 0 for none.
+    clicked_again: rows that count as clicked once and had more clicks.
     faults: of the others, the largest first, each with the entries that have it.
     """
 
@@ -597,9 +606,7 @@ def first_records(
     for part in relation.parts:
         if len(found) == len(faults):
             break
-        cells = cells_of_part(
-            part, relation.scan_of(part), places[part.layout], meanings, "row_number() OVER () AS n"
-        )
+        cells = _numbered_cells(relation, part, places, meanings)
         first: Any = relation.run(
             f"SELECT fault, min(n) FROM ({cells}) AS rows JOIN counted ON {same} "
             "JOIN marked USING (number) GROUP BY fault"
@@ -615,10 +622,7 @@ def first_long(relation: Relation, places: Places) -> tuple[int, str]:
     for part in relation.parts:
         if not part.is_csv:
             continue
-        cells = cells_of_part(
-            part, relation.scan_of(part), places[part.layout], ["document"],
-            "row_number() OVER () AS n",
-        )  # fmt: skip
+        cells = _numbered_cells(relation, part, places, ["document"])
         found = relation.run(f"SELECT n FROM ({cells}) WHERE long ORDER BY n LIMIT 1")
         if found:
             record = int(found[0][0])

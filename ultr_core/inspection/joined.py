@@ -185,16 +185,10 @@ def _draws_by_group(
     in proportion.
     """
     query = query_of[log.query]
-    kept, groups, places = query >= 0, int(group.max()) + 1, log.positions.size
-    cell = (query[kept] * groups + group[kept]) * places
-    cell += np.searchsorted(log.positions, log.position[kept])
-    order = np.argsort(cell, kind="stable")
-    first = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
-    of_cell = cell[order][first] // places
-    start = np.flatnonzero(np.diff(of_cell, prepend=-1))
-    of_query, of_group = np.divmod(of_cell[start], groups)
-    most = np.maximum.reduceat(shown, start).astype(np.float64)
+    kept, groups = query >= 0, int(group.max()) + 1
+    cell, shown = _most_shown(log, kept, query[kept] * groups + group[kept])
+    of_query, of_group = np.divmod(cell, groups)
+    most = shown.astype(np.float64)
     summed = np.bincount(of_query, weights=most, minlength=draws.size)
     share = np.divide(draws, summed, out=np.zeros(draws.size), where=summed > 0)
     found = np.bincount(of_group, weights=most * share[of_query], minlength=groups)
@@ -304,19 +298,30 @@ def _draws(log: PresentationLog, query_of: IntArray, queries: int) -> IntArray:
     """How often each query of the corpus was drawn; query_of: the corpus' of each of the log's."""
     query = query_of[log.query]
     kept = query >= 0
-    places = log.positions.size
-    views = query[kept] * places + np.searchsorted(log.positions, log.position[kept])
-    order = np.argsort(views, kind="stable")
-    first = np.flatnonzero(np.diff(views[order], prepend=-1))
-    shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
     draws = np.zeros(queries, dtype=np.int64)
-    np.maximum.at(draws, views[order][first] // places, shown)
+    of_query, most = _most_shown(log, kept, query[kept])
+    draws[of_query] = most
     found = log.presentations
     if found is not None and found.draws is not None:
         inside = query_of >= 0
         lists = np.bincount(query_of[inside], found.draws[inside], queries).astype(np.int64)
         draws = np.maximum(draws, lists)
     return draws
+
+
+def _most_shown(
+    log: PresentationLog, kept: NDArray[np.bool_], cell: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The different cells of the kept rows, rising, and how often their most shown position was."""
+    places = log.positions.size
+    at = cell * places + np.searchsorted(log.positions, log.position[kept])
+    order = np.argsort(at, kind="stable")
+    first = np.flatnonzero(np.diff(at[order], prepend=-1))
+    shown = np.add.reduceat(log.impressions[kept][order], first, dtype=np.int64)
+    of_cell = at[order][first] // places
+    start = np.flatnonzero(np.diff(of_cell, prepend=-1))
+    most: IntArray = np.maximum.reduceat(shown, start)
+    return of_cell[start], most
 
 
 def _overlap(

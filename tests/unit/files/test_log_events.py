@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.logs import counts
 from tests.meaning import mentions, refused
 from ultr_core.files import parse_log, read_log
 from ultr_core.inspection import inspect_log
-from ultr_core.propensity import PresentationLog
 
 HEADER = "presentation,query,document,position,action\n"
 VIEWS = ("p1,q,a,1,view", "p1,q,b,2,view", "p2,q,b,1,view", "p2,q,a,2,view")
@@ -21,20 +21,6 @@ VIEWS = ("p1,q,a,1,view", "p1,q,b,2,view", "p2,q,b,1,view", "p2,q,a,2,view")
 
 def events(*rows: str, header: str = HEADER) -> bytes:
     return (header + "\n".join(rows) + "\n").encode()
-
-
-def counts(log: PresentationLog) -> dict[tuple[str, str, int], tuple[int, int]]:
-    """Impressions and clicks by query, document and position."""
-    found: dict[tuple[str, str, int], tuple[int, int]] = {}
-    names = len(log.document_names)
-    for query, document, position, shown, clicks in zip(
-        log.query.tolist(), log.document.tolist(), log.position.tolist(),
-        log.impressions.tolist(), log.clicks.tolist(), strict=True,
-    ):  # fmt: skip
-        key = (log.query_names[query], log.document_names[document % names], position)
-        before = found.get(key, (0, 0))
-        found[key] = (before[0] + shown, before[1] + clicks)
-    return found
 
 
 JOINED = {

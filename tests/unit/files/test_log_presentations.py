@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.logs import counts
 from tests.meaning import mentions, refused
 from ultr_core.files import log_presentations, parse_log
 from ultr_core.files.log_reading import Reading
@@ -30,19 +31,6 @@ Row = tuple[str, str, str, int, int]
 def csv_of(rows: list[Row], meaning: str = "presentation") -> bytes:
     head = f"{meaning},query,document,position,click\n"
     return (head + "".join(f"{','.join(map(str, row))}\n" for row in rows)).encode()
-
-
-def counts(log: PresentationLog) -> dict[tuple[str, str, int], tuple[int, int]]:
-    found: dict[tuple[str, str, int], tuple[int, int]] = {}
-    names = len(log.document_names)
-    for query, document, position, shown, clicks in zip(
-        log.query.tolist(), log.document.tolist(), log.position.tolist(),
-        log.impressions.tolist(), log.clicks.tolist(), strict=True,
-    ):  # fmt: skip
-        key = (log.query_names[query], log.document_names[document % names], position)
-        before = found.get(key, (0, 0))
-        found[key] = (before[0] + shown, before[1] + clicks)
-    return found
 
 
 def severity(log: PresentationLog, key: str) -> str | None:
