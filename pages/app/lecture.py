@@ -22,15 +22,14 @@ MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 TYPE = 1.25
 """How much larger type is."""
 
-_NARROW = 1_100
 _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
 
 HEADLINE = "headline"
-_SHOWN = (HEADLINE, "figure-risk", "lines", "given-curves", "lesson", "switches")
+_SHOWN = (HEADLINE, "panel", "lines", "given-curves", "lesson", "switches")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
-_HIDDEN = ("save", "verdict", "pins", "step", "swap-step", "live-step", "try")
+_HIDDEN = ("save", "verdict", "checks", "pins", "step", "swap-step", "live-step", "try")
 """Containers and buttons, by the start of their key, that are not shown."""
 
 
@@ -42,7 +41,7 @@ class Lecture:
 
     def shown(self, page: PageInfo) -> tuple[str, ...]:
         """The settings that can be moved on a page: of those that were chosen what acts there."""
-        return page.acting(page.main_controls if self.controls is None else self.controls)
+        return page.acting(page.in_lectures if self.controls is None else self.controls)
 
 
 def read() -> Lecture | None:
@@ -131,12 +130,9 @@ def style(page: PageInfo) -> None:
         f"<style>html{{font-size:{16 * TYPE:g}px}}"
         f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}"
         f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
-        f"{main}{{padding-top:1rem;padding-bottom:1rem}}"
-        ".stAppHeader{background:transparent}"
+        f"{main}{{padding-top:3.25rem;padding-bottom:1rem}}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
-        # Left of the title is the button of the sidebar.
-        f"@media (max-width:{_NARROW}px){{{main} h1{{padding-left:2.5rem}}}}"
         f"{main} :is({parts}){{display:none}}"
         f'{main} [class*="st-key-{HEADLINE}"] p{{font-size:1.05rem}}'
         f"{'' if page.of_words else hidden}"

@@ -47,7 +47,7 @@ _CONTROL = 150  # pixels that a control needs
 _ROWS = ("main-controls",)
 """Keys of containers whose controls stand beside each other, as many as have room."""
 
-_TWO = ("risks", "proof-checks", "formulas")
+_TWO = ("proof-checks", "formulas")
 """Keys of containers whose elements stand in two columns."""
 
 _THREE_PAIRS = ("steps",)
@@ -74,6 +74,53 @@ _SIDE_BY_SIDE = (
 
 A column is a message, and so is what holds the columns; a class that moves its sliders pays for
 each.
+"""
+
+_HISTORY = """
+.st-key-history { flex-wrap: nowrap; justify-content: space-between }
+.st-key-history > * { flex: 1; min-width: 0; width: auto }
+.st-key-history button { min-height: 0; padding: 0.1rem 0; width: 100% }
+.st-key-history kbd { display: none }
+.st-key-history button p { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute;
+  white-space: nowrap; width: 1px }
+.st-key-more-settings summary { min-height: 2rem; padding-block: 0 }
+.st-key-more-settings { position: relative; z-index: 5 }
+.st-key-more-settings > * > details > :not(summary) { background: light-dark(#FFFFFF, #101418);
+  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 0.5rem;
+  box-shadow: 0 4px 16px rgb(0 0 0 / 20%); max-height: calc(100dvh - 8rem); overflow-y: auto;
+  position: absolute; right: 0; top: 2.4rem; width: max(100%, 20rem) }
+"""
+"""Buttons of the row of controls, as signs; their words are for who hears the page."""
+
+_BESIDE_EACH_OTHER = 1000  # pixels of the screen from which panels stand beside each other
+_REST = 275  # pixels of the first screen besides its panels: menu, controls, headline, checks
+
+_FIRST_SCREEN = f"""
+.stMainBlockContainer:has(.st-key-panels) {{ padding-inline: 1.5rem }}
+.stMainBlockContainer:has(.st-key-panels) h1 {{ clip-path: inset(50%); height: 1px;
+  overflow: hidden; padding: 0; position: absolute; white-space: nowrap; width: 1px }}
+.stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
+.stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
+.st-key-headline p {{ font-size: 1.125rem }}
+.st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
+.st-key-panels h3 {{ line-height: 2rem; padding: 0 }}
+.st-key-panels .stHeading {{ height: 2rem }}
+[class*="st-key-panel-"], :has(> [class*="st-key-panel-"]) {{ flex: none; height: 27rem }}
+[class*="st-key-panel-"] > * {{ flex-shrink: 0 }}
+[class*="st-key-panel-"] > :has(> [class*="st-key-figure-estimates"]),
+[class*="st-key-panel-"] > :has(> .st-key-figure-trained-rankers) {{ flex: 1; min-height: 0 }}
+.st-key-panels [class*="st-key-figure-"], .st-key-panel-users > :has(.lab-users),
+.st-key-figure-trained-rankers > *,
+.st-key-figure-trained-rankers > * > .stVerticalBlock {{ flex: 1; height: 100% }}
+@media (min-width: {_BESIDE_EACH_OTHER}px) {{
+  .st-key-panels {{ grid-template-columns: minmax(0, 1fr) minmax(0, 1.25fr) minmax(0, 1fr) }}
+  [class*="st-key-panel-"], :has(> [class*="st-key-panel-"])
+    {{ height: max(20rem, calc(100dvh - {_REST}px)) }}
+}}
+"""
+"""The Lab's panels: beside each other and as high as the window leaves room, where it is wide.
+
+Streamlit's own heights are fixed numbers.
 """
 
 WAY = "way-to-world"
@@ -132,7 +179,9 @@ there at once and cost a class no message.
 
 def page_style(*, charts: bool) -> str:
     """The style of all pages; that of charts, which takes a second to load, where it is wanted."""
-    parts = (_READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _WAY, _AWAITED)
+    parts = (
+        _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _WAY, _AWAITED,
+    )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
 
 

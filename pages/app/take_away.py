@@ -91,7 +91,7 @@ def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture |
         st.markdown(f"**For a lecture:** large type, the controls you choose, {prose}.")
         chosen = st.multiselect(
             "Controls on the screen", offered, key="lecture-controls",
-            default=page.acting(page.main_controls or ("eta", "clicks")),
+            default=page.acting(page.in_lectures or ("eta", "clicks")),
             format_func=lambda name: PARAMETERS[name].label, max_selections=MOST_CONTROLS,
             placeholder="None",
         )  # fmt: skip
