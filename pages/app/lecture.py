@@ -12,6 +12,7 @@ import streamlit as st
 from pages.app import link
 from pages.app.registry import PageInfo
 from pages.app.slots import Slot
+from pages.app.style import panels_in_lecture
 from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.errors import quoted
 from ultr_core.settings import PARAMETERS
@@ -130,7 +131,8 @@ def style(page: PageInfo) -> None:
         f"<style>html{{font-size:{16 * TYPE:g}px}}"
         f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}"
         f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
-        f"{main}{{padding-top:3.25rem;padding-bottom:1rem}}"
+        f"{main}{{padding-top:3.75rem;padding-bottom:1rem}}"
+        f"{panels_in_lecture()}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
         f"{main} :is({parts}){{display:none}}"

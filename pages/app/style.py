@@ -78,7 +78,7 @@ each.
 
 _HISTORY = """
 .st-key-history { flex-wrap: nowrap; justify-content: space-between }
-.st-key-history > * { flex: 1; min-width: 0; width: auto }
+.st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }
 .st-key-history button { min-height: 0; padding: 0.1rem 0; width: 100% }
 .st-key-history kbd { display: none }
 .st-key-history button p { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute;
@@ -93,7 +93,8 @@ _HISTORY = """
 """Buttons of the row of controls, as signs; their words are for who hears the page."""
 
 _BESIDE_EACH_OTHER = 1000  # pixels of the screen from which panels stand beside each other
-_REST = 275  # pixels of the first screen besides its panels: menu, controls, headline, checks
+_REST = 17.2  # rem of the first screen besides its panels: menu, controls, headline, checks
+_REST_OF_LECTURE = 14.75  # without the line of checks and their list
 
 _FIRST_SCREEN = f"""
 .stMainBlockContainer:has(.st-key-panels) {{ padding-inline: 1.5rem }}
@@ -102,6 +103,7 @@ _FIRST_SCREEN = f"""
 .stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
 .stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
 .st-key-headline p {{ font-size: 1.125rem }}
+.st-key-checks summary p {{ color: light-dark(#55606B, #AAB4BE) }}
 .st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
 .st-key-panels h3 {{ line-height: 2rem; padding: 0 }}
 .st-key-panels .stHeading {{ height: 2rem }}
@@ -115,7 +117,7 @@ _FIRST_SCREEN = f"""
 @media (min-width: {_BESIDE_EACH_OTHER}px) {{
   .st-key-panels {{ grid-template-columns: minmax(0, 1fr) minmax(0, 1.25fr) minmax(0, 1fr) }}
   [class*="st-key-panel-"], :has(> [class*="st-key-panel-"])
-    {{ height: max(20rem, calc(100dvh - {_REST}px)) }}
+    {{ height: max(18rem, calc(100dvh - var(--rest, {_REST}rem))) }}
 }}
 """
 """The Lab's panels: beside each other and as high as the window leaves room, where it is wide.
@@ -183,6 +185,11 @@ def page_style(*, charts: bool) -> str:
         _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _WAY, _AWAITED,
     )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
+
+
+def panels_in_lecture() -> str:
+    """Style that gives the Lab's panels the room that lecture mode leaves them."""
+    return f".st-key-panels{{--rest:{_REST_OF_LECTURE}rem}}"
 
 
 def _ink() -> str:

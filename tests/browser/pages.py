@@ -36,3 +36,22 @@ def settled(page: Page) -> None:
     page.wait_for_timeout(500)
     wait_until_done(page)
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
+
+
+# A line of text is some pixels higher than its letters.
+CUT = """() => [...document.querySelectorAll('svg.marks')].flatMap(chart => {
+    const frame = chart.getBoundingClientRect();
+    const found = [...chart.querySelectorAll('text')].filter(text => {
+        const box = text.getBoundingClientRect();
+        return text.textContent.trim() && box.width
+            && (box.left < frame.left - 4 || box.right > frame.right + 4
+                || box.top < frame.top - 4 || box.bottom > frame.bottom + 4);
+    }).map(text => text.textContent);
+    return frame.right > document.documentElement.clientWidth ? [...found, 'the chart'] : found;
+})"""
+
+
+def cut_words(page: Page) -> list[str]:
+    """Words of charts that reach beyond the chart that they are in, or charts beyond the page."""
+    found: list[str] = page.evaluate(CUT)
+    return found

@@ -37,7 +37,7 @@ BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows 
 NAMED = ("skyline", "halfway", "a worse one")
 METHODS = ("naive", "propensity")
 COLUMNS = (
-    "part", "method", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
+    "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
     "expected", "angle", "text",
 )  # fmt: skip
 
@@ -97,6 +97,7 @@ def _rankers(picture: RiskPicture, relative: bool) -> Iterator[dict[str, Any]]:
             yield {
                 "part": "ranker" if angle is None else "edge",
                 "method": method,
+                "look": method if angle is None else "arrow",
                 "label": label,
                 "x": x,
                 "y": y,
@@ -207,7 +208,9 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     x = along(alt.X, better.format(f"True risk{less}"), scale, axis)("x")
     y_of = along(alt.Y, f"Estimated risk{less}", scale, axis)
     y = y_of("y")
-    color, shape = by_method(alt.Color, "color"), by_method(alt.Shape, "shape")
+    color, looks = by_method(alt.Color, "color"), ["arrow", *METHODS]
+    shapes = ["wedge", *(METHOD_STYLES[method].shape for method in METHODS)]
+    shape = alt.Shape("look:N", legend=None, scale=alt.Scale(domain=looks, range=shapes))
     tooltip = tooltips(
         ("label:N", "Ranker"),
         ("true_risk:Q", f"True risk{less}"),
@@ -216,7 +219,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ("expected:Q", "Exact expectation"),
         format=".2f",
     )
-    ranker, edge, name = rows_of("ranker"), rows_of("edge"), rows_of("name")
+    name = rows_of("name")
     law: Mark = {"color": ink.text if right else ink.quiet, "strokeWidth": 2}
     law["strokeDash"] = [1, 0] if right else [6, 5]
     once = rows_of("law").transform_filter("datum.x < 0" if relative else "true")
@@ -226,12 +229,13 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ),
         rows_of("law").mark_line(**law).encode(x=x, y=y),
         rows_of("interval").mark_rule(strokeWidth=3).encode(x=x, y=y, y2="y2:Q", color=color),
-        ranker.mark_point(filled=True, size=70, opacity=0.9).encode(
-            x=x, y=y, color=color, shape=shape, tooltip=tooltip
-        ),
-        edge.mark_point(filled=True, size=150, shape="wedge", opacity=0.9).encode(
-            x=x, y=y, color=color, tooltip=tooltip,
+        # One layer for marks and arrows: one that is empty has no name for who hears the page.
+        alt.Chart().transform_filter("isValid(datum.look)").mark_point(
+            filled=True, opacity=0.9
+        ).encode(
+            x=x, y=y, color=color, shape=shape, tooltip=tooltip,
             angle=alt.Angle("angle:Q", scale=None),
+            size=alt.condition("datum.look == 'arrow'", alt.value(150), alt.value(70)),
         ),
         *readable_text(rows_of("count").encode(x=x, y=y), ink, "text:N", halo=3, align="center"),
         *readable_text(name.encode(x=x, y=y), ink, "text:N", dx=9, dy=13, fontWeight="bold"),

@@ -78,18 +78,18 @@ function drawUsers(state) {
     last.forEach((of, r) => { if (of.clicked && (user < state.users - 1 || r <= state.at)) clicks[r]++; });
   }
   svg.replaceChildren();
-  const doc = 26, curve = 0.36 * width, naive = 0.8 * width, weighted = width - 2;
-  const room = naive - curve - 58, top = 40, row = (height - top) / LIST;
-  const head = (x, text, anchor = "start") => element(svg, "text", { x, y: 14, "text-anchor": anchor }, text);
+  const u = parseFloat(getComputedStyle(svg).fontSize) / 16; // larger in a lecture
+  const doc = 24 * u, curve = 0.36 * width, naive = 0.8 * width, weighted = width - 2;
+  const room = naive - curve - 50 * u, top = 40 * u, row = (height - top) / LIST, middle = (r) => top + row * (r + 0.5);
+  const head = (x, text, anchor = "start") => element(svg, "text", { x, y: 14 * u, "text-anchor": anchor }, text);
   head(doc, "result"); head(curve, "looked at: p");
   head(naive, "clicks", "end"); head(weighted, "× 1/p", "end");
-  element(svg, "path", { d: `M${naive - 24},32l5-9l5 9z`, fill: COLORS.naive });
-  element(svg, "circle", { cx: weighted - 14, cy: 27, r: 5, fill: COLORS.weighted });
-  const middle = (r) => top + row * (r + 0.5);
+  element(svg, "path", { d: `M${naive - 12},${32 * u}l5-9l5 9z`, fill: COLORS.naive });
+  element(svg, "circle", { cx: weighted - 7, cy: 32 * u - 5, r: 5, fill: COLORS.weighted });
   ranks.forEach((rank, r) => {
     const y = middle(r), seen = state.users > 0 && r <= state.at && last[r]?.looked;
     const relevant = sums.list[r];
-    element(svg, "text", { x: 16, y: y + 5, "text-anchor": "end" }, rank);
+    element(svg, "text", { x: 17 * u, y: y + 5, "text-anchor": "end" }, rank);
     const box = { x: doc, y: y - row * 0.36, width: curve - doc - 14, height: row * 0.72, rx: 4 };
     element(svg, "rect", { ...box, class: relevant ? "relevant" : "other" });
     if (seen) element(svg, "rect", { ...box, class: "seen" });
@@ -217,11 +217,12 @@ export default function ({ parentElement, data }) {
     asked = 0;
     const now = read(state), moved = JSON.stringify(now) !== JSON.stringify(state.now);
     if (!moved) return;
+    const began = performance.now();
     state.now = now;
     redrawn(state);
     drawEstimates(state);
     quiet = 0;
-    root.dataset.draws = 1 + Number(root.dataset.draws ?? 0);
+    root.dataset.draws = `${root.dataset.draws ?? ""} ${(performance.now() - began).toFixed(1)}`;
   };
   const ask = () => { asked ||= requestAnimationFrame(look); };
   const row = document.querySelector(".st-key-main-controls"), figure = document.querySelector(".st-key-panel-estimates");
