@@ -32,7 +32,8 @@ def show_figure(draw: Draw, *, key: str = "", above: str = "") -> None:
     with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
         if above:
             st.markdown(above)
-        show_chart(figure)
+        # In a lecture as high as the window leaves room, so that a room sees it all.
+        show_chart(figure, fills=lecture.read() is not None)
         offer_files(figure, draw, key=key)
 
 

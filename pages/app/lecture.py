@@ -20,6 +20,9 @@ from ultr_core.settings import PARAMETERS
 _STATE = "lecture"
 MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 
+FIGURES = '[class*="st-key-figure-"]:not(.st-key-panels *, [class*="st-key-figure-study"])'
+ABOVE_FIGURES = 21  # rem of the window above a page's first figure
+
 TYPE = 1.25
 """How much larger type is."""
 
@@ -133,6 +136,10 @@ def style(page: PageInfo) -> None:
         f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
         f"{main}{{padding-top:3.75rem;padding-bottom:1rem}}"
         f"{panels_in_lecture()}"
+        f"{main} {FIGURES},{main} :has(> {FIGURES})"
+        f"{{flex:none;height:clamp(16rem,calc(100dvh - {ABOVE_FIGURES}rem),26rem)}}"
+        # Beside the title, where no control is chosen.
+        ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2.6rem}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
         f"{main} :is({parts}){{display:none}}"

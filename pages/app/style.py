@@ -78,6 +78,8 @@ each.
 
 _HISTORY = """
 .st-key-history { flex-wrap: nowrap; justify-content: space-between }
+.st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
+  { justify-self: end; max-width: 16rem; width: 100% }
 .st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }
 .st-key-history button { min-height: 0; padding: 0.1rem 0; width: 100% }
 .st-key-history kbd { display: none }
@@ -103,6 +105,7 @@ _FIRST_SCREEN = f"""
 .stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
 .stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
 .st-key-headline p {{ font-size: 1.125rem }}
+.st-key-checks summary {{ opacity: 1 }}
 .st-key-checks summary p {{ color: light-dark(#55606B, #AAB4BE) }}
 .st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
 .st-key-panels h3 {{ line-height: 2rem; padding: 0 }}

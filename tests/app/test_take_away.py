@@ -219,3 +219,18 @@ def test_controls_have_one_place_and_keep_their_values(open_app: OpenApp) -> Non
         assert app.session_state["eps_plus"] == 0.9
         # To be told the browser anew would undo a move that is on its way.
         assert not any(slider.proto.set_value for slider in app.slider if slider.key == "eta")
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        ("http://localhost:8501/lab?eta=0.5", True),
+        ("http://127.0.0.1:8501/", True),
+        ("http://[::1]:8501/", True),
+        ("http://192.168.1.7:8501/lab", False),
+        ("https://lab.example.org/localhost", False),
+        ("", False),
+    ],
+)
+def test_a_link_that_opens_only_here_is_known(address: str, here: bool) -> None:
+    assert take_away.opens_only_here(address) is here
