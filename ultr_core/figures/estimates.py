@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import altair as alt
@@ -34,6 +35,7 @@ EDGE = 4.5
 
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
+NAME, LOWEST = (1.4, 0.6), 0.8 - EDGE  # room of a name on the axes, and where the lowest stands
 NAMED = ("skyline", "halfway", "a worse one")
 METHODS = ("naive", "propensity")
 COLUMNS = (
@@ -143,7 +145,9 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for mark in marks:
                 mark["x"] -= ASIDE * across
         xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))
-        if not across:
+        if not across and min(xs) > EDGE / 2:  # a corner's number may be beside it
+            x, y = float(np.median(xs)), ys[0] - BESIDE * up
+        elif not across:
             x, y = min(xs) - BESIDE, ys[0]
             x = x if x > -EDGE + BESIDE / 2 else max(xs) + BESIDE
         elif not up:
@@ -164,9 +168,10 @@ def named_rankers(picture: RiskPicture) -> tuple[int, int, int]:
 
 def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Names and intervals of three rankers."""
+    names: list[dict[str, Any]] = []
     for place, name in zip(named_rankers(picture), NAMED, strict=True):
-        marks = [row for row in rows if row["label"] == picture.labels[place]]
-        inside = [row for row in marks if row["part"] == "ranker"]
+        label = picture.labels[place]
+        inside = [row for row in rows if row["label"] == label and row["part"] == "ranker"]
         for row in inside:
             ends = np.clip((row["low"], row["high"]), -EDGE, EDGE)
             yield {
@@ -174,8 +179,13 @@ def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[st
                 "x": row["x"], "y": float(ends[0]), "y2": float(ends[1]),
             }  # fmt: skip
         if inside:
-            y = max(inside[-1]["y"], 0.8 - EDGE)
-            yield {"part": "name", "x": inside[-1]["x"], "y": y, "text": name}
+            y = max(inside[-1]["y"], LOWEST)
+            names.append({"part": "name", "x": inside[-1]["x"], "y": y, "text": name})
+    for low, high in pairwise(sorted(names, key=lambda row: row["y"])):
+        if abs(high["x"] - low["x"]) < NAME[0] and high["y"] - low["y"] < NAME[1]:
+            low["y"] = max(high["y"] - NAME[1], LOWEST)
+            high["y"] = low["y"] + NAME[1]
+    yield from names
 
 
 def _shades() -> Iterator[dict[str, Any]]:
@@ -195,7 +205,7 @@ def _law(
     slope = f"ε₊ − ε₋ = {picture.slope:.2g}"
     if relative:
         text = f"line: slope|{slope}" if right else f"if η′ = η: line|of slope {slope}"
-        yield {"part": "right", "x": ends[1] - 0.12, "y": -0.5, "text": text}
+        yield {"part": "right", "x": ends[1] - 0.12, "y": -0.9, "text": text}
 
 
 @lru_cache(maxsize=16)

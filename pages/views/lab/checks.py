@@ -20,7 +20,7 @@ def summary(checks: Sequence[Mapping[str, Any]], broken: Mapping[str, str]) -> s
     ``broken`` says of the assumptions that these settings break how they do it.
     """
     good = sum(1 for check in checks if check["holds"])
-    parts = [f"{mark('holds')} **{good} of {len(checks)}** proof checks hold"]
+    parts = [f"{mark('holds')} {good} of {len(checks)} proof checks hold"]
     expected = Counter(
         next((broken[name] for name in check["assumes"] if name in broken), "")
         for check in checks
