@@ -5,8 +5,6 @@ A class on one small server pays for each message, so that all pages have one st
 
 from __future__ import annotations
 
-from ultr_core.curve_values import CURVES
-
 _READABLE = """
 [data-testid="stBaseButton-primary"]:enabled p { color: light-dark(#FFFFFF, #101418) }
 """
@@ -91,6 +89,8 @@ _HISTORY = """
   border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 0.5rem;
   box-shadow: 0 4px 16px rgb(0 0 0 / 20%); max-height: calc(100dvh - 8rem); overflow-y: auto;
   position: absolute; right: 0; top: 2.4rem; width: max(100%, 20rem) }
+@media (max-width: 640px) { .st-key-more-settings > * > details > :not(summary)
+  { left: 0; right: auto } }
 """
 """Buttons of the row of controls, as signs; their words are for who hears the page."""
 
@@ -152,12 +152,10 @@ FORMER = "Numbers of the former settings; the new ones are being computed …"
 """Above a table that the run has not come to yet."""
 
 _SOON = 0.4  # seconds after which an answer is late enough for words
-_BESIDE = 320  # pixels of the sidebar and what is left of the page's words
 
 _PANEL = '[data-testid="stPopoverBody"]'
 _EMPTY = f'{_PANEL}, [data-testid="stExpanderDetails"]'
 _RUNNING = '.stApp[data-test-script-state="running"]'
-_FIELD = f".st-key-{CURVES['curve'].key}"
 
 _AWAITED = f"""
 @keyframes late {{ from {{ visibility: hidden }} to {{ visibility: visible }} }}
@@ -170,9 +168,6 @@ _AWAITED = f"""
 .stFileChip:has([role="alert"]) {{ flex-wrap: wrap; height: auto; max-width: 100% }}
 .stFileChip [role="alert"] {{ clip: auto; clip-path: none; flex-basis: 100%; height: auto;
   margin: 0; overflow: visible; position: static; white-space: normal; width: auto }}
-@media (min-width: {2 * _BESIDE}px) {{
-  {_PANEL}:has({_FIELD}) {{ max-width: {_BESIDE}px !important; min-width: 0 }}
-}}
 """
 """What is awaited, what is old, why a file was not taken.
 

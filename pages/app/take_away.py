@@ -57,8 +57,8 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     address = link.address(context.info.path, settings)
     if opens_only_here(address):
         st.warning(
-            "This link opens only on this computer. For others, start the server with "
-            "`--server.address 0.0.0.0` and open it by this computer's name or IP address.",
+            "This link opens only on this computer. For others, start the server with the option "
+            "--server.address 0.0.0.0 and open the lab by this computer's name or IP address.",
             icon=":material/wifi_off:",
         )
     room, own = st.columns(2, gap="medium")

@@ -18,6 +18,12 @@ def opened(open_page: OpenPage, url: str, **options: object) -> Page:
     return page
 
 
+def open_curves(page: Page) -> None:
+    """Open the control of examination curves."""
+    for key in ("more-settings", "curve-control"):
+        page.locator(f".st-key-{key} summary").first.click()
+
+
 def in_both_themes(page: Page) -> Iterator[str]:
     """The page, opened in the light theme, in that one and then in the dark one."""
     app = page.locator("[data-testid='stApp']")
