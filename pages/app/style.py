@@ -105,8 +105,8 @@ _FIRST_SCREEN = f"""
 .stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
 .stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
 .st-key-headline p {{ font-size: 1.125rem }}
-.st-key-checks summary {{ opacity: 1 }}
-.st-key-checks summary p {{ color: light-dark(#55606B, #AAB4BE) }}
+.st-key-checks .stExpander > details > summary {{ opacity: 1 }}
+.st-key-checks .stExpander > details > summary p {{ color: light-dark(#55606B, #AAB4BE) }}
 .st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
 .st-key-panels h3 {{ line-height: 2rem; padding: 0 }}
 .st-key-panels .stHeading {{ height: 2rem }}

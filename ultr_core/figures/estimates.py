@@ -200,8 +200,8 @@ def _law(
     picture: RiskPicture, ends: tuple[float, float], relative: bool, right: bool
 ) -> Iterator[dict[str, Any]]:
     intercept = 0.0 if relative else picture.intercept
-    for x in ends:
-        yield {"part": "law", "x": x, "y": picture.slope * x + intercept}
+    for x, label in zip(ends, ("key", None), strict=True):
+        yield {"part": "law", "x": x, "y": picture.slope * x + intercept, "label": label}
     slope = f"ε₊ − ε₋ = {picture.slope:.2g}"
     if relative:
         text = f"line: slope|{slope}" if right else f"if η′ = η: line|of slope {slope}"
@@ -232,7 +232,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     name = rows_of("name")
     law: Mark = {"color": ink.text if right else ink.quiet, "strokeWidth": 2}
     law["strokeDash"] = [1, 0] if right else [6, 5]
-    once = rows_of("law").transform_filter("datum.x < 0" if relative else "true")
+    once = rows_of("law").transform_filter("datum.label == 'key'")
     layers = [
         rows_of("shade").mark_rect(color=ink.quiet, opacity=0.16).encode(
             x=x, x2="x2:Q", y=y, y2="y2:Q"

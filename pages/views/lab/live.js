@@ -95,13 +95,20 @@ function drawUsers(state) {
     if (seen) element(svg, "rect", { ...box, class: "seen" });
     element(svg, "text", { x: doc + 8, y: y + 5 }, relevant ? "★ relevant" : "");
     element(svg, "rect", { x: curve, y: y - 4, width: Math.max(1, room * p[r]), height: 8, class: "p" });
-    if (last[r]?.clicked && r <= state.at) element(svg, "circle", { cx: curve - 14, cy: y, r: 5, fill: COLORS.naive });
+    if (last[r]?.clicked && r <= state.at) {
+      element(svg, "path", { d: `M${curve - 19},${y + 4.5}l5-9l5 9z`, fill: COLORS.naive });
+      element(svg, "text", { x: weighted - 34 * u, y: y + 5, "text-anchor": "end", class: "plus" }, `+${+(1 / q[r]).toPrecision(2)}`);
+    }
     element(svg, "text", { x: naive, y: y + 5, "text-anchor": "end" }, clicks[r]);
     element(svg, "text", { x: weighted, y: y + 5, "text-anchor": "end" }, Math.round(clicks[r] / q[r]).toLocaleString("en"));
   });
   const line = ranks.map((_, r) => `${curve + room * Math.min(1, q[r])},${middle(r)}`).join(" ");
   element(svg, "polyline", { points: line, class: "q", stroke: COLORS.weighted });
-  if (state.timer && state.at < LIST) element(svg, "text", { x: curve - 24, y: middle(state.at) + 5 }, "👁");
+  if (state.timer && state.users <= SLOW) { // the reader
+    const eye = element(svg, "g", { transform: `translate(${doc + 9},${middle(state.at)})`, class: "eye" });
+    element(eye, "path", { d: "M-9,0q9,-10 18,0q-9,10 -18,0z" });
+    element(eye, "circle", { r: 3 });
+  }
   const best = sums.list.lastIndexOf(1, LIST - 1);
   const words = `${state.users} of ${USERS} users`;
   state.words.textContent = words;
