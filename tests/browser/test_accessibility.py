@@ -79,7 +79,7 @@ def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> N
 def test_axe_would_find_a_faint_button(open_page: OpenPage, address: str) -> None:
     page = open_page(f"{address}/about{SMALL}")
     wait_until_done(page)
-    page.evaluate("document.querySelector('.stMain p').style.color = '#eeeeee'")
+    page.evaluate("document.querySelector('.stMain .stMarkdown p').style.color = '#eeeeee'")
     assert any(line.startswith("color-contrast") for line in violations(page))
 
 

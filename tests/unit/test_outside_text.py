@@ -35,7 +35,7 @@ package_versions r.kind r.place ratio_text read_study report.label result.design
 result.loss.definition result.sentence risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
-settings.draws settings_changes settings_words sidebar_words st.empty() step.button step.lesson
+settings.draws settings_changes settings_words taken_words st.empty() step.button step.lesson
 step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 click_weights mistaken_curve watched.clicks
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk

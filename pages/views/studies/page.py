@@ -37,7 +37,7 @@ from ultr_core.studies import (
     read_study,
     settings_words,
     shipped_result,
-    sidebar_words,
+    taken_words,
 )
 from ultr_core.studies.grids import MAPS
 from ultr_core.words import counted, part_of
@@ -197,7 +197,7 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
         )
     return (
         f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the settings "
-        f"above it takes {sidebar_words(plan)}; the rest is the paper's."
+        f"above it takes {taken_words(plan)}; the rest is the paper's."
     )
 
 
