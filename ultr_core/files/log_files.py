@@ -40,6 +40,7 @@ from ultr_core.files.log_rows import (
     first_long,
     first_records,
     meanings_of,
+    require_rows,
     usable_rows,
 )
 from ultr_core.limits import OWN_FILES, Room
@@ -209,6 +210,7 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
+        require_rows(relation, places)
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)
         named: dict[str, str] = {}
