@@ -29,6 +29,7 @@ from ultr_core.files.log_relation import (
     is_nested,
     opened_log,
     require_sound,
+    together,
 )
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
@@ -267,7 +268,7 @@ def _settle_queries(
     searches, queries, rows = relation.run(
         "SELECT count(DISTINCT k_presentation), count(DISTINCT k_query), count(*) / "
         "greatest(count(DISTINCT (k_presentation, k_document)), 1) FROM "
-        f"(SELECT * FROM ({cells_of(relation, wider)}) LIMIT {_LOOKED_AT})"
+        f"(SELECT * FROM ({together(cells_of(relation, wider))}) LIMIT {_LOOKED_AT})"
     )[0]
     if searches > queries and rows <= _ROWS_OF_ONE_LIST:
         for layout, found in places.items():
@@ -280,7 +281,7 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         for found in places.values():
             found.pop("page", None)
         return
-    cells = cells_of(relation, places)
+    cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
         "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
         "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
@@ -327,11 +328,11 @@ def _counted_log(
     meanings = meanings_of(places)
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
-    if in_events or any(meaning in meanings for meaning in IDS):
+    if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
         cells = relation.kept(cells, progress)
     if in_events:
-        events = joined_events(relation, cells, meanings, progress)
-        cells, meanings = events.cells, events.meanings
+        events = joined_events(relation, together(cells), meanings, progress)
+        cells, meanings = [events.cells], events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
     rows = usable_rows(found, columns, how, said)
     faults = _located(relation, places, rows, events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,14 @@ import numpy as np
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
-from ultr_core.files.log_relation import Progress, Relation
+from ultr_core.files.log_relation import (
+    ADDED_AT_ONCE,
+    PIECE_ROWS,
+    Progress,
+    Relation,
+    hashed,
+    together,
+)
 from ultr_core.files.log_rows import (
     IDS,
     CountedRows,
@@ -153,7 +160,7 @@ def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
 
 def grouped_rows(
     relation: Relation,
-    cells: str,
+    cells: Sequence[str],
     meanings: Collection[str],
     counted: CountedRows,
     usable: UsableRows,
@@ -175,11 +182,14 @@ def grouped_rows(
         for meaning in ("click", "impressions")
         if meaning in counted.codes
     }
-    shown = _shown(cells, counted, numbers, has)
+    shown = [_shown(piece, counted, numbers, has) for piece in cells]
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
     # The rows of other lists are left out before anything is made of them.
-    some = f"SELECT * FROM ({cells}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
-    found = _sampled(relation, _shown(some, counted, numbers, has), whole, every, columns)
+    some = [
+        f"SELECT * FROM ({piece}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
+        for piece in cells
+    ]
+    found = _sampled(relation, _shown(together(some), counted, numbers, has), whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     without = _lists(relation, shown, whole, progress)
     facts = _facts(relation, whole, found, without, usable, plain)
@@ -194,19 +204,26 @@ def grouped_rows(
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
     key = _key(relation, keys_of(counted))
-    source = f"SELECT *, {key} AS h FROM ({shown})"
-    counts = once or "impressions" in counted.codes
+    sources = [f"SELECT *, {key} AS h FROM ({piece})" for piece in shown]
+    if once or how.clicks_above:
+        # Rows of a list may be in any piece.
+        passes = -(-int(usable.rows.sum()) // PIECE_ROWS)
+        every_row = together(sources)
+        sources = [f"SELECT * FROM ({every_row}) {some}" for some in hashed(whole, passes)]
+    if once:
+        sources = [_once(source, whole) for source in sources]
+    if how.clicks_above:
+        sources = [_above(source) for source in sources]
     made = _added_up_by_group(
         relation,
-        _once(source, whole) if once else source,
+        sources,
         key,
+        ", above" if how.clicks_above else "",
         # Where each row is one impression, counting is faster.
-        "sum(impressions)::BIGINT" if counts else "count(*)",
-        counted,
-        usable,
+        "sum(impressions)::BIGINT" if once or "impressions" in counted.codes else "count(*)",
+        counted.number[usable.entry],
         slots,
         number,
-        how.clicks_above,
         progress,
     )
     before = int(usable.rows @ usable.numbers["impressions"])
@@ -279,30 +296,35 @@ def _number_of(
 
 def _added_up_by_group(
     relation: Relation,
-    source: str,
+    sources: Sequence[str],
     key: str,
+    above: str,
     summed: str,
-    counted: CountedRows,
-    usable: UsableRows,
+    entry: IntArray,
     slots: Slots,
     number: int,
-    clicks_above: bool,
     progress: Progress | None,
 ) -> GroupedRows:
-    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
+    """Rows of SQL with h, g, click and what ``above`` names, by the slots of ``entry``."""
+    relation.put("usable", number=entry, slot=slots.of)
     relation.run(
         f"CREATE TEMP TABLE known AS SELECT {key} AS h, any_value(slot) AS slot "
         "FROM counted JOIN usable USING (number) GROUP BY h"
     )
-    above = ", above" if clicks_above else ""
-    if clicks_above:
-        source = _above(source)
-    table = relation.run(
-        f"SELECT slot, impressions, clicks, g{above} FROM (SELECT h{above}, "
-        f"(g * {number}) // {GROUPS} AS g, {summed} AS impressions, "
-        f"sum(click)::BIGINT AS clicks FROM ({source}) GROUP BY ALL) "
-        f"JOIN known USING (h) ORDER BY slot, g{above}",
+    relation.gathered(
+        "grouped",
+        [
+            f"SELECT h, (g * {number}) // {GROUPS} AS g{above}, {summed} AS impressions, "
+            f"sum(click)::BIGINT AS clicks FROM ({source}) GROUP BY ALL"
+            for source in sources
+        ],
+        [f"h, g{above}"],
+        {name: f"sum({name})::BIGINT" for name in ("impressions", "clicks")},
         progress,
+    )
+    table = relation.run(
+        f"SELECT slot, impressions, clicks, g{above} FROM grouped JOIN known USING (h) "
+        f"ORDER BY slot, g{above}",
         arrays=True,
     )
     columns = [np.asarray(column, np.int64) for column in table.values()]
@@ -356,14 +378,13 @@ class _Sampled:
 def _sampled(
     relation: Relation, shown: str, whole: str, every: int, columns: Mapping[str, str]
 ) -> _Sampled:
-    query = "hash(k_query)" if "k_query" in shown else "0"
     place = ", ".join(
         f"try_cast(k_{meaning} AS DOUBLE)"
         for meaning in ("page", "offset", "position")
         if f"k_{meaning}" in shown
     )
     relation.run(
-        f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
+        f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {_query_in(shown)} AS query, "
         f"hash(trim(k_document)) AS document, row({place}) AS position, "
         f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
         "AND trim(k_document) <> '' "
@@ -430,17 +451,26 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
         )
 
 
-def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> int:
+def _query_in(shown: str) -> str:
+    """SQL for the query of a row as a number."""
+    return "hash(k_query)" if "k_query" in shown else "0"
+
+
+def _lists(relation: Relation, shown: Sequence[str], whole: str, progress: Progress | None) -> int:
     """Make the table of lists, one for each presentation or each query of a session.
 
     Returns how many rows name none.
     """
-    query = "hash(k_query)" if "k_query" in shown else "0"
-    text = "any_value(k_query)" if "k_query" in shown else "''"
-    relation.run(
-        f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
-        f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
-        f"WHERE impressions > 0 GROUP BY {whole}, q",
+    relation.gathered(
+        "lists",
+        [
+            f"SELECT {whole} AS list, {_query_in(piece)} AS q, any_value(s) AS s, "
+            f"sum(click)::BIGINT AS clicks, count(*) AS rows FROM ({piece}) "
+            f"WHERE impressions > 0 GROUP BY {whole}, q"
+            for piece in shown
+        ],
+        ["list", "q"],
+        {"s": "any_value(s)", **{name: f"sum({name})::BIGINT" for name in ("clicks", "rows")}},
         progress,
     )
     found = relation.run("SELECT coalesce(sum(rows), 0) FROM lists WHERE list = 0")[0][0]
@@ -457,10 +487,10 @@ def _facts(
     plain: bool,
 ) -> Presentations:
     total, unclicked = relation.run("SELECT count(*), count(*) FILTER (clicks = 0) FROM lists")[0]
+    _sessions(relation, int(total))
     sessions, largest, clicks, all_clicks = relation.run(
-        "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
-        "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
-        "FROM lists WHERE s <> 0 GROUP BY s)"
+        "SELECT count(*), coalesce(max(n), 0), coalesce(max(clicks) FILTER (n = (SELECT max(n) "
+        "FROM sessions)), 0), coalesce(sum(clicks), 0) FROM sessions"
     )[0]
     draws = None
     if whole == "p" and plain:
@@ -486,26 +516,35 @@ def _facts(
     )
 
 
+def _sessions(relation: Relation, lists: int) -> None:
+    """Make the table of sessions, with the lists that each has."""
+    relation.gathered(
+        "sessions",
+        [
+            "SELECT s, count(*) AS n, sum(clicks)::BIGINT AS clicks FROM "
+            f"(SELECT * FROM lists {some}) WHERE s <> 0 GROUP BY s"
+            for some in hashed("s", -(-lists // ADDED_AT_ONCE))
+        ],
+    )
+
+
 def _without_busy(
     relation: Relation,
-    shown: str,
+    shown: Sequence[str],
     facts: Presentations,
     has: Mapping[str, bool],
     most: int,
     usable: UsableRows,
-) -> tuple[Presentations, str]:
+) -> tuple[Presentations, list[str]]:
     """The rows without those of sessions that have more presentations than ``most``."""
     if not has["session"]:
         raise InputError("Sessions can only be left out where a column holds their ids.", "session")
-    relation.run(
-        "CREATE TEMP TABLE busy AS SELECT s FROM (SELECT s, count(*) AS n FROM lists "
-        f"WHERE s <> 0 GROUP BY s) WHERE n > {int(most)}"
-    )
+    relation.run(f"CREATE TEMP TABLE busy AS SELECT s FROM sessions WHERE n > {int(most)}")
     left = int(relation.run("SELECT count(*) FROM busy")[0][0])
     draws = facts.draws
     if draws is not None:
         draws = _draws(relation, "lists ANTI JOIN busy USING (s)", usable)
-    kept = f"SELECT * FROM ({shown}) ANTI JOIN busy USING (s)"
+    kept = [f"SELECT * FROM ({piece}) ANTI JOIN busy USING (s)" for piece in shown]
     return replace(facts, left_out=left, draws=draws), kept
 
 
@@ -514,8 +553,11 @@ def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
     names = usable.texts.get("query", ("",))
     number = {name: place for place, name in enumerate(names)}
     draws = np.zeros(len(names), dtype=np.int64)
+    if "query" not in usable.texts:
+        return np.array([relation.run(f"SELECT count(*) FROM {lists}")[0][0]], dtype=np.int64)
     for text, count in relation.run(
-        f"SELECT trim(k_query), count(*) FROM {lists} GROUP BY trim(k_query)"
+        f"SELECT k_query, n FROM (SELECT q, count(*) AS n FROM {lists} GROUP BY q) JOIN "
+        "(SELECT DISTINCT k_query, hash(k_query) AS q FROM counted) USING (q)"
     ):
         text = text.strip()  # also of blanks that SQL does not know
         place = number.get(text, number.get(whole_name(text), -1))

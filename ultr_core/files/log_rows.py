@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,14 +89,14 @@ Places = Mapping[tuple[Any, ...], Mapping[str, int]]
 """By layout of a part, the place of the column of each meaning."""
 
 
-def cells_of(relation: Relation, places: Places) -> str:
-    """SQL for the rows of all parts, as text in columns k_query, k_document, ..."""
+def cells_of(relation: Relation, places: Places) -> list[str]:
+    """SQL for the rows of all parts in pieces, as text in columns k_query, k_document, ..."""
     meanings = meanings_of(places)
     if any(part.action for part in relation.parts):
         meanings.append("action")
-    return " UNION ALL ".join(
+    return [
         cells_of_part(part, scan, places[part.layout], meanings) for part, scan in relation.scans()
-    )
+    ]
 
 
 def meanings_of(places: Places) -> list[str]:
@@ -186,7 +186,7 @@ def require_rows(relation: Relation, places: Places) -> None:
 def counted_rows(
     relation: Relation,
     places: Places,
-    cells: str,
+    cells: Sequence[str],
     meanings: list[str],
     progress: Progress | None,
 ) -> CountedRows:
@@ -196,6 +196,7 @@ def counted_rows(
     is damaged.
     """
     keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
+    by = [*keys, "short", "broken"]
     sizes = [f"strlen(k_{meaning})" for meaning in meanings]
     # One comparison for most rows.
     kept = (
@@ -203,14 +204,20 @@ def counted_rows(
         f"{CELL_BYTES.most} THEN true ELSE error('door cells') END"
     )
     try:
-        relation.run(
-            f"CREATE TEMP TABLE counted AS SELECT row_number() OVER () AS number, * FROM (SELECT "
-            f"{', '.join(keys)}, short, broken, count(*) AS rows, count(*) FILTER (long) AS long "
-            f"FROM ({cells}) WHERE {kept} GROUP BY ALL)",
+        relation.gathered(
+            "entries",
+            [
+                f"SELECT {', '.join(by)}, count(*) AS rows, count(*) FILTER (long) AS long "
+                f"FROM ({piece}) WHERE {kept} GROUP BY ALL"
+                for piece in cells
+            ],
+            by,
+            {name: f"sum({name})::BIGINT" for name in ("rows", "long")},
             progress,
         )
     except LongCellsError:
         raise _long_cell(relation, places) from None
+    relation.run("CREATE TEMP VIEW counted AS SELECT rowid AS number, * FROM entries")
     rows, long = relation.run("SELECT coalesce(sum(rows), 0), coalesce(sum(long), 0) FROM counted")[
         0
     ]
