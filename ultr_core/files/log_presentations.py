@@ -36,6 +36,7 @@ SAMPLE_ROWS = 300_000
 _FEWER_GROUPS = (GROUPS, 50, 20, 10)
 _MOST_SALTS = 100
 _NEARLY_ALL = 0.95
+_NONE = "hash('')"  # of a presentation or session without an id
 _LOOKED_UP = 8  # different cells that are looked up in a list
 _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
@@ -182,14 +183,19 @@ def grouped_rows(
         for meaning in ("click", "impressions")
         if meaning in counted.codes
     }
-    shown = [_shown(piece, counted, numbers, has) for piece in cells]
+    shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
-    # The rows of other lists are left out before anything is made of them.
-    some = [
-        f"SELECT * FROM ({piece}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
-        for piece in cells
-    ]
-    found = _sampled(relation, _shown(together(some), counted, numbers, has), whole, every, columns)
+    # By itself: the engine would look at all else of each row first.
+    relation.run(
+        "CREATE TEMP TABLE sampled AS "
+        + together(
+            f"SELECT * FROM ({piece}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
+            for piece in cells
+        ),
+        progress,
+    )
+    some = _shown("SELECT * FROM sampled", counted, usable, numbers, has)
+    found = _sampled(relation, some, whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     without = _lists(relation, shown, whole, progress)
     facts = _facts(relation, whole, found, without, usable, plain)
@@ -203,6 +209,8 @@ def grouped_rows(
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
+    for table in ("sampled", "sample", "lists", "sessions"):
+        relation.run(f"DROP TABLE {table}")  # they would take the memory of what follows
     key = _key(relation, keys_of(counted))
     sources = [f"SELECT *, {key} AS h FROM ({piece})" for piece in shown]
     if once or how.clicks_above:
@@ -243,13 +251,14 @@ def keys_of(counted: CountedRows) -> list[str]:
 def _shown(
     cells: str,
     counted: CountedRows,
+    usable: UsableRows,
     numbers: Mapping[str, tuple[str, str]],
     has: Mapping[str, bool],
 ) -> str:
     """SQL for the rows with click and impressions as numbers, and what they belong to.
 
     numbers: `_number_of` of click and, where there are some, of impressions. p and s identify
-    presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
+    presentation and session, ``_NONE`` for none; g is the group, 0 to ``GROUPS`` - 1.
     Rows whose numbers are none are left out.
     """
     click = numbers["click"][0]
@@ -259,21 +268,32 @@ def _shown(
         name: f"trim(k_{meaning})" if has[meaning] else "''"
         for name, meaning in (("p", "presentation"), ("s", "session"))
     }
-    hashes = ", ".join(
-        f"CASE WHEN {text} = '' THEN 0 ELSE hash({text}) END AS {name}"
-        for name, text in ids.items()
-    )
+    hashes = ", ".join(f"hash({text}) AS {name}" for name, text in ids.items())
     # A row of no session is one of its presentation: else all of them would be one group.
     whose = f"CASE WHEN {ids['s']} = '' THEN {ids['p']} ELSE {ids['s']} END"
+    if not all(has.values()):
+        whose = ids["p"] if has["presentation"] else ids["s"]
     group = f"({DUCKDB.first_digits.format(whose)} % {GROUPS})::INTEGER"
-    kept = "click IS NOT NULL AND NOT short AND NOT broken"
-    if "impressions" in numbers:
-        kept += " AND impressions IS NOT NULL AND click <= impressions"
     return (
         f"SELECT * FROM (SELECT {', '.join(keys_of(counted))}, {click} AS click, "
         f"{impressions} AS impressions, {hashes}, {group} AS g, short, broken "
-        f"FROM ({cells}){joins}) WHERE {kept}"
+        f"FROM ({cells}){joins}){_without_faults(counted, usable, numbers)}"
     )
+
+
+def _without_faults(counted: CountedRows, usable: UsableRows, numbers: Collection[str]) -> str:
+    """SQL that leaves rows out whose ``numbers`` are none.
+
+    Nothing where there are none: the engine would look at each row twice.
+    """
+    kept = [f"NOT {fault}" for fault in ("short", "broken") if getattr(counted, fault).any()]
+    for meaning in numbers:
+        codes = counted.codes[meaning]
+        if np.setdiff1d(codes, codes[usable.entry]).size:
+            kept.append(f"{meaning} IS NOT NULL")
+    if "impressions" in numbers:
+        kept.append("click <= impressions")
+    return f" WHERE {' AND '.join(kept)}" if kept else ""
 
 
 def _number_of(
@@ -286,8 +306,11 @@ def _number_of(
     numbers = usable.numbers[meaning][first]
     if len(texts) <= _LOOKED_UP:
         # Joining takes several times the rest.
-        names = [relation.bound(each) for each in (numbers.tolist(), texts)]
-        return f"${names[0]}[list_position(${names[1]}, k_{meaning})]", ""
+        cases = " ".join(
+            f"WHEN ${relation.bound(text)} THEN {int(number)}"
+            for text, number in zip(texts, numbers, strict=True)
+        )
+        return f"CASE k_{meaning} {cases} END", ""
     relation.put(
         f"numbers_{meaning}", **{f"k_{meaning}": np.array(texts, "O"), f"n_{meaning}": numbers}
     )
@@ -386,7 +409,7 @@ def _sampled(
     relation.run(
         f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {_query_in(shown)} AS query, "
         f"hash(trim(k_document)) AS document, row({place}) AS position, "
-        f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
+        f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> {_NONE} "
         "AND trim(k_document) <> '' "
         "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
     )
@@ -473,8 +496,8 @@ def _lists(relation: Relation, shown: Sequence[str], whole: str, progress: Progr
         {"s": "any_value(s)", **{name: f"sum({name})::BIGINT" for name in ("clicks", "rows")}},
         progress,
     )
-    found = relation.run("SELECT coalesce(sum(rows), 0) FROM lists WHERE list = 0")[0][0]
-    relation.run("DELETE FROM lists WHERE list = 0")
+    found = relation.run(f"SELECT coalesce(sum(rows), 0) FROM lists WHERE list = {_NONE}")[0][0]
+    relation.run(f"DELETE FROM lists WHERE list = {_NONE}")
     return int(found)
 
 
@@ -522,7 +545,7 @@ def _sessions(relation: Relation, lists: int) -> None:
         "sessions",
         [
             "SELECT s, count(*) AS n, sum(clicks)::BIGINT AS clicks FROM "
-            f"(SELECT * FROM lists {some}) WHERE s <> 0 GROUP BY s"
+            f"(SELECT * FROM lists {some}) WHERE s <> {_NONE} GROUP BY s"
             for some in hashed("s", -(-lists // ADDED_AT_ONCE))
         ],
     )
@@ -577,9 +600,10 @@ def _once(shown: str, whole: str) -> str:
     plain = ", k_query" if query else ""
     return (
         f"SELECT h, {whole} AS p, any_value(g) AS g, any_value(k_position) AS k_position{query}, "
-        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> 0 "
+        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> {_NONE} "
         f"GROUP BY {whole}, h UNION ALL "
-        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) WHERE {whole} = 0"
+        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) "
+        f"WHERE {whole} = {_NONE}"
     )
 
 
@@ -587,7 +611,7 @@ def _above(source: str) -> str:
     """The rows with the number of clicks above each in its presentation."""
     query = ", k_query" if "k_query" in source else ""
     return (
-        f"SELECT *, CASE WHEN p = 0 THEN 0 ELSE coalesce(sum(click) OVER (PARTITION BY p{query} "
-        "ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED PRECEDING AND 0.5 "
-        f"PRECEDING), 0) END AS above FROM ({source})"
+        f"SELECT *, CASE WHEN p = {_NONE} THEN 0 ELSE coalesce(sum(click) OVER "
+        f"(PARTITION BY p{query} ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED "
+        f"PRECEDING AND 0.5 PRECEDING), 0) END AS above FROM ({source})"
     )

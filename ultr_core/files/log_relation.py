@@ -15,7 +15,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -461,7 +461,7 @@ def opened_log(
         yield Relation(log.name, parts, connection, copy)
 
 
-def together(rows: Sequence[str]) -> str:
+def together(rows: Iterable[str]) -> str:
     """SQL for the rows of all pieces."""
     return " UNION ALL ".join(rows)
 
