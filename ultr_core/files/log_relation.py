@@ -305,6 +305,22 @@ class Relation:
         pa.default_memory_pool().release_unused()
         return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
 
+    def batches(
+        self, statements: Sequence[str], progress: Progress | None = None
+    ) -> Iterator[list[NDArray[Any]]]:
+        """Columns of the numbers that statements find, one after the other, some rows at a time."""
+        for number, statement in enumerate(statements):
+            told = _part_of(progress, number, len(statements))
+            with self._told():
+                # With parameters the engine would make all rows at once; a variable is none.
+                for name, value in self._used(statement).items():
+                    self.connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
+                plain = re.sub(r"\$(p\d+)", r"getvariable('\1')", statement)
+                for batch in self.connection.sql(plain).to_arrow_reader(_ROWS_AT_ONCE):
+                    if told is not None:
+                        told(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
+                    yield [column.to_numpy() for column in batch.columns]
+
     def kept(self, rows: Sequence[str], progress: Progress | None = None) -> list[str]:
         """SQL for rows that are taken out of text once; each look at text takes many times as long.
 
@@ -377,7 +393,7 @@ class Relation:
 
         What ``progress`` raises ends the statement. Raises InputError for what is wrong in the log.
         """
-        used = {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
+        used = self._used(statement)
 
         def rows() -> Any:
             done = self.connection.execute(statement, used)
@@ -396,6 +412,9 @@ class Relation:
                 except BaseException:
                     self.connection.interrupt()
                     raise
+
+    def _used(self, statement: str) -> dict[str, Any]:
+        return {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
 
     @contextmanager
     def _told(self) -> Iterator[None]:
