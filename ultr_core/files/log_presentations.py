@@ -327,10 +327,13 @@ def _by_group(
         f"FROM ({source}) JOIN known USING (h)"
         for source in sources
     ]
-    for place, shown, clicked in relation.batches(statements, progress):
+
+    def add(place: IntArray, shown: IntArray, clicked: IntArray) -> None:
         seen[place] = True
         np.add.at(impressions, place, shown)
         np.add.at(clicks, place, clicked)
+
+    relation.each_batch(statements, add, progress)
     used = np.flatnonzero(seen)
     return GroupedRows(used // number, impressions[used], clicks[used], used % number, None, None)
 

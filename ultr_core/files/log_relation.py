@@ -305,21 +305,26 @@ class Relation:
         pa.default_memory_pool().release_unused()
         return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
 
-    def batches(
-        self, statements: Sequence[str], progress: Progress | None = None
-    ) -> Iterator[list[NDArray[Any]]]:
-        """Columns of the numbers that statements find, one after the other, some rows at a time."""
+    def each_batch(
+        self,
+        statements: Sequence[str],
+        take: Callable[..., None],
+        progress: Progress | None = None,
+    ) -> None:
+        """Give ``take`` the columns of numbers that each statement finds, some rows at a time."""
         for number, statement in enumerate(statements):
-            told = _part_of(progress, number, len(statements))
-            with self._told():
-                # With parameters the engine would make all rows at once; a variable is none.
-                for name, value in self._used(statement).items():
-                    self.connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
-                plain = re.sub(r"\$(p\d+)", r"getvariable('\1')", statement)
+            # With parameters the engine would make all rows at once; a variable is none.
+            for name in self._used(statement):
+                self.run(f"SET VARIABLE {name} = ${name}")
+            plain = re.sub(r"\$(p\d+)", r"getvariable('\1')", statement)
+
+            def rows(plain: str = plain) -> None:
                 for batch in self.connection.sql(plain).to_arrow_reader(_ROWS_AT_ONCE):
-                    if told is not None:
-                        told(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
-                    yield [column.to_numpy() for column in batch.columns]
+                    take(*(column.to_numpy() for column in batch.columns))
+
+            # Watched from outside in any case: no signal gets into the making of a batch.
+            told = _part_of(progress or (lambda share: None), number, len(statements))
+            self._watched(rows, told)
 
     def kept(self, rows: Sequence[str], progress: Progress | None = None) -> list[str]:
         """SQL for rows that are taken out of text once; each look at text takes many times as long.
@@ -399,6 +404,9 @@ class Relation:
             done = self.connection.execute(statement, used)
             return done.fetchnumpy() if arrays else done.fetchall()
 
+        return self._watched(rows, progress)
+
+    def _watched(self, rows: Callable[[], Any], progress: Progress | None) -> Any:
         with self._told():
             if progress is None:
                 return rows()

@@ -108,6 +108,26 @@ def test_pieces_and_passes_give_what_the_whole_gives(
         np.testing.assert_array_equal(value, pieces[name], err_msg=name)
 
 
+def test_what_progress_raises_ends_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while rows are made that are added up here; nothing is made after it."""
+
+    class StopError(Exception):
+        pass
+
+    def stop(share: float) -> None:
+        raise StopError
+
+    (data,) = text(log(("presentation",), 30))
+    with opened_log(log_parts(data)) as relation:
+        made: list[int] = []
+        rows = "SELECT 1 FROM range(100_000_000) WHERE hash(range) % 10_000 = 7"
+        with pytest.raises(StopError):
+            relation.each_batch([rows] * 3, lambda ones: made.append(ones.size), stop)
+        taken = len(made)
+        assert relation.run("SELECT 1") == [(1,)]
+        assert len(made) == taken < 3
+
+
 def test_pieces_hold_each_row_of_a_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its columns are called, and whatever its footer says of its rows in sum."""
     monkeypatch.setattr(log_relation, "PIECE_ROWS", 7)
