@@ -59,6 +59,7 @@ LONGEST_SHOWN = 1_000
 
 _MOST_THREADS = 8
 _ROWS_AT_ONCE = 1 << 17
+_BATCH_BYTES = 1 << 26  # of texts; CELL_BYTES leave room for thousands of them
 _PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 20
 _LONG_TEXT = 1 << 31  # bytes
@@ -293,9 +294,11 @@ class Relation:
 
         codes: list[NDArray[np.int32]] = []
         number: dict[str, int] = {}
+        longest = self.run(f"SELECT coalesce(max(strlen(text)), 0) FROM ({statement}) AS t(text)")
+        # A batch at a time: the texts of all rows would take many times their numbers.
+        rows = min(_ROWS_AT_ONCE, _BATCH_BYTES // (1 + int(longest[0][0])))
         with self._told():
-            # A batch at a time: the texts of all rows would take many times their numbers.
-            for batch in self.connection.sql(statement).to_arrow_reader(_ROWS_AT_ONCE):
+            for batch in self.connection.sql(statement).to_arrow_reader(rows):
                 column = batch.column(0).dictionary_encode()
                 texts = column.dictionary.to_pylist()
                 if column.null_count or None in texts:  # where the statement lets none be missing

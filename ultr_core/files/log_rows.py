@@ -15,7 +15,8 @@ from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
-from ultr_core.limits import CELL_BYTES
+from ultr_core.files.parquet_pages import Budget
+from ultr_core.limits import CELL_BYTES, UNPACKED_FROM_BYTES
 from ultr_core.propensity.presentations import GROUPS, RowFault
 
 IntArray = NDArray[np.int64]
@@ -59,6 +60,8 @@ _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
 _SMALLEST_ID, _NEARLY_ALL = 100, 0.9
+_BYTES = {"VARCHAR": "strlen", "JSON": "strlen", "BLOB": "octet_length"}
+_LONG_TEXTS = 1_000  # bytes of a row that no log has on average
 _LOOKED_AT, _NEARLY_NONE = 100_000, 0.99  # first rows of a file, and how many of them are none
 _FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
 _FEW, _MANY = 0.02, 0.9  # of the rows at position 0, in those at 1
@@ -158,10 +161,12 @@ def _may_be_blank(part: Part) -> str:
 def require_rows(relation: Relation, places: Places) -> None:
     """Raise InputError for a part of text of which nearly all of the first rows are none.
 
-    Millions of rows that end too soon take the engine a minute, and fit into a small packed file.
+    Millions of rows that end too soon take the engine a minute, and fit into a small packed file;
+    so do long texts in the dictionary of a Parquet file that all its rows refer to.
     """
     for part in relation.parts:
         if not part.is_text:
+            _require_names(relation, part, places[part.layout].values())
             continue
         last = max(places[part.layout].values())
         fault = f"c{last} IS NULL" if part.is_csv else "broken"
@@ -181,6 +186,22 @@ def require_rows(relation: Relation, places: Places) -> None:
             f"{faulty:,} of the first {rows:,} rows of {part.name} {what}.",
             "short_rows" if part.is_csv else "json_lines",
         )
+
+
+def _require_names(relation: Relation, part: Part, places: Collection[int]) -> None:
+    """Raise InputError for a small Parquet file of long texts that unpacks to too much."""
+    texts = [
+        f"coalesce({_BYTES[part.types[place]]}(c{place}), 0)"
+        for place in places
+        if part.types[place] in _BYTES
+    ]
+    if not texts or part.source.size > UNPACKED_FROM_BYTES:
+        return
+    size, rows = relation.run(
+        f"SELECT coalesce(sum({' + '.join(texts)}), 0), count(*) FROM {relation.scan_of(part)}"
+    )[0]
+    if size > _LONG_TEXTS * rows:
+        Budget(part.name, part.source.size, part.source.room.unpacked).add(int(size))
 
 
 def counted_rows(
