@@ -97,7 +97,7 @@ def mark(status: str) -> str:
 
 CONTROLS: Mapping[str, str] = MappingProxyType(
     {
-        "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” in the sidebar",
+        "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” under More settings",
         "propensities": "“Where they come from” in step 3",
         "carry_on": "in step 3",
         "harvest": "“Method”",

@@ -17,7 +17,7 @@ from ultr_core.limits import SERVER_TRAINING_SECONDS
 
 BOUNDS = {
     "splits": 1, "world": 4,  # one of them the small corpus of the claims
-    "family": 3, "second_ranker": 3,
+    "family": 3, "rank_sums": 3, "second_ranker": 3,
     "logs": 40, "training_log": 40, "picture": 400,
     "trained": 4_000, "checks": 400,  # small, and slow to make
     "swaps": 600, "swap_limit": 200, "risk_with": 600, "live": 60,

@@ -170,9 +170,11 @@ def of_the_lab_page() -> Iterator[str]:
     value, kinds = np.zeros(2), ("production", "skyline")
     for worth in (9.0, 5.0):
         naive, weighted = (
-            EstimatedRisks(value, value, value, value, tau, tau, worth, 3.0) for tau in (0.7, 0.9)
+            EstimatedRisks(value, value, value, value, tau, tau, worth, 3.0, value, value)
+            for tau in (0.7, 0.9)
         )
         picture = RiskPicture(kinds, kinds, value, naive, weighted, 1.0, 0.0, 9, 9)
+        yield from (lab_words.USERS_HELP, lab_words.ESTIMATES_HELP, lab_words.RANKERS_HELP)
         yield lab_words.sample_sentence(picture)
     excess = Estimate(-2.0, 0.1, -2.2, -1.8, 5, 5.0)
     for settings in USERS:

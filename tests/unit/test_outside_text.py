@@ -14,14 +14,15 @@ ROOT = Path(__file__).parents[2]
 OURS = """
 ANSWERS[proof.name](walk,world) Cell PowerLaw _COMPUTING[cell.kind](cell,lab.settings) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
-c.name c.text capitalize change.sentence check.as_dict() check.proof.formula comparison.draws
+c.name c.text capitalize change.sentence check.as_dict() check.proof.formula checks
+comparison.draws
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
 design.training_days design.validation_days door.button door.look draw(theme='light') entry.link
 entry.where exercise.question exercise.solution exercise.unit field.help field.label field.options
 field.shown field.stops figure.data file_format.label finding.status first.error formulas
 found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
-here.watch info.question known.tries lab.comparison(order.plan)
+found.outcome found.rows found.sentence found_by getattr(INKS[theme],name) headline(outcomes)
+here.name here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words

@@ -120,7 +120,8 @@ def _dots(
     """
     styles = {**METHOD_STYLES, **{key: NEUTRAL_STYLES[key] for key in others}}
     color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
-    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=None)
+    scale = alt.Scale(type="point", domain=list(order), padding=0.65)  # for the name of the first
+    y = alt.Y("label:N", title=None, scale=scale, axis=None)
     halo, words = readable_text(
         rows.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
     )

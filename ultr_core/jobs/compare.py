@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
+    Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
 )
 
 

@@ -36,6 +36,7 @@ from ultr_core.lab.propensity_study import (
     second_ranker,
     swap_bias,
 )
+from ultr_core.lab.rank_sums import RankSums, rank_sums
 from ultr_core.lab.store import Cell, CorpusChoice, Store
 from ultr_core.lab.training import TrainedMethod, train_method
 from ultr_core.lab.world import TestRisk, World, build_world
@@ -185,6 +186,13 @@ class Lab:
                 return risk_picture(world, family, lab.settings, lab.training_log())
 
         return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
+
+    def rank_sums(self) -> RankSums:
+        """What the expected estimates of all rankers are made of, by rank."""
+        return self.remember(
+            self.cell("rank_sums", WORLD_FIELDS),
+            lambda lab: rank_sums(lab.world(), lab.family()),
+        )
 
     # Rankers that learn from clicks, and the proof checks.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from ultr_core.lab.logs import simulate_training_log, user_model
 from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief
+from ultr_core.propensity.row_numbers import Numbers
 from ultr_core.risk import (
     RiskEstimates,
     affine_law,
@@ -22,6 +24,8 @@ from ultr_core.risk import (
     order_agreement,
     true_risks,
 )
+from ultr_core.risk.estimators import WeighedSums
+from ultr_core.risk.inputs import rank_blocks
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
@@ -116,6 +120,8 @@ class EstimatedRisks:
         kendall_expected: the same for ``expected``: what endless data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
+        difference_low, difference_high: float64 [rankers], the 95% interval of the estimate less
+            that of the production ranker from the same log.
     """
 
     value: FloatArray
@@ -126,6 +132,8 @@ class EstimatedRisks:
     kendall_expected: float
     effective_sample_size: float
     largest_weight: float
+    difference_low: FloatArray
+    difference_high: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +153,11 @@ class RiskPicture:
     intercept: float
     clicks: int
     query_draws: int
+
+    @property
+    def production(self) -> int:
+        """The place of the production ranker among the rankers."""
+        return self.kinds.index("production")
 
     @property
     def weights_alike(self) -> bool:
@@ -184,21 +197,18 @@ def risk_picture(
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
     belief = Belief(assumed_curve(settings))
     law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
-    naive, weighted = estimates_and_expectations(
-        log,
-        family.ranks,
-        probability,
-        [
-            (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
-            for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
-        ],
-    )
+    numbers = [
+        (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
+        for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
+    ]
+    naive, weighted = estimates_and_expectations(log, family.ranks, probability, numbers)
+    apart = _differences(log, family, [of_log for of_log, _ in numbers])
     return RiskPicture(
         family.kinds,
         family.labels,
         family.true_risk,
-        _estimates(family, *naive),
-        _estimates(family, *weighted),
+        _estimates(family, *naive, apart[0]),
+        _estimates(family, *weighted, apart[1]),
         law.slope,
         law.intercept,
         log.total_clicks,
@@ -206,7 +216,20 @@ def risk_picture(
     )
 
 
-def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray) -> EstimatedRisks:
+def _differences(
+    log: ClickLog, family: RankerFamily, numbers: Sequence[Numbers]
+) -> tuple[RiskEstimates, ...]:
+    """Risks less that of production, by each estimator: risk is linear in the ranks."""
+    places = family.ranks - family.ranks[family.kinds.index("production")]
+    sums = WeighedSums(log, numbers, len(places))
+    for queries, documents, block in rank_blocks(places, log.query_offsets):
+        sums.add(queries, documents, block)
+    return sums.estimates()
+
+
+def _estimates(
+    family: RankerFamily, risks: RiskEstimates, expected: FloatArray, apart: RiskEstimates
+) -> EstimatedRisks:
     return EstimatedRisks(
         risks.value,
         risks.low,
@@ -216,4 +239,6 @@ def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray)
         order_agreement(expected, family.true_risk),
         risks.effective_sample_size,
         risks.largest_weight,
+        apart.low,
+        apart.high,
     )

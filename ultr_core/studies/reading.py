@@ -213,7 +213,7 @@ def settings_words(plan: Plan) -> str:
 
 
 def sidebar_words(plan: Plan) -> str:
-    """The controls of the sidebar that a plan of this study takes over, in words."""
+    """The controls above the page that a plan of this study takes over, in words."""
     numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
     *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
     return f"{', '.join(first)} and {last}"

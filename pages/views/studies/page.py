@@ -184,7 +184,7 @@ def _map_key(result: StudyResult) -> str:
 
 
 def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
-    """With which settings the result is made, and what the sidebar has to do with it."""
+    """With which settings the result is made, and what the settings above have to do with it."""
     try:
         made = settings_words(plan)
     except InputError:
@@ -192,13 +192,12 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
     if view == SHIPPED:
         title = RESULT.options[COMPUTED]
         return (
-            f":material/tune: **Made with** {made}. The sidebar does not change this result; it "
-            f"acts on “{title}” only."
+            f":material/tune: **Made with** {made}. The settings above do not change this "
+            f"result; they act on “{title}” only."
         )
     return (
-        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the sidebar it "
-        f"takes {sidebar_words(plan)}; the "
-        "rest is the paper's."
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the settings "
+        f"above it takes {sidebar_words(plan)}; the rest is the paper's."
     )
 
 
@@ -236,7 +235,7 @@ def _run_button(lab: Lab, plan: Plan) -> None:
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
             help="One ranker for each method, each place on the axis and each click log, with the "
-            "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
+            "seed, click logs, ε₊ and corpus set above; what the study varies or fixes is "
             "taken from the paper.",
         )  # fmt: skip
 

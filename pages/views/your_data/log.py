@@ -304,7 +304,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f"**No log?** Let simulated users click on your corpus: the users of the sidebar, "
+            f"**No log?** Let simulated users click on your corpus: the users set above, "
             f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
             "rankers that learned from a few of your grades."
         )
