@@ -67,11 +67,11 @@ SWEEPS = 200
 # Users, and what the learner believes of them.
 
 
-def looked_at(lab: Lab) -> FloatArray:
-    """How often users examine each training document as presented."""
+def looked_at(lab: Lab, users: PositionModel) -> FloatArray:
+    """How often these users examine each training document as presented."""
     return lab.remember(
-        lab.cell("looked_at", LOG_FIELDS),
-        lambda at: at.users.curve.at(at.world().train.presented_ranks),
+        lab.cell("looked_at", WORLD_FIELDS, users),
+        lambda at: users.curve.at(at.world().train.presented_ranks),
     )
 
 
@@ -81,7 +81,7 @@ def click_chance(lab: Lab, users: PositionModel) -> FloatArray:
         lab.cell("judged_relevant", WORLD_FIELDS, users),
         lambda at: users.click_given_examined(at.world().train.relevance),
     )
-    return looked_at(lab) * judged
+    return looked_at(lab, users) * judged
 
 
 def examined(lab: Lab) -> FloatArray:
@@ -184,7 +184,12 @@ def evidence(lab: Lab) -> Evidence:
 
 def from_proof(name: str) -> Measure:
     """What a proof of ``PROOFS`` finds on the lab's world."""
-    return lambda lab: PROOFS[name].evaluate(evidence(lab))
+
+    def measure(lab: Lab) -> Finding:
+        cell = lab.cell("proved_on", WEIGHTED_FIELDS, name)
+        return PROOFS[name].evaluate(lab.remember(cell, evidence))
+
+    return measure
 
 
 # Swaps.

@@ -22,6 +22,7 @@ from ultr_core.claims.common import (
     Measure,
     breaking,
     clean_small,
+    clean_users,
     examined,
     largest_error,
     looked_at,
@@ -194,7 +195,9 @@ def _landmark_matters(lab: Lab) -> Finding:
 def _interpolation(lab: Lab) -> Finding:
     """Error of interpolation alone, over half the interval that the swaps leave at each rank."""
     estimate = estimate_swaps(swap_counts(lab))
-    truth = true_swap_ratios(lab)
+    truth = lab.remember(
+        lab.cell("interpolated_ratios", LOG_FIELDS), lambda at: true_swap_ratios(at)
+    )
     # The ratios of endless traffic, so that what is left is the error of interpolating.
     exact = replace(
         estimate,
@@ -331,7 +334,7 @@ def _graded(lab: Lab) -> Finding:
     """Star ratings, revealed where users look: average over propensity against the graded loss."""
     corpus = lab.world().train.corpus
     grades = corpus.grades / max(1, int(corpus.grades.max()))
-    revealed = grades * sweep_seed(lab, 5).binomial(SWEEPS, looked_at(lab))
+    revealed = grades * sweep_seed(lab, 5).binomial(SWEEPS, looked_at(lab, clean_users(lab)))
     found = weighted_mean(lab, revealed, examined(lab), grades)
     return replace(
         found,

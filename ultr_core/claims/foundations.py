@@ -235,7 +235,7 @@ def _relevance_of_users(lab: Lab) -> Finding:
     corpus = lab.world().train.corpus
     mean = corpus.grades / max(1, int(corpus.grades.max()))
     rng = sweep_seed(lab, 2)
-    clicks = rng.binomial(rng.binomial(SWEEPS, looked_at(lab)), mean)
+    clicks = rng.binomial(rng.binomial(SWEEPS, looked_at(lab, clean_users(lab))), mean)
     found = weighted_mean(lab, clicks, examined(lab), mean, squares=mean)
     return replace(
         found,
@@ -248,7 +248,7 @@ def _relevance_of_users(lab: Lab) -> Finding:
 def _not_at_random(lab: Lab) -> Finding:
     """How much more often relevant documents are examined than irrelevant ones."""
     relevance = lab.world().train.relevance
-    seen = looked_at(lab)
+    seen = looked_at(lab, clean_users(lab))
     shares = [float(seen[relevance == relevant].mean()) for relevant in (True, False)]
     return Finding(
         f"A relevant document is examined in {shares[0]:.0%} of its presentations, an irrelevant "

@@ -175,7 +175,8 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
         "7.4": "7.4 Figure 3",
         "7.5": "7.5 Figure 4",
         "7.6": "7.6 Live experiment",
-        "8": "8, 9 Outlook",
+        "8": "8 Conclusions",
+        "9": "9 Future research",
     }
 )
 """The paper's sections that have claims, each with a title."""

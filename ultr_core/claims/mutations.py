@@ -99,13 +99,13 @@ def _small(words: str, change: Callable[[SmallWorld], SmallWorld]) -> Mutation:
     return _altered(words, small_world=altered, clean_small=altered)
 
 
-def _proof(words: str, *broken: str) -> Mutation:
-    """The small query of the proofs with assumptions broken."""
+def _proofs(words: str, *names: str, **values: Any) -> Mutation:
+    """What some proofs look at, altered: broken=("cascade",) breaks this on their small query."""
 
-    def change(_: Lab, evidence: Evidence, __: Cell) -> Evidence:
-        return replace(evidence, broken=broken)
+    def change(_: Lab, evidence: Evidence, cell: Cell) -> Evidence:
+        return replace(evidence, **values) if cell.args[0] in names else evidence
 
-    return _altered(words, evidence=change)
+    return _altered(words, proved_on=change)
 
 
 def _world(words: str, change: Callable[[World], World]) -> Mutation:
@@ -135,18 +135,21 @@ def _at_most_clicks(plan: Plan, point: Point) -> bool:
     return point.settings.clicks == max(other.settings.clicks for other in plan.points)
 
 
-def _study(
+def _studies(
     words: str,
+    *names: str,
     where: Callable[[Plan, Point], bool] = _everywhere,
     clip: float | None = None,
     **methods: str,
 ) -> Mutation:
-    """Methods of a study with the results of others, as in naive="skyline"; "_" is "-" in a name.
+    """Methods of some studies with the results of others, as in naive="skyline"; "_" is "-".
 
     where: at which points. clip: the threshold that validation is said to have chosen.
     """
 
-    def altered(_: Lab, result: StudyResult, __: Cell) -> StudyResult:
+    def altered(_: Lab, result: StudyResult, cell: Cell) -> StudyResult:
+        if cell.args[0] not in names:
+            return result
         done = dict(result.done)
         plan = result.plan
         for point in (point for point in plan.points if where(plan, point)):
@@ -168,6 +171,26 @@ def _study(
 def _attracted(lab: Lab, seen: Any, _: Cell) -> Any:
     """Half of the users who would not look at a document do if it is relevant."""
     return np.where(lab.world().train.relevance, seen + (1 - seen) / 2, seen)
+
+
+def _if_noisy(noisy: bool, change: Change) -> Change:
+    """The change for users who make mistakes only, or for those who make none."""
+
+    def changed(lab: Lab, found: Any, cell: Cell) -> Any:
+        return change(lab, found, cell) if (cell.args[0].eps_minus > 0) is noisy else found
+
+    return changed
+
+
+def _careless(lab: Lab, chance: Any, _: Cell) -> Any:
+    """One in ten of those who look at an irrelevant document clicks it."""
+    return np.maximum(chance, 0.1)
+
+
+def _all_clicked(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
+    """Clicks of users who look at every rank and click whatever is relevant."""
+    unbiased = lab.at(cell.settings.with_values(eta=0.0, assumed_eta=0.0))
+    return simulate_training_log(lab.world(), unbiased.settings)
 
 
 def _other_queries(lab: Lab, law: Any, _: Cell) -> Any:
@@ -298,10 +321,6 @@ def _random_production(world: World) -> World:
     return replace(world, production=replace(world.production, ranker=ranker))
 
 
-def _squared(_: Lab, propensity: Any, __: Cell) -> Any:
-    return propensity**2
-
-
 def _clips(_: Lab, propensity: Any, __: Cell) -> Any:
     return np.maximum(propensity, 0.1)
 
@@ -371,20 +390,39 @@ def _shrinking(row: Row) -> Row:
 MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
     {
         # Users.
-        "attraction": _altered("Relevance attracts the eye of users.", looked_at=_attracted),
-        "no-position-bias": _settings("Users look at every rank.", eta=0.0, assumed_eta=0.0),
+        "attraction": _altered(
+            "Relevance attracts the eye of users.", looked_at=_if_noisy(False, _attracted)
+        ),
+        "attraction-with-noise": _altered(
+            "Relevance attracts the eye of users who make mistakes.",
+            looked_at=_if_noisy(True, _attracted),
+        ),
+        "careless": _altered(
+            "Users who should make no mistakes make some.",
+            judged_relevant=_if_noisy(False, _careless),
+        ),
+        "no-position-bias": _proofs(
+            "Users look at every rank.",
+            "naive-order",
+            users=PositionModel(PowerLaw(0.0), 1.0, 0.1),
+        ),
+        "all-clicked": _altered(
+            "The clicks come from users who look at every rank.", training_log=_all_clicked
+        ),
         "milder-users": _settings("Users look further down, η = 0.5.", eta=0.5, assumed_eta=0.5),
         "steeper-users": _settings("Users look less far down, η = 1.5.", eta=1.5, assumed_eta=1.5),
         "no-noise": _settings("Users make no mistakes.", eps_minus=0.0),
         "every-look-clicks": _altered(
             "Users click 37% of what they look at, relevant or not.",
-            judged_relevant=lambda _, chance, __: np.full_like(chance, 0.37),
+            judged_relevant=_if_noisy(True, lambda _, chance, __: np.full_like(chance, 0.37)),
         ),
         "attraction-when-shuffled": _altered(
             "In shuffled lists users look at irrelevant documents only.",
             shuffled_chance=lambda _, chance, __: chance[::-1].copy(),
         ),
-        "curve-with-a-step": _settings("Users stop looking at rank 11.", curve=_STEP),
+        "curve-with-a-step": _altered(
+            "Users stop looking at rank 11.", interpolated_ratios=lambda *_: np.array(_STEP)
+        ),
         "trusting-swaps": _altered(
             "Users of the swap experiment trust the top.",
             swap_users=lambda *_: TrustBiasModel.published(),
@@ -481,16 +519,44 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             lambda world: replace(world, examination=_ones(world), assumed=_ones(world)),
         ),
         "small-nothing-relevant": _small("No document is relevant.", _nothing_relevant),
-        "proof-unseen": _proof("A relevant document is never seen.", "zero-relevant"),
-        "proof-attraction": _proof("Relevance attracts the eye.", "attraction"),
-        "proof-cascade": _proof("Users stop after the first click.", "cascade"),
-        "proof-trust": _proof("Users trust the top.", "trust"),
-        "proof-wrong-curve": _proof("The assumed curve is wrong.", "wrong-curve"),
-        "proof-ties": _proof("All scores are equal.", "tied-scores"),
+        "proof-unseen": _proofs(
+            "A relevant document is never seen.",
+            "ips-unbiased",
+            "risk-converges",
+            broken=("zero-relevant",),
+        ),
+        "proof-attraction": _proofs(
+            "Relevance attracts the eye.",
+            "errors-fall",
+            "naive-expectation",
+            broken=("attraction",),
+        ),
+        "proof-cascade": _proofs(
+            "Users stop after the first click.",
+            "variance",
+            "overtaking",
+            "misspecified-expectation",
+            broken=("cascade",),
+        ),
+        "proof-trust": _proofs(
+            "Users trust the top.",
+            "noise-keeps-order",
+            "noisy-hinge",
+            "swap-ratio",
+            broken=("trust",),
+        ),
+        "proof-wrong-curve": _proofs(
+            "The assumed curve is wrong.", "clipped-moments", broken=("wrong-curve",)
+        ),
+        "proof-ties": _proofs("All scores are equal.", "hinge-chain", broken=("tied-scores",)),
         # Learners.
         "skyline-untrained": _world("The skyline's coefficients are random.", _untrained),
-        "wrong-belief": _settings("The learner believes in η′ = 2.", assumed_eta=2.0),
-        "divides-by-square": _altered("The learner divides by p squared.", examined=_squared),
+        "wrong-belief": _proofs(
+            "The learner believes in η′ = 2.",
+            "order-preserved",
+            "corpus-affine-law",
+            assumed_curve=PowerLaw(2.0),
+        ),
         "clipping-learner": _altered("The learner clips at τ = 0.1.", divided_by=_clips),
         "ignores-cost": _altered("The learner always takes the same C.", scaled_fit=_ignores_cost),
         "one-example-a-document": _altered(
@@ -525,20 +591,51 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "clipping",
             lambda row: {key: row["0"] for key in row if key.startswith("0.")},
         ),
-        "study-unweighted": _study("The weighted learner forgets the weights.", propensity="naive"),
-        "study-learns-nothing": _study("The learner learns nothing.", propensity="production"),
-        "study-knows-labels": _study("The weighted learner sees all labels.", propensity="skyline"),
-        "study-naive-knows": _study(
+        "study-unweighted": _studies(
+            "The weighted learner forgets the weights.", "bias", "noise", propensity="naive"
+        ),
+        "study-learns-nothing": _studies(
+            "The weighted learner learns nothing.", "learning-curve", propensity="production"
+        ),
+        "series-learns-nothing": _studies(
+            "The weighted learner learns nothing.", "bias", "noise", propensity="production"
+        ),
+        "beliefs-learn-nothing": _studies(
+            "The weighted learner learns nothing.", "misspecification", propensity="production"
+        ),
+        "study-knows-labels": _studies(
+            "The weighted learner sees all labels.", "learning-curve", propensity="skyline"
+        ),
+        "naive-knows": _studies(
             "With the most clicks the naive learner sees all labels.",
-            _at_most_clicks,
+            "learning-curve",
+            where=_at_most_clicks,
             naive="skyline",
         ),
-        "study-clips-nothing": _study("The clipped learner does not clip.", clipped="propensity"),
-        "study-clips-all": _study(
-            "The clipped learner always takes τ = 1.", clip=1.0, clipped="naive"
+        "naive-knows-biased": _studies(
+            "With the most clicks the naive learner sees all labels.",
+            "bias",
+            where=_at_most_clicks,
+            naive="skyline",
         ),
-        "study-belief-unused": _study("The learner ignores its belief.", propensity="naive"),
-        "skip-above-knows": _study("Skip-above learns from labels.", skip_above="skyline"),
+        "naive-knows-noisy": _studies(
+            "With the most clicks the naive learner sees all labels.",
+            "noise",
+            where=_at_most_clicks,
+            naive="skyline",
+        ),
+        "study-clips-nothing": _studies(
+            "The clipped learner does not clip.", "learning-curve", clipped="propensity"
+        ),
+        "study-clips-all": _studies(
+            "The clipped learner always takes τ = 1.", "learning-curve", clip=1.0, clipped="naive"
+        ),
+        "study-belief-unused": _studies(
+            "The learner ignores its belief.", "misspecification", propensity="naive"
+        ),
+        "skip-above-knows": _studies(
+            "Skip-above learns from labels.", "learning-curve", skip_above="skyline"
+        ),
     }
 )
 """All mutations by key; an entry of the ledger names one."""

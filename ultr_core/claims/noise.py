@@ -110,7 +110,7 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
     relevance, presented, _ = lab.world().train.shown
     users, rng = lab.users, sweep_seed(lab, 4)
     noisy = rng.binomial(SWEEPS, click_chance(lab, users))
-    looks = rng.binomial(SWEEPS, looked_at(lab))
+    looks = rng.binomial(SWEEPS, looked_at(lab, users))
     corrupted = rng.binomial(looks, np.where(relevance, users.eps_plus, users.eps_minus))
     groups = [(relevance == r) & (presented == k) for r in (True, False) for k in FIRST_RANKS]
     worst = 0.0
