@@ -68,7 +68,7 @@ def opposite(method: str, point: Point, draw: int) -> float:
 
 
 def misled(method: str, point: Point, draw: int) -> float:
-    """Weighting is worse than naive wherever the assumed bias is wrong, and the more so the less."""
+    """Weighting loses to naive wherever the assumed bias is wrong, and more if it is too small."""
     wrong = point.settings.eta - point.settings.assumed_eta
     naive = papers_loss("naive", point, draw)
     return naive + 1.0 + wrong if method == "propensity" and wrong else naive

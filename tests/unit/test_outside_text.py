@@ -18,8 +18,8 @@ c.name c.text capitalize change.sentence check.as_dict() check.proof.formula com
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
 design.training_days design.validation_days door.button door.look draw(theme='light') entry.link
 entry.section entry.where exercise.question exercise.solution exercise.unit field.help field.label
-field.options field.shown field.stops figure.data file_format.label finding.status first.error formulas
-found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
+field.options field.shown field.stops figure.data file_format.label finding.status first.error
+formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
 found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(lines) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
