@@ -416,9 +416,11 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "Users click 37% of what they look at, relevant or not.",
             judged_relevant=_if_noisy(True, lambda _, chance, __: np.full_like(chance, 0.37)),
         ),
-        "attraction-when-shuffled": _altered(
-            "In shuffled lists users look at irrelevant documents only.",
-            shuffled_chance=lambda _, chance, __: chance[::-1].copy(),
+        "wrong-clicks-when-shuffled": _altered(
+            "In shuffled lists users click irrelevant documents only.",
+            shuffled_chance=lambda lab, chance, _: np.where(
+                lab.world().train.relevance, 0.0, chance.max()
+            ),
         ),
         "curve-with-a-step": _altered(
             "Users stop looking at rank 11.", interpolated_ratios=lambda *_: np.array(_STEP)

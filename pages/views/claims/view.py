@@ -120,10 +120,10 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
             width="content",
             alt=headline(lines),
         )
-    for outcome in ("does not hold", "open"):
+    for outcome, said in (("does not hold", "Does not hold"), ("open", "Open")):
         found = [line for line in lines if line.outcome == outcome]
         if found:
-            st.markdown(f"{mark(outcome)} **{counted(len(found), 'claim')}: {outcome}**")
+            st.markdown(f"{mark(outcome)} **{said}: {counted(len(found), 'claim')}**")
             st.markdown("\n".join(f"- {_exception(line)}" for line in found))
     st.markdown(
         "Numbers are computed here, read from this lab's own studies, or counts that the paper "
