@@ -305,11 +305,12 @@ Sizes: TypeAlias = "Mapping[str, int | tuple[int, int] | None]"
 """Clicks, queries and seeds that a claim was measured with; a pair is a range, None is none."""
 
 
-def _sizes(
+def sizes_of(
     clicks: int | tuple[int, int] | None = None,
     queries: int | None = None,
     seeds: int | None = None,
 ) -> Sizes:
+    """Sizes by name; None for what a measurement has none of."""
     return {"clicks": clicks, "queries": queries, "seeds": seeds}
 
 
@@ -321,7 +322,7 @@ def _of_study(name: str) -> Sizes:
     plan = shipped_result(name, LOSSES[DEFAULT_LOSS]).plan
     clicks = [point.settings.clicks for point in plan.points]
     queries: int = load_shipped("figures").world.counts["train"]["queries"]
-    return _sizes((min(clicks), max(clicks)), queries, plan.base.draws)
+    return sizes_of((min(clicks), max(clicks)), queries, plan.base.draws)
 
 
 def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
@@ -332,7 +333,7 @@ def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
         grid = [int(row["clicks"]) for row in rows if "clicks" in row]
         runs = {(row.get("corpus", 0), row.get("seed", row.get("draw", 0))) for row in rows}
         of_all = (min(grid), max(grid)) if grid and clicks is None else clicks
-        return _sizes(of_all, DEFAULT_SHAPE.train_queries, len(runs))
+        return sizes_of(of_all, DEFAULT_SHAPE.train_queries, len(runs))
 
     return sizes
 
@@ -343,16 +344,16 @@ def _figure(name: str) -> Callable[[Lab], Sizes]:
 
 SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
     {
-        "nothing": lambda _: _sizes(),
-        "query": lambda _: _sizes(queries=1),
-        "corpus": lambda lab: _sizes(queries=_queries(lab)),
-        "sweeps": lambda lab: _sizes(queries=_queries(lab), seeds=SWEEPS),
-        "log": lambda lab: _sizes(lab.logs().train.total_clicks, _queries(lab), 1),
-        "swaps": lambda lab: _sizes(swap_counts(lab).total_clicks, _queries(lab), 1),
-        "live": lambda lab: _sizes(
+        "nothing": lambda _: sizes_of(),
+        "query": lambda _: sizes_of(queries=1),
+        "corpus": lambda lab: sizes_of(queries=_queries(lab)),
+        "sweeps": lambda lab: sizes_of(queries=_queries(lab), seeds=SWEEPS),
+        "log": lambda lab: sizes_of(lab.logs().train.total_clicks, _queries(lab), 1),
+        "swaps": lambda lab: sizes_of(swap_counts(lab).total_clicks, _queries(lab), 1),
+        "live": lambda lab: sizes_of(
             lab.live().clicks["training"] + lab.live().clicks["validation"], _queries(lab), 1
         ),
-        "printed": lambda _: _sizes(
+        "printed": lambda _: sizes_of(
             Printed.training_clicks + Printed.validation_clicks,
             sum(sum(row) for row in PAPER_RESULTS.values()),
         ),

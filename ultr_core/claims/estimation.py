@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -20,12 +20,14 @@ from ultr_core.claims.common import (
     SWEEPS,
     FloatArray,
     Measure,
+    Sizes,
     breaking,
     clean_small,
     clean_users,
     examined,
     largest_error,
     looked_at,
+    sizes_of,
     small,
     swap_counts,
     sweep_seed,
@@ -389,6 +391,15 @@ def _with_salience(
     looked: FloatArray = np.where(salient, p**power, p)
     return looked
 
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {
+        "small swaps": lambda lab: sizes_of(
+            _few_swaps(lab, 0).total_clicks, lab.world().train.corpus.n_queries, EXPERIMENTS
+        )
+    }
+)
+"""What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {

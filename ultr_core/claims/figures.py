@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations, pairwise
 from types import MappingProxyType
 
@@ -12,8 +12,10 @@ from ultr_core.claims.common import (
     COST,
     REACH,
     Measure,
+    Sizes,
     click_chance,
     printed,
+    sizes_of,
     study,
     study_settings,
     study_source,
@@ -271,6 +273,15 @@ def _pairs(log: ClickLog) -> int:
         (clicked * np.repeat(np.diff(log.query_offsets) - 1, np.diff(log.query_offsets))).sum()
     )
 
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {
+        "few and many clicks": lambda lab: sizes_of(
+            (FEW, MANY), lab.world().train.corpus.n_queries, 1
+        )
+    }
+)
+"""What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {

@@ -10,10 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import estimation, figures, foundations, live, noise, runs, svm
+from ultr_core.claims import common, estimation, figures, foundations, live, noise, runs, svm
 from ultr_core.claims.common import (
     REACH,
-    SIZES,
     SWAP_SESSIONS,
     SWEEPS,
     Measure,
@@ -190,6 +189,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 )
 """How claims are measured that neither a proof nor a study checks, by key."""
 
+_SIZES = {**common.SIZES, **estimation.SIZES, **svm.SIZES, **figures.SIZES}
+
 _LINKS = {
     "learning-curve": "learning_curves",
     "bias": "robustness",
@@ -302,9 +303,9 @@ def measure(
 def _sizes(lab: Lab, entry: Entry) -> Sizes:
     """What an entry was measured with; nothing where the corpus does not allow it."""
     try:
-        return SIZES[entry.on](lab)
+        return _SIZES[entry.on](lab)
     except InputError:
-        return SIZES["nothing"](lab)
+        return _SIZES["nothing"](lab)
 
 
 def counts_by_origin(lines: Iterable[LedgerLine]) -> dict[Origin, dict[Outcome, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias, get_args
@@ -10,7 +10,7 @@ from typing import TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.claims.common import COST, FloatArray, Measure, examined
+from ultr_core.claims.common import COST, FloatArray, Measure, Sizes, examined, sizes_of
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.findings import Finding
@@ -138,6 +138,11 @@ def _equal_weights_are_naive(lab: Lab) -> Finding:
         tolerance=ROUNDING,
     )
 
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {"some queries": lambda lab: sizes_of(int(_few_queries(lab)[1].clicks), FEW, 1)}
+)
+"""What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
