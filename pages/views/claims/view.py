@@ -112,7 +112,10 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
     with st.container(key="claims-summary"):
         st.table(
             [
-                {"": WHOSE[origin], **{outcome: f"{counts[outcome]:,}" for outcome in OUTCOMES}}
+                {
+                    "Claims": WHOSE[origin],
+                    **{outcome: f"{counts[outcome]:,}" for outcome in OUTCOMES},
+                }
                 for origin, counts in counts_by_origin(lines).items()
                 if any(counts.values())
             ],
