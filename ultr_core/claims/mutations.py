@@ -582,6 +582,11 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "growing",
             lambda row: {"weighted": row["skyline"] + 0.25 * (row["production"] - row["skyline"])},
         ),
+        "endless-unweighted": _runs(
+            "The learner forgets the weights.",
+            "endless",
+            lambda row: {"weighted": row["naive"]},
+        ),
         "runs-learn-nothing": _runs(
             "Production competes in place of the weighted ranker, against it.",
             "live",
