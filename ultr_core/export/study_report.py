@@ -81,7 +81,7 @@ def _corpus_sentence(result: StudyResult) -> str:
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant "
         f"from grade {counts['relevant_grade']}; production ranker from "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be passed on, so shapes can be compared with the paper but levels cannot."
+        "may not be redistributed, so shapes can be compared with the paper, levels not."
     )
 
 
@@ -125,7 +125,7 @@ def _claims_table(claims: Sequence[Claim]) -> str:
 def _claim_row(rule: Rule, found: Finding) -> str:
     return (
         f'<tr><td class="verdict {found.outcome.replace(" ", "-")}">{_MARKS[found.outcome]} '
-        f"{found.outcome}</td><td>{escape(rule.statement)} (Section {rule.section})<br>"
+        f"{found.outcome}</td><td>{escape(rule.said)} (Section {rule.section})<br>"
         f"<small>Test: {escape(rule.test)}<br>{escape(found.sentence)}</small></td></tr>"
     )
 

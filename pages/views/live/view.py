@@ -29,9 +29,9 @@ RANKERS = {
 }
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
-        "**Would the paper's number of queries have shown it here?** Its 218 queries against "
-        "the production ranker (Prod) all had a click. At the default settings six in ten shown "
-        "queries have one, so that 370 must be shown.",
+        "**Would the paper's number of queries have shown it here?** It had 218 against the "
+        "production ranker (Prod) and does not say whether its ties include queries without a "
+        "click. If all had a click, 370 must be shown here, where six in ten have one.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),

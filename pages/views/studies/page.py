@@ -247,7 +247,7 @@ def _claims_section(claims: Sequence[Claim]) -> None:
     with st.container(key="study-claims"):
         for claim in claims:
             rule, found = claim.rule, claim.finding
-            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.statement}"
+            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
                 st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 
