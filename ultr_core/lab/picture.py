@@ -110,12 +110,13 @@ class EstimatedRisks:
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
-        low, high: float64 [rankers], its 95% interval.
+        low, high: float64 [rankers], its 95% interval; infinite where there is none.
         expected: float64 [rankers], its exact expectation.
         kendall: Kendall's tau between ``value`` and the true risk.
         kendall_expected: the same for ``expected``: what endless data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
+        no_interval: why there are no intervals, "" where there are.
     """
 
     value: FloatArray
@@ -126,6 +127,7 @@ class EstimatedRisks:
     kendall_expected: float
     effective_sample_size: float
     largest_weight: float
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,4 +218,5 @@ def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray)
         order_agreement(expected, family.true_risk),
         risks.effective_sample_size,
         risks.largest_weight,
+        risks.no_interval,
     )
