@@ -10,6 +10,7 @@ from ultr_core.export.origin import versions
 from ultr_core.export.study_files import PACKAGES, study_svg
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.findings import Finding, Outcome
+from ultr_core.risk import FOR_ONE_WORLD
 from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
 from ultr_core.words import counted, part_of
 
@@ -97,7 +98,8 @@ def _study_section(result: StudyResult) -> str:
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
             f"{counted(result.plan.base.draws, 'click log')} a point, bars are 95% intervals over "
-            f"them. {escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
+            f"them {FOR_ONE_WORLD}. "
+            f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
     )

@@ -37,6 +37,7 @@ from ultr_core.propensity import (
     clipping_effect,
 )
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY
+from ultr_core.risk import too_few_clicks
 from ultr_core.users import ClickLog, ExaminationCurve, TableCurve
 from ultr_core.words import counted
 
@@ -169,7 +170,6 @@ HEAVIEST = 5
 """Clicks whose share of the whole weight is told."""
 
 _GOOD_OVERLAP, _LEAST_OVERLAP = 0.95, 0.05
-_SMALL_SAMPLE = 0.1  # effective sample size as a share of the clicks
 _HEAVY = 0.2  # share of the weight on the five heaviest clicks
 
 
@@ -396,12 +396,15 @@ def _effective(given: _Together) -> Seen | None:
     found = given.diagnostics
     if found is None:
         return None
+    assert given.weighed is not None
     share = found.effective_sample_size / found.clicks
+    too_few = too_few_clicks(given.log, given.weighed)
     return graded(
         found.effective_sample_size,
         f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
-        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}).",
-        warning=share < _SMALL_SAMPLE,
+        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}); "
+        f"{too_few or 'enough for an interval'}.",
+        warning=bool(too_few),
     )
 
 

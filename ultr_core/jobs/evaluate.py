@@ -27,6 +27,7 @@ from ultr_core.jobs.own_files import (
     own_propensities,
 )
 from ultr_core.own_data.evaluation import (
+    INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     SHOWN_CLIP,
@@ -45,10 +46,10 @@ _NOTES = (
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(ESTIMATORS)}: label, scale, "
-    "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
-    "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap "
-    "and checks."
+    "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
+    "sentence), overlap and checks. Where no_interval says why, low and high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in ESTIMATORS.values() if "clip" in estimator.needs]
 
@@ -87,8 +88,8 @@ class Evidence:
                 print(f"{report.label:22}{'-':>10}  {report.words}")
             else:
                 about = f"  ({report.scale})" if report.normalised else ""
-                interval = f"{found.low:.3f} to {found.high:.3f}"
-                print(f"{report.label:22}{found.value:10.3f}  {interval}{about}")
+                print(f"{report.label:22}{found.value:10.3f}  {found.interval_text()}{about}")
+        print(INTERVALS_ARE_FOR)
         true = result.true
         if true is not None:
             print()

@@ -21,6 +21,7 @@ from ultr_core.figures import evidence_figure
 from ultr_core.inspection import JoinedLog, inspect_together
 from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED
 from ultr_core.own_data.evaluation import (
+    INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
@@ -159,6 +160,7 @@ def _tables(found: Evaluation) -> None:
         key="estimates", alt="Estimates of the risk with their intervals",
         saved=[{"key": key, **report.as_dict()} for key, report in found.reports.items()],
     )  # fmt: skip
+    st.markdown(f"- :material/info: {INTERVALS_ARE_FOR}")
     true = found.true
     if true is None:
         return
@@ -181,7 +183,7 @@ def _row(report: RiskReport) -> dict[str, str]:
     return {
         "Estimate": report.label,
         "Value": "none" if found is None else f"{found.value:.3f}",
-        "95% interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
+        "95% interval": "" if found is None else found.interval_text(),
         "What it is": told(report.words),
     }
 
