@@ -97,14 +97,14 @@ def clean_users(lab: Lab) -> PositionModel:
     return PositionModel(lab.users.curve)
 
 
-def small(lab: Lab) -> SmallWorld:
-    """The small query with its users."""
-    return lab.remember(lab.cell("small_world", ()), lambda _: default_world())
+def small(lab: Lab, claim: str) -> SmallWorld:
+    """The small query with its users, for one claim."""
+    return lab.remember(lab.cell("small_world", (), claim), lambda _: default_world())
 
 
-def clean_small(lab: Lab) -> SmallWorld:
-    """The small query with users who make no mistakes."""
-    return lab.remember(lab.cell("clean_small", ()), lambda at: small(at).clean)
+def clean_small(lab: Lab, claim: str) -> SmallWorld:
+    """The small query with users who make no mistakes, for one claim."""
+    return lab.remember(lab.cell("small_world", (), claim), lambda _: default_world().clean)
 
 
 def breaking(world: SmallWorld, name: str) -> SmallWorld:

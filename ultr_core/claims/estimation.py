@@ -284,7 +284,7 @@ def _scaled_svm(lab: Lab) -> Finding:
 
 
 def _trust_is_corrected(lab: Lab) -> Finding:
-    world = breaking(small(lab), "trust")
+    world = breaking(small(lab, "54a"), "trust")
     corrected = largest_error(world, "affine-correction")
     plain = largest_error(world, "affine-law")
     return Finding(
@@ -314,8 +314,8 @@ def _swaps_under_trust(lab: Lab) -> Finding:
 
 def _cascade(lab: Lab) -> Finding:
     """Weights from the cascade's own marginal examination, given all relevances; enumerated."""
-    world = breaking(clean_small(lab), "cascade")
-    missing = BREAKS["cascade"].missing(clean_small(lab))
+    world = breaking(clean_small(lab, "54c"), "cascade")
+    missing = BREAKS["cascade"].missing(clean_small(lab, "54c"))
     weights = [
         rank / (q * (1 - lost))
         for rank, q, lost in zip(world.query.new, world.propensity, missing, strict=True)

@@ -186,7 +186,7 @@ def _labels_train(lab: Lab) -> Finding:
 
 
 def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
-    worst = largest_error(breaking(clean_small(lab), "zero-irrelevant"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4c"), "zero-irrelevant"), "ips-unbiased")
     return Finding(
         f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
@@ -195,7 +195,7 @@ def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
 
 
 def _relevant_must_be_seen(lab: Lab) -> Finding:
-    worst = largest_error(breaking(clean_small(lab), "zero-relevant"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4d"), "zero-relevant"), "ips-unbiased")
     return Finding(
         f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
@@ -205,7 +205,7 @@ def _relevant_must_be_seen(lab: Lab) -> Finding:
 
 def _only_relevant_propensities(lab: Lab) -> Finding:
     """Error of the expected loss when propensities of irrelevant documents are twice too small."""
-    world = clean_small(lab)
+    world = clean_small(lab, "4e")
     weights = [
         Fraction(rank) / (q if relevant else q / 2)
         for rank, q, relevant in zip(
@@ -221,7 +221,7 @@ def _only_relevant_propensities(lab: Lab) -> Finding:
 
 
 def _unconfoundedness(lab: Lab) -> Finding:
-    worst = largest_error(breaking(clean_small(lab), "attraction"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4f"), "attraction"), "ips-unbiased")
     return Finding(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
         "of users; ε₋ = 0.",

@@ -90,13 +90,17 @@ def _settings(words: str, **values: Any) -> Mutation:
     return Mutation(words, lambda lab: lab.at(lab.settings.with_values(**values)))
 
 
-def _small(words: str, change: Callable[[SmallWorld], SmallWorld]) -> Mutation:
-    """The small query altered, with and without noise."""
+def _small(words: str, change: Callable[[SmallWorld], SmallWorld], *claims: str) -> Mutation:
+    """The small query of some claims altered."""
 
-    def altered(_: Lab, world: SmallWorld, __: Cell) -> SmallWorld:
-        return change(world)
+    def altered(_: Lab, world: SmallWorld, cell: Cell) -> SmallWorld:
+        return change(world) if cell.args[0] in claims else world
 
-    return _altered(words, small_world=altered, clean_small=altered)
+    return _altered(words, small_world=altered)
+
+
+def _broken(name: str) -> Callable[[SmallWorld], SmallWorld]:
+    return lambda world: world.breaking(name)
 
 
 def _proofs(words: str, *names: str, **values: Any) -> Mutation:
@@ -504,23 +508,24 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "printed-reversed-little": _printed("One win more is a loss.", results=_CLOSER),
         # The small query.
         "small-attraction": _small(
-            "Relevance attracts the eye.", lambda world: world.breaking("attraction")
+            "Relevance attracts the eye.", _broken("attraction"), "4c", "54a"
         ),
         "small-cascade": _small(
-            "Users stop after the first click.", lambda world: world.breaking("cascade")
+            "Users stop after the first click.", _broken("cascade"), "51a", "51g"
         ),
-        "small-trust": _small("Users trust the top.", lambda world: world.breaking("trust")),
-        "small-wrong-curve": _small(
-            "The assumed curve is wrong.", lambda world: world.breaking("wrong-curve")
-        ),
+        "small-trust": _small("Users trust the top.", _broken("trust"), "52d", "52g"),
+        "small-wrong-curve": _small("The assumed curve is wrong.", _broken("wrong-curve"), "54c"),
         "small-noise": _small(
-            "Users make mistakes.", lambda world: replace(world, eps_minus=Fraction(1, 10))
+            "Users make mistakes.", lambda world: replace(world, eps_minus=Fraction(1, 10)), "4e"
         ),
         "small-all-seen": _small(
             "Users look at every rank.",
             lambda world: replace(world, examination=_ones(world), assumed=_ones(world)),
+            "4f",
         ),
-        "small-nothing-relevant": _small("No document is relevant.", _nothing_relevant),
+        "small-nothing-relevant": _small(
+            "No document is relevant.", _nothing_relevant, "4d", "52i"
+        ),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
             "ips-unbiased",

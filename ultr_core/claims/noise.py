@@ -45,7 +45,7 @@ CUT = 5
 
 def _users_follow_the_model(lab: Lab) -> Finding:
     """Simulated users of the small query against the expectation of the position model."""
-    tally, model = draw_users(small(lab), SESSIONS, lab.settings.seed).noisy, default_world()
+    tally, model = draw_users(small(lab, "51a"), SESSIONS, lab.settings.seed).noisy, default_world()
     worst = 0.0
     for weights in model.click_weights.values():
         values = times(model.query.new, weights)
@@ -129,7 +129,7 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
 
 def _additive_metrics(lab: Lab) -> Finding:
     """The affine law with 1/rank instead of rank, in fractions, for many rankings."""
-    world = small(lab)
+    world = small(lab, "52g")
     spread, size = world.eps_plus - world.eps_minus, world.query.size
     constant = world.eps_minus * sum((Fraction(1, k) for k in range(1, size + 1)), Fraction(0))
     worst, count = Fraction(0), 0
@@ -191,10 +191,10 @@ def _wrong_pairs(world: SmallWorld) -> tuple[int, int]:
 
 def _order_without_conditions(lab: Lab) -> Finding:
     found = {
-        label: _wrong_pairs(breaking(small(lab), name))[0]
+        label: _wrong_pairs(breaking(small(lab, "52i"), name))[0]
         for label, name in (("a wrong curve", "wrong-curve"), ("trust bias", "trust"))
     }
-    pairs = _wrong_pairs(small(lab))[1]
+    pairs = _wrong_pairs(small(lab, "52i"))[1]
     listed = ", ".join(f"{count:,} with {label}" for label, count in found.items())
     return Finding(
         f"Of {pairs:,} pairs of rankings in the wrong order: {listed}.",
@@ -211,7 +211,7 @@ def _shifted_noise(lab: Lab) -> Finding:
         (1, Fraction(3, 10)),
         (Fraction(4, 5), Fraction(1, 5)),
     ):
-        world = replace(small(lab), eps_plus=Fraction(plus), eps_minus=minus)
+        world = replace(small(lab, "52d"), eps_plus=Fraction(plus), eps_minus=minus)
         worst = max(worst, largest_error(world, "affine-law"))
         size = world.query.size
         law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
@@ -224,8 +224,8 @@ def _shifted_noise(lab: Lab) -> Finding:
 
 def _independent_clicks(lab: Lab) -> Finding:
     """Clicks on two documents of one user: joint probability minus product, enumerated."""
-    worst = _dependence(small(lab))
-    cascade = _dependence(breaking(small(lab), "cascade"))
+    worst = _dependence(small(lab, "51g"))
+    cascade = _dependence(breaking(small(lab, "51g"), "cascade"))
     return Finding(
         f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
         f"first click it is {float(cascade):.3f}.",
