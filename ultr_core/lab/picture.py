@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from ultr_core.lab.logs import simulate_training_log, user_model
 from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief
-from ultr_core.propensity.row_numbers import Numbers
 from ultr_core.risk import (
     RiskEstimates,
     affine_law,
@@ -203,7 +201,8 @@ def risk_picture(
         for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
     ]
     naive, weighted = estimates_and_expectations(log, family.ranks, probability, numbers)
-    apart = _differences(log, family, [of_log for of_log, _ in numbers])
+    places = family.ranks - family.ranks[family.kinds.index("production")]
+    apart = estimate_differences(log, places, *(of_log for of_log, _ in numbers))
     return RiskPicture(
         family.kinds,
         family.labels,
@@ -215,14 +214,6 @@ def risk_picture(
         log.total_clicks,
         log.query_draws,
     )
-
-
-def _differences(
-    log: ClickLog, family: RankerFamily, numbers: Sequence[Numbers]
-) -> list[RiskEstimates]:
-    """Risks less that of production, by each estimator."""
-    places = family.ranks - family.ranks[family.kinds.index("production")]
-    return [estimate_differences(log, places, of_log) for of_log in numbers]
 
 
 def _estimates(

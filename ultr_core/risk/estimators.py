@@ -88,15 +88,18 @@ def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers)
     differences [documents] of their ranks, of any sign; numbers [rows of the log].
     """
     places = real_numbers(differences, "Differences of ranks")[None, ...]
-    return estimate_differences(log, places, numbers).estimate(0)
+    return estimate_differences(log, places, numbers)[0].estimate(0)
 
 
-def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> RiskEstimates:
+def estimate_differences(
+    log: ClickLog, differences: ArrayLike, *numbers: Numbers
+) -> list[RiskEstimates]:
     """Differences in risk of several pairs of rankers, for risk is linear in the ranks.
 
-    differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
-    are `difference_ends` of the documents that the first ranks lower and those that it ranks
-    higher. Raises InputError as `estimate_risks` does.
+    differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log], of one
+    estimator or several, each of which gives its own. Intervals are `difference_ends` of the
+    documents that the first ranks lower and those that it ranks higher. Raises InputError as
+    `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
     return _signed(log, places, numbers)
@@ -147,19 +150,27 @@ def _estimates(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEst
     return sums.estimates()[0]
 
 
-def _signed(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEstimates:
-    """Estimates for places of either sign: a part above 0 less a part below 0."""
+def _signed(log: ClickLog, places: NDArray[Any], numbers: Sequence[Numbers]) -> list[RiskEstimates]:
+    """Estimates for places of either sign, by each estimator: a part above 0 less one below 0."""
     rows = len(places)
-    sums = WeighedSums(log, [numbers], 3 * rows)
+    sums = WeighedSums(log, numbers, 3 * rows)
+    room = np.empty((0, 3 * rows))
     for queries, documents, block in rank_blocks(places, log.query_offsets):
-        parts = np.maximum(block, 0.0), np.maximum(-block, 0.0), block
-        sums.add(queries, documents, np.hstack(parts))
-    weighed, found = sums.weighed[0], sums.sums()[0]
-    above, below, both = (
-        Sums(*(part[first : first + rows] for part in found)) for first in (0, rows, 2 * rows)
-    )
-    ends = difference_ends(above, below, both.error)
-    return _with_ends(log, weighed, both, ends)
+        if len(room) < len(block):
+            room = np.empty((len(block), 3 * rows))
+        parts = room[: len(block)]
+        np.maximum(block, 0.0, out=parts[:, :rows])
+        np.subtract(parts[:, :rows], block, out=parts[:, rows : 2 * rows])
+        parts[:, 2 * rows :] = block
+        sums.add(queries, documents, parts)
+    estimates = []
+    for weighed, found in zip(sums.weighed, sums.sums(), strict=True):
+        above, below, both = (
+            Sums(*(part[first : first + rows] for part in found)) for first in (0, rows, 2 * rows)
+        )
+        ends = difference_ends(above, below, both.error)
+        estimates.append(_with_ends(log, weighed, both, ends))
+    return estimates
 
 
 def _with_ends(log: ClickLog, weighed: _Weighed, sums: Sums, ends: Ends) -> RiskEstimates:
@@ -219,7 +230,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
             "sum_of_weights",
         )
     value = float(places.astype(np.float64) @ weight) / summed
-    centred, scale = _signed(log, places[None] - value, numbers), log.query_draws / summed
+    [centred], scale = _signed(log, places[None] - value, [numbers]), log.query_draws / summed
     low, high, error = (
         float(each[0]) * scale for each in (centred.low, centred.high, centred.standard_error)
     )
