@@ -66,10 +66,9 @@ function value(key, otherwise) {
 }
 
 function drawUsers(state) {
-  const { svg, sums, now } = state;
+  const { svg, sums, now, size: { width, height, u } } = state;
   const ranks = sums.ranks.slice(0, LIST);
   const p = now.users ?? power(ranks, now.eta), q = now.learner ?? power(ranks, now.assumed_eta);
-  const width = svg.clientWidth, height = svg.clientHeight;
   if (width < 200) return; // not laid out yet
   const clicks = ranks.map(() => 0);
   let last = [];
@@ -78,7 +77,6 @@ function drawUsers(state) {
     last.forEach((of, r) => { if (of.clicked && (user < state.users - 1 || r <= state.at)) clicks[r]++; });
   }
   svg.replaceChildren();
-  const u = parseFloat(getComputedStyle(svg).fontSize) / 16; // larger in a lecture
   const doc = 24 * u, curve = 0.36 * width, naive = 0.8 * width, weighted = width - 2;
   const room = naive - curve - 50 * u, top = 40 * u, row = (height - top) / LIST, middle = (r) => top + row * (r + 0.5);
   const head = (x, text, anchor = "start") => element(svg, "text", { x, y: 14 * u, "text-anchor": anchor }, text);
@@ -187,7 +185,7 @@ function tick(state) {
 }
 
 function start(root) {
-  const state = { root, users: 0, at: LIST - 1, timer: 0, live: false, held: false };
+  const state = { root, size: { width: 0, height: 0, u: 1 }, users: 0, at: LIST - 1, timer: 0, live: false, held: false };
   root.innerHTML = '<svg class="users" role="img"></svg><div class="player"></div>';
   state.svg = root.querySelector("svg");
   const player = root.querySelector(".player");
@@ -226,8 +224,8 @@ export default function ({ parentElement, data }) {
     if (!moved) return;
     const began = performance.now();
     state.now = now;
+    drawEstimates(state); // measures the page, so before anything in it changes
     redrawn(state);
-    drawEstimates(state);
     quiet = 0;
     root.dataset.draws = `${root.dataset.draws ?? ""} ${(performance.now() - began).toFixed(1)}`;
   };
@@ -246,7 +244,12 @@ export default function ({ parentElement, data }) {
     quiet = state.live && !state.held && idle ? quiet + 1 : 0;
     if (quiet > 2) rest(state);
   }, 400);
-  const sized = new ResizeObserver(() => redrawn(state));
+  const measure = () => {
+    const { clientWidth: width, clientHeight: height } = state.svg;
+    state.size = { width, height, u: parseFloat(getComputedStyle(state.svg).fontSize) / 16 }; // larger in a lecture
+    redrawn(state);
+  };
+  const sized = new ResizeObserver(measure);
   sized.observe(state.svg);
   if (first) {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches || sessionStorage.getItem("lab-users");
@@ -254,7 +257,7 @@ export default function ({ parentElement, data }) {
     if (still) state.users = USERS;
     else state.play.click();
   }
-  redrawn(state);
+  measure();
   return () => {
     [sliders, chart, sized].forEach((observer) => observer.disconnect());
     clearInterval(watch);
