@@ -169,7 +169,13 @@ class Evaluation:
         if self.true is not None:
             text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged."
         if self.unshown.what:
-            return f"{text} {self.unshown.finding().sentence}"
+            text += f" {self.unshown.finding().sentence}"
+            if self.true is not None and not self.unshown.clicks_only:
+                text += (
+                    " Clicks on irrelevant documents raise the estimate, so it may be above or "
+                    "below the true risk."
+                )
+            return text
         if self.true is not None:
             text += (
                 " Clicks on irrelevant documents move the estimate by a factor and a constant that "
