@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import NO_NAME, WITHOUT_NAME
 from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import (
@@ -184,6 +185,12 @@ def grouped_rows(
         if meaning in counted.codes
     }
     shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
+    without = _lists(relation, shown, whole, progress)
+    if _named_none(relation):
+        relation.run("DROP TABLE lists")
+        cells = [_without_words(piece, has) for piece in cells]
+        shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
+        without = _lists(relation, shown, whole, progress)
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
     # By itself: the engine would look at all else of each row first.
     relation.run(
@@ -197,7 +204,6 @@ def grouped_rows(
     some = _shown("SELECT * FROM sampled", counted, usable, numbers, has)
     found = _sampled(relation, some, whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
-    without = _lists(relation, shown, whole, progress)
     facts = _facts(relation, whole, found, without, usable, plain)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
@@ -469,7 +475,7 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
             f"The column {quoted(column)} was taken for the id of a presentation, but a document "
             f"has {rows:,.1f} rows at one position of one of them; it names something larger. Say "
             "which column holds the id of a presentation, or that none does.",
-            "presentation",
+            "larger_ids",
         )
 
 
@@ -486,18 +492,37 @@ def _lists(relation: Relation, shown: Sequence[str], whole: str, progress: Progr
     relation.gathered(
         "lists",
         [
-            f"SELECT {whole} AS list, {_query_in(piece)} AS q, any_value(s) AS s, "
+            f"SELECT {whole} AS list, {_query_in(piece)} AS q, max(s) AS s, "
             f"sum(click)::BIGINT AS clicks, count(*) AS rows FROM ({piece}) "
             f"WHERE impressions > 0 GROUP BY {whole}, q"
             for piece in shown
         ],
         ["list", "q"],
-        {"s": "any_value(s)", **{name: f"sum({name})::BIGINT" for name in ("clicks", "rows")}},
+        {"s": "max(s)", **{name: f"sum({name})::BIGINT" for name in ("clicks", "rows")}},
         progress,
     )
     found = relation.run(f"SELECT coalesce(sum(rows), 0) FROM lists WHERE list = {_NONE}")[0][0]
     relation.run(f"DELETE FROM lists WHERE list = {_NONE}")
     return int(found)
+
+
+def _named_none(relation: Relation) -> bool:
+    """Whether a list or its session has a name that tools write where there is none."""
+    words = ", ".join(f"hash('{word}')" for word in sorted(NO_NAME))
+    return bool(
+        relation.run(f"SELECT 1 FROM lists WHERE list IN ({words}) OR s IN ({words}) LIMIT 1")
+    )
+
+
+def _without_words(cells: str, has: Mapping[str, bool]) -> str:
+    """SQL for the rows with an empty id where the id is a word for none."""
+    ids = ", ".join(
+        f"CASE WHEN trim(k_{meaning}) IN ({WITHOUT_NAME}) THEN '' ELSE k_{meaning} END "
+        f"AS k_{meaning}"
+        for meaning in IDS
+        if has[meaning]
+    )
+    return f"SELECT * REPLACE ({ids}) FROM ({cells})"
 
 
 def _facts(
@@ -598,7 +623,7 @@ def _once(shown: str, whole: str) -> str:
     query = ", any_value(k_query) AS k_query" if "k_query" in shown else ""
     plain = ", k_query" if query else ""
     return (
-        f"SELECT h, {whole} AS p, any_value(g) AS g, any_value(k_position) AS k_position{query}, "
+        f"SELECT h, {whole} AS p, min(g) AS g, any_value(k_position) AS k_position{query}, "
         f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> {_NONE} "
         f"GROUP BY {whole}, h UNION ALL "
         f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) "

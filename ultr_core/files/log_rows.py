@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_columns import COLUMNS
+from ultr_core.files.log_columns import COLUMNS, NO_NAME
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
 from ultr_core.files.parquet_pages import Budget
@@ -32,12 +32,7 @@ IN_COUNTS = ("group", "query_presentations")
 
 CLICK_WITHOUT_POSITION = "a click without a position"
 CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
-
-NO_NAME = frozenset(
-    {"nan", "NaN", "NULL", "null", "None", "<null>", "\\N", "(not set)", "(not provided)",
-     "undefined", "#N/A", "N/A", "n/a", "-", "(none)", "(null)", "(empty)", "[null]", "<NA>", "NaT"}
-)  # fmt: skip
-"""What tools write where a query or a document has no name."""
+WITHOUT_PRESENTATION = "no id of a presentation"
 
 _VALUES = {
     "click": "a click",
@@ -268,7 +263,8 @@ def _long_cell(relation: Relation, places: Places) -> InputError:
     for part in relation.parts:
         cells = _numbered_cells(relation, part, places, meanings)
         found = relation.run(
-            f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} LIMIT 1"
+            f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} "
+            "ORDER BY n LIMIT 1"
         )
         if found:
             record, *lengths = found[0]
@@ -351,6 +347,7 @@ def usable_rows(
         said = {*said, "impressions"}  # for counts have them
     if "impressions" in counted.codes and "impressions" not in said:
         _require_counts(counted, shown, clicks, marks.kind == 0, columns["impressions"])
+    _require_not_swapped(counted, clicks, position, marks.kind == 0, columns)
     clicks, again = _clicked_once(counted, clicks, shown, marks, how)
     marks.add(clicks > shown, "more clicks than impressions")
     swap = np.full(counted.rows.size, -1, np.int64)
@@ -397,6 +394,27 @@ def usable_rows(
         size,
         again,
         marks.faults(clicks),
+    )
+
+
+def _require_not_swapped(
+    counted: CountedRows,
+    clicks: IntArray,
+    position: IntArray,
+    usable: NDArray[np.bool_],
+    columns: Mapping[str, str],
+) -> None:
+    """Raise InputError for a column of positions that holds clicks, beside one that holds ranks."""
+    if "impressions" in counted.codes or not usable.any():
+        return
+    most, last = int(clicks[usable].max()), int(position[usable].max())
+    if most <= 1 or last > 1 or not (position[usable] == 0).any():
+        return
+    raise InputError(
+        f"The column {quoted(columns['position'])}, taken for the position, holds only 0 and 1, "
+        f"and the column {quoted(columns['click'])}, taken for clicks, numbers up to {most:,}: "
+        "they seem to be the other way round; say which is which.",
+        "columns",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, Remark
 from ultr_core.findings import Finding, Severity
 from ultr_core.inspection.inspection import (
     Check,
@@ -130,14 +130,18 @@ def _never_shown(found: Unshown) -> Seen:
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         return good(0, words)
     words += (
-        ". No click can come from there, so estimated risks leave out relevant documents, and "
+        ". No click can come from there, so the relevant ones among them count for nothing, and "
         "how much that is differs from ranker to ranker"
     )
     if found.withheld:
-        words += "; these clicks cannot say which ranker is better"
+        words += (
+            "; these clicks cannot say which ranker is better. Judge by the queries whose "
+            "candidates were all shown, log longer lists, or leave out of the corpus what users "
+            "cannot see"
+        )
     elif not found.lasting and not found.below:
         words += "; it may be chance, for their queries were drawn rarely"
-    return Seen(found.never, found.severity, f"{words}.")
+    return Seen(found.never, found.severity, Remark(f"{words}.", "shown_whole"))
 
 
 UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)

@@ -178,7 +178,13 @@ class Evaluation:
             also = "; the interval also allows for which queries were drawn"
             text += "." if estimate.no_interval else f"{also}."
         if self.unshown.what:
-            return f"{text} {self.unshown.finding().sentence}"
+            text += f" {self.unshown.finding().sentence}"
+            if self.true is not None and not self.unshown.clicks_only:
+                text += (
+                    " Clicks on irrelevant documents raise the estimate, so it may be above or "
+                    "below the true risk."
+                )
+            return text
         if self.true is not None:
             text += (
                 " Clicks on irrelevant documents move the estimate by a factor and a constant that "
