@@ -22,6 +22,7 @@ BOUNDS = {
     "trained": 4_000, "checks": 400,  # small, and slow to make
     "swaps": 600, "swap_limit": 200, "risk_with": 600, "live": 60,
     "description": 20, "study_cell": 5_000, "claim": 400, "swap_counts": 1,
+    "evidence": 1, "looked_at": 2, "judged_relevant": 4, "examined": 2, "few_swaps": 40,
     "walk": 400, "sample": 200, "running": 100, "errors": 50, "race": 50,  # of small worlds
 }  # fmt: skip
 OF_ANY_OTHER = 40

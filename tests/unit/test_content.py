@@ -147,6 +147,7 @@ def of_lessons(lab: Lab) -> Iterator[str]:
 def of_claims() -> Iterator[str]:
     for entry in CLAIMS.values():
         yield from (*entry.ids, entry.section, entry.where, entry.claim, entry.check, entry.link)
+        yield from (entry.on, entry.mutation)
     for words in read(claims.__file__, "claims").parts("claims"):
         if "not_checkable" in words.entries:
             yield CLAIMS[words.texts("ids")[0]].measure(small_corpus()).reason
@@ -154,7 +155,7 @@ def of_claims() -> Iterator[str]:
         yield from (convention.name, convention.text)
     for reading in READINGS:
         yield from (*reading.ids, reading.place, reading.unclear, reading.taken, reading.why)
-        yield reading.other
+        yield from (reading.kind, reading.other)
     small = small_corpus()
     for key in COMPARISONS:
         compared = compare(key, small)

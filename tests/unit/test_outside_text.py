@@ -18,11 +18,11 @@ c.name c.text capitalize change.sentence check.as_dict() check.proof.formula che
 comparison.draws
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
 design.training_days design.validation_days door.button door.look draw(theme='light') entry.link
-entry.where exercise.question exercise.solution exercise.unit field.help field.label field.options
-field.shown field.stops figure.data file_format.label finding.status first.error formulas
-found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence found_by getattr(INKS[theme],name) headline(outcomes)
-here.name here.watch info.question known.tries lab.comparison(order.plan)
+entry.section entry.where exercise.question exercise.solution exercise.unit field.help field.label
+field.options field.shown field.stops figure.data file_format.label finding.status first.error
+formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
+found.outcome found.rows found.sentence found_by getattr(INKS[theme],name) headline(lines) here.name
+here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
@@ -34,7 +34,7 @@ point.rank point.value_text failures_foretold proof.fails_when proof.statement p
 package_versions r.kind r.place ratio_text read_study report.label result.design.last_rank
 result.loss.definition result.sentence risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
-row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
+row.title rule.section rule.said rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words taken_words st.empty() step.button step.lesson
 step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 click_weights mistaken_curve watched.clicks

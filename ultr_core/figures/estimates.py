@@ -113,14 +113,12 @@ def _rankers(picture: RiskPicture, relative: bool) -> Iterator[dict[str, Any]]:
 
 
 def _said(said: EstimatedRisks, here: int, relative: bool) -> tuple[NDArray[np.float64], ...]:
+    ends = (said.difference_low, said.difference_high) if relative else (said.low, said.high)
+    if said.no_interval:
+        ends = (np.full_like(said.value, np.nan),) * 2
     if not relative:
-        return said.value, said.expected, said.low, said.high
-    return (
-        said.value - said.value[here],
-        said.expected - said.expected[here],
-        said.difference_low,
-        said.difference_high,
-    )
+        return said.value, said.expected, *ends
+    return said.value - said.value[here], said.expected - said.expected[here], *ends
 
 
 def _placed(x: float, y: float) -> tuple[float, float, float | None]:

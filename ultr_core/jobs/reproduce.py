@@ -223,7 +223,7 @@ def _clock(seconds: float) -> str:
 def _print_result(result: StudyResult) -> None:
     print(f"{result.plan.study.title}: {read_study(result)}")
     for claim in judge(result):
-        print(f"  {claim.finding.outcome:14} {claim.rule.statement} {claim.finding.sentence}")
+        print(f"  {claim.finding.outcome:14} {claim.rule.said} {claim.finding.sentence}")
 
 
 def learning_curves(state: PageState) -> list[NotebookCell]:
@@ -261,7 +261,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         code(
             """
             for claim in judge(result):
-                print(f"{claim.finding.outcome}: {claim.rule.statement}")
+                print(f"{claim.finding.outcome}: {claim.rule.said}")
             """
         ),
     ]

@@ -313,24 +313,29 @@ def proof_checks(
     """
     logs = logs if logs is not None else simulate_logs(world, settings, 0)
     if trained is None:
-        trained = train_method(world, settings, 0, "propensity", logs)
+        trained = train_method(world, settings, 0, _CHECKED, logs)
+    return run_checks(proof_evidence(world, family, settings, logs, trained))
+
+
+def proof_evidence(
+    world: World, family: RankerFamily, settings: Settings, logs: Logs, trained: TrainedMethod
+) -> Evidence:
+    """What the proof checks look at; ``trained`` is the weighted ranker of these ``logs``."""
     corpus = world.train.corpus
-    return run_checks(
-        Evidence(
-            users=user_model(settings),
-            assumed_curve=assumed_curve(settings),
-            query_offsets=corpus.query_offsets,
-            relevance=world.train.relevance,
-            presented_ranks=world.train.presented_ranks,
-            family_ranks=family.ranks,
-            true_risk=family.true_risk,
-            log=logs.train,
-            scores={
-                "production": world.production.ranker.score(corpus),
-                "propensity-weighted": corpus.features @ trained.coefficients,
-                "skyline": world.skyline.score(corpus),
-            },
-            gap=trained.gap,
-            gap_tolerance=FINAL_TOLERANCE,
-        )
+    return Evidence(
+        users=user_model(settings),
+        assumed_curve=assumed_curve(settings),
+        query_offsets=corpus.query_offsets,
+        relevance=world.train.relevance,
+        presented_ranks=world.train.presented_ranks,
+        family_ranks=family.ranks,
+        true_risk=family.true_risk,
+        log=logs.train,
+        scores={
+            "production": world.production.ranker.score(corpus),
+            "propensity-weighted": corpus.features @ trained.coefficients,
+            "skyline": world.skyline.score(corpus),
+        },
+        gap=trained.gap,
+        gap_tolerance=FINAL_TOLERANCE,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +15,14 @@ from ultr_core.lab.logs import simulate_training_log, user_model
 from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief
-from ultr_core.propensity.row_numbers import Numbers
 from ultr_core.risk import (
     RiskEstimates,
     affine_law,
+    estimate_differences,
     estimates_and_expectations,
     order_agreement,
     true_risks,
 )
-from ultr_core.risk.estimators import WeighedSums
-from ultr_core.risk.inputs import rank_blocks
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
@@ -114,7 +111,7 @@ class EstimatedRisks:
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
-        low, high: float64 [rankers], its 95% interval.
+        low, high: float64 [rankers], its 95% interval; infinite where there is none.
         expected: float64 [rankers], its exact expectation.
         kendall: Kendall's tau between ``value`` and the true risk.
         kendall_expected: the same for ``expected``: what endless data would give.
@@ -122,6 +119,7 @@ class EstimatedRisks:
         largest_weight: largest weight of one click in the log.
         difference_low, difference_high: float64 [rankers], the 95% interval of the estimate less
             that of the production ranker from the same log.
+        no_interval: why there are no intervals, "" where there are.
     """
 
     value: FloatArray
@@ -134,6 +132,7 @@ class EstimatedRisks:
     largest_weight: float
     difference_low: FloatArray
     difference_high: FloatArray
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +201,8 @@ def risk_picture(
         for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
     ]
     naive, weighted = estimates_and_expectations(log, family.ranks, probability, numbers)
-    apart = _differences(log, family, [of_log for of_log, _ in numbers])
+    places = family.ranks - family.ranks[family.kinds.index("production")]
+    apart = estimate_differences(log, places, *(of_log for of_log, _ in numbers))
     return RiskPicture(
         family.kinds,
         family.labels,
@@ -214,17 +214,6 @@ def risk_picture(
         log.total_clicks,
         log.query_draws,
     )
-
-
-def _differences(
-    log: ClickLog, family: RankerFamily, numbers: Sequence[Numbers]
-) -> tuple[RiskEstimates, ...]:
-    """Risks less that of production, by each estimator: risk is linear in the ranks."""
-    places = family.ranks - family.ranks[family.kinds.index("production")]
-    sums = WeighedSums(log, numbers, len(places))
-    for queries, documents, block in rank_blocks(places, log.query_offsets):
-        sums.add(queries, documents, block)
-    return sums.estimates()
 
 
 def _estimates(
@@ -241,4 +230,5 @@ def _estimates(
         risks.largest_weight,
         apart.low,
         apart.high,
+        risks.no_interval,
     )

@@ -149,5 +149,8 @@ def sample_sentence(picture: RiskPicture) -> str:
         clicks=counted(picture.clicks, "click"),
     )
     if picture.weights_alike:
-        return f"{drawn} {words.text('alike', weight=heaviest)}"
-    return f"{drawn} {words.text('unequal', worth=worth, heaviest=heaviest)}"
+        told = words.text("alike", weight=heaviest)
+    else:
+        told = words.text("unequal", worth=worth, heaviest=heaviest)
+    without = picture.weighted.no_interval
+    return f"{drawn} {told}" + (f" There is {without}." if without else "")

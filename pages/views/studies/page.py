@@ -20,7 +20,7 @@ from ultr_core.content import read
 from ultr_core.errors import InputError
 from ultr_core.jobs.reproduce import LOSS, RESULT
 from ultr_core.lab import Lab, curve_notices, stage
-from ultr_core.risk import NO_INTERVAL
+from ultr_core.risk import FOR_ONE_WORLD, NO_INTERVAL
 from ultr_core.settings import Settings
 from ultr_core.studies import (
     BASE_FIELDS,
@@ -202,7 +202,11 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
 
 
 def _bars(draws: int) -> str:
-    bars = f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    bars = (
+        f"Bars: 95% intervals over {draws} click logs {FOR_ONE_WORLD}."
+        if draws > 1
+        else NO_INTERVAL
+    )
     return f"{bars} Marks of several rankers at one place stand a little side by side."
 
 
@@ -247,7 +251,7 @@ def _claims_section(claims: Sequence[Claim]) -> None:
     with st.container(key="study-claims"):
         for claim in claims:
             rule, found = claim.rule, claim.finding
-            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.statement}"
+            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
                 st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 
