@@ -20,15 +20,17 @@ comparison.sentence contest.label contest.null_sentence context.settings cut_wor
 design.training_days design.validation_days door.button door.look draw(theme='light') entry.link
 entry.section entry.where exercise.question exercise.solution exercise.unit field.help field.label
 field.options field.shown field.stops figure.data file_format.label finding.status first.error
-formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence found_by getattr(INKS[theme],name) headline(lines) here.name
+formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
+found.interval_text() found.numbers found.outcome found.rows found.sentence found_by
+getattr(INKS[theme],name) headline(lines) headline(outcomes) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
 method.source noisy_hinge_curve(world,GAPS).alt order.lab.settings.draws order.plan
-pa.array(values,from_pandas=True) picture.naive picture.weighted pin.comparison pin.number
+pa.array(values,from_pandas=True) picture.naive picture.weighted picture.weighted.no_interval
+pin.comparison pin.number
 plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus point.interval_text
 point.rank point.value_text failures_foretold proof.fails_when proof.statement proof.title
 package_versions r.kind r.place ratio_text read_study report.label result.design.last_rank
