@@ -182,6 +182,12 @@ def require_columns(
     for meaning in required:
         if meaning not in found:
             _ask_which(meaning, plain, name)
+            if not any(plain):
+                raise InputError(
+                    f"{name} has no names of columns in {place}; write them there, such as "
+                    "query,document,position,click.",
+                    "columns",
+                )
             also = f"also understood for {meaning}: {', '.join(COLUMNS[meaning][1:])}"
             if meaning == "click" and "position" in found:
                 raise InputError(
