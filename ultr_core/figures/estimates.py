@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.figures.axes import stable_range
+from ultr_core.figures.axes import drawn_ends, stable_range
 from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -113,11 +113,9 @@ def _rankers(picture: RiskPicture, relative: bool) -> Iterator[dict[str, Any]]:
 
 
 def _said(said: EstimatedRisks, here: int, relative: bool) -> tuple[NDArray[np.float64], ...]:
-    ends = (said.difference_low, said.difference_high) if relative else (said.low, said.high)
-    if said.no_interval:
-        ends = (np.full_like(said.value, np.nan),) * 2
     if not relative:
-        return said.value, said.expected, *ends
+        return said.value, said.expected, *drawn_ends(said.low, said.high)
+    ends = drawn_ends(said.difference_low, said.difference_high)
     return said.value - said.value[here], said.expected - said.expected[here], *ends
 
 

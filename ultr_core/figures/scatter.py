@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ultr_core.figures.axes import stable_range
+from ultr_core.figures.axes import drawn_ends, stable_range
 from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -37,12 +37,12 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     """Estimated against true risk of the ranker family; ``method`` is "naive" or "propensity"."""
     weighted = method == "propensity"
     estimates = picture.weighted if weighted else picture.naive
-    nothing = np.full(estimates.value.shape, np.nan)
+    low, high = drawn_ends(estimates.low, estimates.high)
     rankers: Columns = {
         "true_risk": picture.true_risk,
         "estimate": estimates.value,
-        "low": nothing if estimates.no_interval else estimates.low,
-        "high": nothing if estimates.no_interval else estimates.high,
+        "low": low,
+        "high": high,
         "expected": estimates.expected,
         "label": picture.labels,
         "kind": picture.kinds,
