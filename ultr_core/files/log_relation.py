@@ -8,6 +8,7 @@ off and the configuration locked.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -31,7 +32,7 @@ from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
-from ultr_core.files.log_database import with_tables
+from ultr_core.files.log_database import disk_full, is_disk_full, with_tables
 from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes, is_parquet, stored
 from ultr_core.files.parquet_pages import Budget, damaged, groups_of, require_pages
 from ultr_core.files.tables import DELIMITERS
@@ -54,8 +55,8 @@ PIECE_ROWS = 20_000_000
 ADDED_AT_ONCE = 4_000_000
 """Rows of what pieces found that one statement adds up."""
 
-MOST_BUCKETS = 96
-"""Buckets that rows are split into; the engine keeps a file open for each of up to 100."""
+MOST_BUCKETS = 48
+"""Buckets that rows are split into; twice as many take twice as long to write."""
 
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
@@ -196,6 +197,8 @@ class Part:
         """What DuckDB says of this file, for a reader."""
         import duckdb
 
+        if is_disk_full(text):
+            return disk_full(self.name)
         if isinstance(error, duckdb.OutOfMemoryException):
             return LOG_MEMORY.exceeded(f"Reading {self.name}")
         if own := _LOST_ERROR.match(text):
@@ -510,6 +513,8 @@ def opened_log(
             try:
                 streams.append(stored(source, folder, encoding, stack))
             except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    raise disk_full(source.name) from None
                 told = error.strerror or error
                 raise InputError(f"{source.name} cannot be read ({told}).") from None
         paths = [_path_of(stream) for stream in streams]
