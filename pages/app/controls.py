@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.app import curves, link
 from pages.app.field_control import control
 from pages.app.registry import MAIN_CONTROLS, PageInfo
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
@@ -31,7 +32,7 @@ def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:
     """
     link.tidy_settings()
     if page.acts is not None:
-        st.html(_hide(page.acts))
+        st.html(_hidden(page.acts, (*page.acts, *page.acts_then), page.acts_while))
     with st.container(key=ROW):
         for name in MAIN_CONTROLS:
             _control(name)
@@ -52,14 +53,36 @@ def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:
     return settings, end
 
 
-def _hide(acting: tuple[str, ...]) -> str:
-    """Style that takes from the row what does not act on the page."""
-    idle = [name for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS) if name not in acting]
-    idle += [_PRESETS, curves.KEY]
+def _hidden(always: Sequence[str], at_times: Sequence[str], while_there: str) -> str:
+    """Style that takes from the row what does not act on the page.
+
+    always, at_times: the settings that act, and those that do while the page has a part of the key
+    ``while_there``.
+    """
+    never = _idle(at_times)
+    now = [part for part in _idle(always) if part not in never]
+    return f"<style>{_none(never)}{_none(now, f'.stApp:not(:has(.st-key-{while_there})) ')}</style>"
+
+
+def _idle(acting: Sequence[str]) -> list[str]:
+    """CSS selectors of controls and buttons with nothing to do where these settings act."""
+    keys = [
+        name
+        for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
+        if name not in acting
+    ]
+    if not set(MAIN_CONTROLS) & set(acting):
+        keys.append(_PRESETS)
+    if not set(CURVES) & set(acting):
+        keys.append(curves.KEY)
     if not acting:
-        idle += [MORE, "undo", "redo", "reset"]
-    chosen = ",".join(f".st-key-{name}" for name in idle)
-    return f"<style>:is({chosen}){{display:none}}</style>"
+        keys += [MORE, "undo", "redo", "reset"]
+    without = [curves.parts(name) for name in CURVES if name not in acting]
+    return [*(f".st-key-{key}" for key in keys), *without]
+
+
+def _none(parts: Sequence[str], where: str = "") -> str:
+    return f"{where}:is({','.join(parts)}){{display:none}}" if parts else ""
 
 
 def chosen_controls(names: Sequence[str]) -> tuple[Settings | InputError, DeltaGenerator]:

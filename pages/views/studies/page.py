@@ -12,6 +12,7 @@ from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.link import lab_button
 from pages.app.markdown import mark, show_error, show_note, told
+from pages.app.registry import RUN
 from pages.app.slots import Slot
 from pages.app.steps import Step
 from pages.views.studies import run
@@ -95,7 +96,8 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     plan = _quick_plan(name, lab.settings)
     headline = lecture.headline()
     loss, view = _choices(name, page.launch.corpus)
-    status, chart = st.container(), Slot()
+    status = st.container(key=RUN if view == COMPUTED else None)
+    chart = Slot()
     running = view == COMPUTED and run.is_running(plan)
     if running:
         with status:
@@ -184,20 +186,17 @@ def _map_key(result: StudyResult) -> str:
 
 
 def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
-    """With which settings the result is made, and what the settings above have to do with it."""
+    """With which settings the result is made, and which of the reader's it has or could have."""
     try:
         made = settings_words(plan)
     except InputError:
         return ""  # the run's place says what is wrong
     if view == SHIPPED:
         title = RESULT.options[COMPUTED]
-        return (
-            f":material/tune: **Made with** {made}. The settings above do not change this "
-            f"result; they act on “{title}” only."
-        )
+        return f":material/tune: **Made with** {made}. For settings of your own choose “{title}”."
     return (
-        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the settings "
-        f"above it takes {taken_words(plan)}; the rest is the paper's."
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. You can change "
+        f"{taken_words(plan)}; the rest is the paper's."
     )
 
 
