@@ -66,11 +66,7 @@ def _hidden(always: Sequence[str], at_times: Sequence[str], while_there: str) ->
 
 def _idle(acting: Sequence[str]) -> list[str]:
     """CSS selectors of controls and buttons with nothing to do where these settings act."""
-    keys = [
-        name
-        for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
-        if name not in acting
-    ]
+    keys = [name for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS) if name not in acting]
     if not set(MAIN_CONTROLS) & set(acting):
         keys.append(_PRESETS)
     if not set(CURVES) & set(acting):

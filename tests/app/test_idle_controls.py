@@ -25,7 +25,9 @@ def shown(page: PageInfo, part: str = "") -> set[str]:
     """Settings with a control on a page that has a part of this key."""
     assert page.acts is not None
     style = _hidden(page.acts, (*page.acts, *page.acts_then), page.acts_while)
-    gone = ",".join(chosen for unless, chosen in RULE.findall(style) if not unless or unless != part)
+    gone = ",".join(
+        chosen for unless, chosen in RULE.findall(style) if not unless or unless != part
+    )
     hidden = set(re.findall(r"\.st-key-([\w-]+)", gone))
     if "curve-control" in hidden:
         hidden |= {field.key for field in CURVES.values()}
