@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.app.controls import _hidden
-from pages.app.registry import RUN, SIMULATE, PageInfo
 from pages.app.registry import PAGES as ALL
+from pages.app.registry import RUN, SIMULATE, PageInfo
 from ultr_core.curve_values import CURVES
 from ultr_core.jobs.links import job_of
 from ultr_core.settings import PARAMETERS

@@ -38,6 +38,7 @@ from ultr_core.studies import (
     read_study,
     settings_words,
     shipped_result,
+    study_headline,
     taken_words,
 )
 from ultr_core.studies.grids import MAPS
@@ -106,13 +107,14 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     if view == COMPUTED:
         with status:
             _run_button(lab, plan)
-    headline.place().markdown(f"**{_reading(result)}**")
+    headline.place().markdown(f"**{_headline(result)}**")
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
             if result.plan.study.is_map:
                 st.markdown(_map_key(result))
             show_study(result, key=view)
+            st.markdown(read_study(result))
             st.markdown(fixed)
         if caption := _caption(result, shipped=view == SHIPPED):
             st.markdown(caption)
@@ -125,12 +127,10 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     _steps_section(name, steps)
 
 
-def _reading(result: StudyResult | None) -> str:
+def _headline(result: StudyResult | None) -> str:
     if result is None:
         return "Nothing is computed yet. Run the study to see the curve."
-    if result.complete:
-        return read_study(result)
-    return f"So far, and not yet finished: {read_study(result)}"
+    return f"{'' if result.complete else 'So far: '}{study_headline(result)}"
 
 
 def _quick_plan(name: str, settings: Settings) -> Plan:
