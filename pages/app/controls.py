@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -72,7 +74,7 @@ def _idle(acting: Sequence[str]) -> list[str]:
     if not set(CURVES) & set(acting):
         keys.append(curves.KEY)
     if not acting:
-        keys += [MORE, "undo", "redo", "reset"]
+        keys += [MORE, "reset"]
     without = [curves.parts(name) for name in CURVES if name not in acting]
     return [*(f".st-key-{key}" for key in keys), *without]
 
@@ -138,34 +140,57 @@ def _apply_preset(key: str) -> None:
 
 
 LONGEST = 50
-"""Settings that a session remembers."""
+"""Moments that a session remembers."""
 
-_PAST, _PLACE = "settings_past", "settings_place"
+_PAST, _PLACE = "past", "past_place"
 
 
-def note(settings: Settings | InputError) -> None:
-    """Remember the settings if they are new; what was undone before is forgotten then."""
+@dataclass(frozen=True)
+class Moment:
+    """What one run showed: the settings, the page, and the page's own values by key."""
+
+    settings: Settings
+    page: str
+    values: Mapping[str, Any]
+
+    def differs(self, other: Moment, page: PageInfo) -> bool:
+        """Whether going from one to the other would change anything on a page."""
+        acting = page.acting((*PARAMETERS, *CURVES))
+        if any(getattr(self.settings, name) != getattr(other.settings, name) for name in acting):
+            return True
+        return self.page == other.page == page.path and self.values != other.values
+
+
+def note(page: PageInfo, settings: Settings | InputError) -> None:
+    """Remember this run if it is new; what was undone before is forgotten then."""
     if isinstance(settings, InputError):
         return
-    past: list[Settings] = st.session_state.setdefault(_PAST, [settings])
+    now = Moment(settings, page.path, link.state(page.path))
+    past: list[Moment] = st.session_state.setdefault(_PAST, [now])
     place: int = st.session_state.setdefault(_PLACE, 0)
-    if past[place] != settings:
-        past[place + 1 :] = [settings]
-        del past[:-LONGEST]
-        st.session_state[_PLACE] = len(past) - 1
+    here = past[place]
+    if here == now:
+        return
+    if here.page == now.page or here.settings != now.settings:
+        del past[place + 1 :]
+    # Who has come from another page alone can still redo.
+    past.insert(place + 1, now)
+    too_many = max(0, len(past) - LONGEST)
+    del past[:too_many]
+    st.session_state[_PLACE] = place + 1 - too_many
 
 
-def history_buttons() -> None:
-    """Undo, redo and reset, also by keyboard."""
-    past: list[Settings] = st.session_state.get(_PAST, [])
-    place: int = st.session_state.get(_PLACE, 0)
+def history_buttons(page: PageInfo) -> None:
+    """Undo, redo and reset, also by keyboard, where a page has something to be changed."""
+    if page.acts == () and not link.state(page.path):
+        return
     st.button(
-        "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go, args=(-1,),
-        disabled=place == 0, help="Undo: back to the settings before (Alt+Z).",
+        "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go,
+        args=(page, -1), disabled=_next(page, -1) is None, help="Undo the last change (Alt+Z).",
     )  # fmt: skip
     st.button(
-        "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go, args=(1,),
-        disabled=place >= len(past) - 1, help="Redo what was undone (Alt+Y).",
+        "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go,
+        args=(page, 1), disabled=_next(page, 1) is None, help="Redo what was undone (Alt+Y).",
     )  # fmt: skip
     st.button(
         "Reset", key="reset", icon=":material/restart_alt:",
@@ -173,10 +198,24 @@ def history_buttons() -> None:
     )  # fmt: skip
 
 
-def _go(steps: int) -> None:
-    """Callback: other settings of the past."""
-    past: list[Settings] = st.session_state.get(_PAST, [])
-    place: int = st.session_state.get(_PLACE, 0) + steps
-    if 0 <= place < len(past):
-        st.session_state[_PLACE] = place
-        link.write(past[place])
+def _next(page: PageInfo, step: int) -> int | None:
+    """The place of the nearest moment, back or on, that is another one on this page."""
+    past: list[Moment] = st.session_state.get(_PAST, [])
+    place: int = st.session_state.get(_PLACE, 0)
+    ahead = range(place + step, len(past) if step > 0 else -1, step)
+    return next((each for each in ahead if past[each].differs(past[place], page)), None)
+
+
+def _go(page: PageInfo, step: int) -> None:
+    """Callback: another moment of the past."""
+    place = _next(page, step)
+    if place is None:
+        return
+    past: list[Moment] = st.session_state[_PAST]
+    then, now = past[place], past[st.session_state[_PLACE]]
+    st.session_state[_PLACE] = place
+    if page.acts != ():
+        link.write(then.settings)
+    if then.page == page.path:
+        changed = {key: value for key, value in then.values.items() if value != now.values[key]}
+        link.write_values(page.path, changed)
