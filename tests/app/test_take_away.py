@@ -16,6 +16,7 @@ from pages.app import lecture, take_away
 from tests.app.pages import WITH_VALUES, open_savers
 from tests.meaning import mentions
 from ultr_core.export.notebook import Notebook
+from ultr_core.jobs.compare import PINS
 from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import page_values, read_page_query
 from ultr_core.jobs.notebooks import page_notebook
@@ -227,10 +228,27 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     since = next(text.value for text in app.markdown if text.value.startswith("**Since pin 1"))
     assert mentions(since, "η", 1, 0)
     assert list(app.table[-1].value.columns)[1:] == ["Pin 1", "Now"]
+    (ghosts,) = [c for c in app.get("vega_lite_chart") if "'pin'" in c.proto.spec]
+    assert ghosts
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert "Pin 1" not in words(app)
+    for _ in range(2):
+        app.button(key="redo").click().run()
+    assert mentions(words(app), "Pin 1")
+    assert "draws=2" in str(app.query_params["pins"])
     app.button(key="unpin-back-1").click().run()
     assert app.session_state["eta"] == 1.0
     app.button(key="unpin-1").click().run()
     assert "Pin 1" not in words(app)
+
+
+def test_a_link_brings_its_pins(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = Settings(draws=2, clicks=500, eta=0.5)
+    app = open_page(monkeypatch, small_corpus, "lab", **FAST, pins=PINS.write((pinned,)))
+    assert not app.exception
+    assert mentions(words(app), "**Since pin 1")
+    assert read_page_query("lab", shared(app))[1]["pins"] == (pinned,)
 
 
 @pytest.mark.parametrize("page", LINKS)
