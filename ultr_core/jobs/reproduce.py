@@ -66,7 +66,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Paper scale, shipped", "quick": "Quick, computed here"},
     help="The shipped result was made at the paper's sizes on the built-in corpus. The quick one "
-    "is computed on this server; the line under it says what it takes from the settings above.",
+    "is computed on this server with the settings named in the line under it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
