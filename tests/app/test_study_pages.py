@@ -128,7 +128,7 @@ def test_a_quick_study_says_what_it_takes_from_the_settings(built_in: OpenApp, n
     for key, ends in told(made).items():
         found = [getattr(point.settings, key) for point in points]
         assert ends == (min(found), max(found)), key
-    for control in ("Click logs", "Seed", "ε₊", "Corpus", "Relevant from grade"):
+    for control in ("Click logs", "Random seed", "ε₊", "Corpus", "Lowest relevant"):
         assert control in after
     assert "ε₋" not in after
 

@@ -116,7 +116,8 @@ def show(comparison: Comparison) -> None:
     print(
         "Test risk: mean over all test queries of the summed ranks of relevant documents. "
         + (
-            f"Intervals: over the click logs {FOR_ONE_WORLD}; rankers that see no click have none."
+            f"Intervals: over the click logs {FOR_ONE_WORLD}; rankers not trained on clicks have "
+            "none."
             if comparison.draws > 1
             else f"{NO_INTERVAL} Ask for more with --draws."
         )
@@ -131,7 +132,7 @@ def cells(_: PageState) -> list[Cell]:
             """
             ## Clicks, rankers and their test risk
 
-            A lab simulates users, trains every ranker on their clicks and tests it on
+            The lab simulates users, trains every ranker on their clicks and tests it on
             queries that no user has seen. The risk of a ranking is the mean over queries of the
             summed ranks of relevant documents (equation 2 of the paper): lower is better.
             """
@@ -151,7 +152,7 @@ def cells(_: PageState) -> list[Cell]:
             ## Empirical against true risk
 
             Sixty rankers that have seen no click. Kendall's τ says how well an estimate from
-            clicks puts them in the order of their true risk: 1 is the true order, 0 chance.
+            clicks puts them in the order of their true risk: 1 is the true order, 0 is chance.
             """
         ),
         code(
