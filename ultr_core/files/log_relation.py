@@ -15,9 +15,8 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,6 +61,7 @@ LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
 
 _MOST_THREADS = 8
+_SECONDS = 0.02  # between two shares that are told
 _ROWS_AT_ONCE = 1 << 17
 _BATCH_BYTES = 1 << 26  # of texts; CELL_BYTES leave room for thousands of them
 _PIECE_BYTES = 1 << 20
@@ -450,11 +450,11 @@ class Relation:
         with self._told():
             if progress is None:
                 return rows()
+            progress(0.0)
             with ThreadPoolExecutor(1) as pool:
                 done = pool.submit(rows)
                 try:
-                    while not done.done():
-                        time.sleep(0.02)
+                    while wait([done], _SECONDS).not_done:
                         progress(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
                     return done.result()
                 except BaseException:
