@@ -85,7 +85,8 @@ OVER = """() => {
             || cut(style.overflowY, element.scrollHeight, element.clientHeight + 4))
             found.push(`cut: ${element.textContent}`);
     });
-    const bar = document.querySelector('[data-testid=stHeader]')?.getBoundingClientRect().bottom ?? 0;
+    const header = document.querySelector('[data-testid=stHeader]');
+    const bar = header?.getBoundingClientRect().bottom ?? 0;
     document.querySelectorAll('.st-key-main-controls button, h1').forEach(element => {
         const box = seen(element);
         if (box && document.querySelector('.stMain').scrollTop === 0 && box.top < bar - 4
@@ -105,4 +106,16 @@ def crowded(page: Page) -> list[str]:
 def cut_words(page: Page) -> list[str]:
     """Words of charts that reach beyond the chart that they are in, or charts beyond the page."""
     found: list[str] = page.evaluate(CUT)
+    return found
+
+
+def crowded_at(page: Page, width: int, height: int) -> list[str]:
+    """What is cut or crowded on a screen of this size, once charts have been drawn anew for it."""
+    page.set_viewport_size({"width": width, "height": height})
+    found: list[str] = []
+    for _ in range(10):
+        page.wait_for_timeout(200)
+        found = cut_words(page) + crowded(page)
+        if not found:
+            break
     return found

@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, crowded, cut_words, opened
+from tests.browser.pages import OpenPage, crowded_at, opened
 
 LINK = "/lab?clicks=500&draws=2"
 
@@ -93,11 +93,8 @@ def test_lecture_mode_shows_title_and_headline_on_the_first_screen(
     assert title["y"] >= 0
     assert headline["y"] >= title["y"] + 30  # the title's type is 25 pixels high
     assert headline["y"] + headline["height"] < 400  # of 720
-    for width, height in ((1280, 720), (1920, 1080)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(300)
-        assert cut_words(page) == [], width
-        assert crowded(page) == [], width
+    for size in ((1280, 720), (1920, 1080)):
+        assert crowded_at(page, *size) == [], size
 
 
 def test_charts_fill_a_large_projector_and_overlap_nothing(
