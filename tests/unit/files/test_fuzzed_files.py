@@ -54,7 +54,8 @@ IN_TABLES = re.compile(
     "no propensity for rank|its first line must name|names the column|: The propensity of rank"
 )
 IN_MODELS = re.compile(
-    WHOLE.pattern + "|contains JSON that|JSON but not a ranker|has version|feature_ids|coefficients|"
+    WHOLE.pattern
+    + "|contains JSON that|JSON but not a ranker|has version|feature_ids|coefficients|"
     ": C is|certificate|vectors add up|has no feature in any"
 )
 IN_LOGS = re.compile(
