@@ -66,7 +66,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Precomputed (paper scale)", "quick": "Run now (quick)"},
     help="The precomputed result was made at the paper's sizes on the built-in corpus. The quick "
-    "result is computed on this server; the line below it says which settings from above it uses.",
+    "result is computed on this server with the settings named in the line below it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",

@@ -53,6 +53,11 @@ class SignTest:
         return self.p_value < SIGNIFICANCE
 
     @property
+    def side(self) -> int:
+        """1 where wins prevail, -1 where losses do, 0 where the test cannot tell."""
+        return (self.wins > self.losses) - (self.wins < self.losses) if self.significant else 0
+
+    @property
     def sentence(self) -> str:
         """The result in words."""
         numbers = (
