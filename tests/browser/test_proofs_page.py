@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.pages import OpenPage, opened
 
-BREAK = "A relevant one is never seen"
+BREAK = "A relevant document is never seen"
 
 
 def verdict(page: Page) -> str:

@@ -85,7 +85,7 @@ def test_a_pinned_run_is_called_better_worse_or_noise() -> None:
         return risk_changes(found(before, before), found(after, after))[1].sentence
 
     assert "worse by" in told([10.0, 10.4, 10.2], [11.9, 12.3, 12.1])
-    assert "inside the noise" in told([10.0, 10.4, 10.2], [9.0, 11.6, 10.2])
+    assert "within the noise" in told([10.0, 10.4, 10.2], [9.0, 11.6, 10.2])
     assert "may be chance" in told([10.0], [12.0])
     assert told([10.0, 10.4], [10.0, 10.4]).endswith("the same.")
 

@@ -248,7 +248,7 @@ def study_source() -> str:
     shipped = load_shipped("figures")
     counts: Mapping[str, Any] = shipped.world.counts
     return (
-        f"Shipped paper-scale result of {shipped.made}: {shipped.base.draws} click logs a point "
+        f"Shipped paper-scale result of {shipped.made}: {shipped.base.draws} click logs per point "
         f"on {counts['name']} with {counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries, made by `{shipped.command}`."
     )
@@ -265,7 +265,7 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     """What a study found on its figure: ``source`` of the study, and the ``settings`` it had."""
     reason = f"{source} {claim.rule.test}"
     if claim.finding.outcome == "open":
-        reason = f"Its interval contains the limit, so that these click logs cannot tell. {reason}"
+        reason = f"Its interval contains the limit, so these click logs cannot decide. {reason}"
     numbers = claim.finding.sentence
     if "[" in numbers:
         numbers = f"With 95% intervals: {numbers}"

@@ -122,7 +122,7 @@ def _intervals_cover(lab: Lab) -> Finding:
             shares.append(float(np.mean(held)))
     found = interval_over_draws(shares)
     return Finding(
-        f"{found.value:.1%} of the intervals hold the true ratio, over {found.n} experiments of "
+        f"{found.value:.1%} of the intervals contain the true ratio, over {found.n} experiments of "
         f"{FEW_SESSIONS:,} presentations; 95% interval of this share {found.low:.1%} to "
         f"{found.high:.1%}.",
         found.value,
@@ -139,12 +139,12 @@ def _swaps_estimate(lab: Lab) -> Finding:
     points = estimate_swaps(swap_counts(lab)).points
     known = [p for p in points if p.value and p.standard_error and p.rank != LANDMARK]
     if not known:
-        raise InputError("No swapped rank was clicked, so that there is no ratio.")
+        raise InputError("No swapped rank was clicked, so there is no ratio.")
     distances = [abs(np.log(p.value / truth[p.rank - 1])) / p.standard_error for p in known]
     last = max(known, key=lambda p: p.rank)
     return Finding(
-        f"{SWAP_SESSIONS:,} presentations: p_{last.rank} / p_1 is {last.value:.3f}, truly "
-        f"{truth[last.rank - 1]:.3f}; the farthest of {len(known)} ratios is "
+        f"{SWAP_SESSIONS:,} presentations: p_{last.rank} / p_1 is {last.value:.3f}; the true "
+        f"value is {truth[last.rank - 1]:.3f}; the farthest of {len(known)} ratios is "
         f"{max(distances):.1f} standard errors off.",
         float(max(distances)),
         "<",
@@ -156,7 +156,7 @@ def _swaps_cost_less(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
     return Finding(
-        f"A swap costs {swap:.3f} of the summed ranks a presentation, shuffling {shuffle:.2f}.",
+        f"A swap costs {swap:.3f} summed ranks per presentation, shuffling {shuffle:.2f}.",
         shuffle - swap,
         ">",
     )
@@ -170,8 +170,8 @@ def _cost_formula(lab: Lab) -> Finding:
         [_few_swaps(lab, number).extra_rank_sum for number in range(EXPERIMENTS)]
     )
     return Finding(
-        f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; as it happened in {EXPERIMENTS} "
-        f"experiments of {FEW_SESSIONS:,} presentations: {found.value:.3f}.",
+        f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; in {EXPERIMENTS} simulated "
+        f"experiments of {FEW_SESSIONS:,} presentations it is {found.value:.3f}.",
         found.value,
         "=",
         exact,
@@ -214,11 +214,11 @@ def _interpolation(lab: Lab) -> Finding:
         if point.low is not None and point.high is not None and point.rank != LANDMARK
     ]
     if not shares:
-        raise InputError("No swapped rank was clicked, so that there is no ratio.")
+        raise InputError("No swapped rank was clicked, so there is no ratio.")
     return Finding(
-        f"With exact ratios at ranks {', '.join(map(str, MEASURED))} only, no rank of 21 is off by "
-        f"more than {max(shares):.2f} times the reach of the 95% interval that {SWAP_SESSIONS:,} "
-        "presentations leave there.",
+        f"With exact ratios at ranks {', '.join(map(str, MEASURED))} only, no rank up to 21 is "
+        f"off by more than {max(shares):.2f} times the half-width of the 95% interval that "
+        f"{SWAP_SESSIONS:,} presentations give there.",
         float(max(shares)),
         "<",
         1.0,
@@ -229,7 +229,7 @@ def _interpolation(lab: Lab) -> Finding:
 def _traffic(lab: Lab) -> Finding:
     needed = sessions_for_precision(lab.world(), lab.users, SwapDesign(), PRECISE_RANK, PRECISION)
     return Finding(
-        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ± {PRECISION:.0%}.",
+        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ±{PRECISION:.0%}.",
         decided="not checkable",
         reason="Whether that is a small share depends on an engine's traffic, which the paper does "
         "not give.",
@@ -274,12 +274,12 @@ def _scaled_svm(lab: Lab) -> Finding:
     worst = float(np.linalg.norm(with_cost - base)) / size
     moved = float(np.linalg.norm(alone - base)) / size
     return Finding(
-        f"Halved propensities and half of C: the ranker moves by {worst:.1g}, relative; with C "
-        f"kept it moves by {moved:.1g}.",
+        f"With halved propensities and half of C the ranker changes by {worst:.1g}, relative; with "
+        f"C unchanged, by {moved:.1g}.",
         worst,
         tolerance=1e-3,
-        reason="Both fits stop at a relative duality gap of 1e-6, so that each is within about "
-        "a thousandth of its optimum.",
+        reason="Both fits stop at a relative duality gap of 1e-6, so each is within about a "
+        "thousandth of its optimum.",
     )
 
 
@@ -304,8 +304,8 @@ def _swaps_under_trust(lab: Lab) -> Finding:
     curve = TrustBiasModel.published().curve
     truth = float(curve.at(2) / curve.at(1))
     return Finding(
-        f"With the published trust bias the swap ratio of rank 2 tends to {limit:.2f}; examination "
-        f"is {truth:.2f}.",
+        f"With the published trust bias the swap ratio of rank 2 converges to {limit:.2f}; "
+        f"examination is {truth:.2f}.",
         abs(float(limit) - truth),
         ">",
         1e-9,
@@ -326,8 +326,9 @@ def _cascade(lab: Lab) -> Finding:
     )
     loss = world.query.loss(world.query.new)
     return Finding(
-        "Users who stop after a click, ε₋ = 0: divided by the chance that they got there, the "
-        f"average is {found}; by the position alone {float(plain):.3g}; the true loss is {loss}.",
+        "Users who stop after a click, ε₋ = 0: divided by the probability that they got there, "
+        f"the average is {found}; by the position alone {float(plain):.3g}; the true loss is "
+        f"{loss}.",
         float(found - loss),
     )
 
@@ -340,7 +341,7 @@ def _graded(lab: Lab) -> Finding:
     found = weighted_mean(lab, revealed, examined(lab), grades)
     return replace(
         found,
-        sentence=f"Grades in place of clicks, revealed in {SWEEPS} presentations of each query: "
+        sentence=f"Grades instead of clicks, revealed in {SWEEPS} presentations of each query: "
         f"{found.value:.3f} on average; the graded loss is {found.limit:.3f}.",
     )
 

@@ -47,7 +47,7 @@ def _fifteen_percent(lab: Lab) -> Finding:
         share,
         limit=VALIDATION_SHARE,
         tolerance=HALF_A_PERCENT,
-        reason="Arithmetic on the data set's published sizes; the data are not at hand.",
+        reason="Arithmetic on the data set's published sizes; the data are not available here.",
     )
 
 
@@ -57,11 +57,11 @@ def _candidates(lab: Lab) -> Finding:
     sizes = lab.world().train.corpus.sizes
     error = float(sizes.std()) / len(sizes) ** 0.5
     return Finding(
-        f"{yahoo:.1f} documents a query in Yahoo's training part, {sizes.mean():.1f} here.",
+        f"{yahoo:.1f} documents per query in Yahoo's training part, {sizes.mean():.1f} here.",
         float(sizes.mean()),
         limit=yahoo,
         tolerance=REACH * error,
-        reason="A property of the corpus in use; the built-in one is made so.",
+        reason="A property of the corpus in use; the built-in corpus is made to have it.",
     )
 
 
@@ -78,7 +78,7 @@ def _production(lab: Lab) -> Finding:
     few = compared(share, "=", PRODUCTION_SHARE, max(HALF_A_PERCENT, 1 / corpus.n_queries))
     return Finding(
         f"Production has seen the labels of {len(chosen)} of {corpus.n_queries:,} queries, "
-        f"{share:.1%}; a ranking SVM trained anew on them has the same direction, with a cosine of "
+        f"{share:.1%}; a ranking SVM retrained on them has the same direction, with a cosine of "
         f"{cosine:.6f}.",
         cosine,
         ">",
@@ -127,7 +127,7 @@ def _power_law(lab: Lab) -> Finding:
     seen = lab.users.curve.at(ranks)
     worst = float(np.max(np.abs(seen - 1.0 / ranks)))
     return Finding(
-        f"Rank 10 is examined with probability {seen[9]:.0%}; p_r = 1/r to {worst:.1g}.",
+        f"Rank 10 is examined with probability {seen[9]:.0%}; p_r = 1/r to within {worst:.1g}.",
         worst,
         tolerance=1e-12,
     )
@@ -143,8 +143,8 @@ def _shares_agree(lab: Lab) -> Finding:
         share,
         limit=low_share,
         tolerance=HALF_A_PERCENT,
-        reason="The built-in corpus is calibrated to these shares, so that measuring them on it "
-        "would check nothing.",
+        reason="The built-in corpus is calibrated to these shares, so measuring them on it would "
+        "check nothing.",
     )
 
 
@@ -159,7 +159,7 @@ def _validation_clicks(lab: Lab) -> Finding:
         limit=VALIDATION_SHARE,
         # A presentation gives several clicks, so that counts vary up to twice as much as Poisson's.
         tolerance=2 * REACH * error,
-        reason="C is chosen by the unclipped weighted estimate, for naive by its own.",
+        reason="C is chosen by the unclipped weighted estimate; for naive, by the naive estimate.",
     )
 
 
@@ -263,7 +263,7 @@ def _work_does_not_grow(lab: Lab) -> Finding:
         "<",
         TENFOLD,
         reason="Holds if a hundred times the clicks take less than ten times the work. Clicks are "
-        "counted by document, so that work grows with the documents clicked, not with clicks.",
+        "counted by document, so work grows with the documents clicked, not with clicks.",
     )
 
 

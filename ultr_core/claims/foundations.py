@@ -102,7 +102,7 @@ def _randomising_costs(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     listed = ", ".join(f"{name} {cost:+.2f}" for name, cost in costs.items())
     return Finding(
-        f"Summed ranks of relevant documents, a presentation: {listed}.",
+        f"Summed ranks of relevant documents, per presentation: {listed}.",
         min(costs.values()),
         ">",
         reason="Exact, on the training queries.",
@@ -239,9 +239,9 @@ def _relevance_of_users(lab: Lab) -> Finding:
     found = weighted_mean(lab, clicks, examined(lab), mean, squares=mean)
     return replace(
         found,
-        sentence="Each user finds a document relevant with a chance that grows with its grade; "
-        f"over {SWEEPS} presentations of each query the estimate is {found.value:.2f}, the risk "
-        f"with the mean relevance {found.limit:.2f}; ε₋ = 0.",
+        sentence="Each user finds a document relevant with a probability that grows with its "
+        f"grade; over {SWEEPS} presentations of each query the estimate is {found.value:.2f}, the "
+        f"risk with the mean relevance {found.limit:.2f}; ε₋ = 0.",
     )
 
 
@@ -283,7 +283,7 @@ def _randomised_data(lab: Lab) -> Finding:
         found[0] - found[1],
         ">",
         reason="Shuffling reaches every document; its propensity is the mean over the ranks that "
-        "it may get.",
+        "it may have.",
     )
 
 

@@ -73,8 +73,7 @@ def _milder_than_one(lab: Lab) -> Finding:
         f"{there:.3f}.",
         smallest - there,
         ">",
-        reason="The paper prints the smallest propensity; that it is the one of rank 21 is "
-        "inferred.",
+        reason="The paper prints the smallest propensity; that it belongs to rank 21 is inferred.",
     )
 
 
@@ -189,7 +188,7 @@ def _click_dcg(lab: Lab) -> Finding:
     taus = [kendall_tau(gain @ values, truth) for values in (clicks / examined(lab), clicks)]
     return Finding(
         f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries: "
-        f"{taus[0]:.3f} for click-DCG weighted by 1/p, {taus[1]:.3f} for clicks as they come.",
+        f"{taus[0]:.3f} for click-DCG weighted by 1/p, {taus[1]:.3f} for unweighted clicks.",
         taus[0] - taus[1],
         ">",
     )

@@ -466,7 +466,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The test queries are the training queries.", _tests_on_training
         ),
         "a-hundred-users": _altered(
-            "Each query is shown 200 times, however often it is said to be.",
+            "Each query is shown 200 times, whatever the design says.",
             repeated_logs=_a_hundred_users,
         ),
         "long-queries-judged": _altered(
@@ -505,7 +505,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "printed-noise": _printed("59.8% printed as 49.8%.", noise={0.1: 0.33, 0.3: 0.498}),
         "printed-steep": _printed("The smallest propensity printed as 0.04.", smallest=0.04),
         "printed-reversed": _printed("Wins and losses change places.", results=_REVERSED),
-        "printed-reversed-little": _printed("One win more is a loss.", results=_CLOSER),
+        "printed-reversed-little": _printed("One more win is a loss.", results=_CLOSER),
         # The small query.
         "small-attraction": _small(
             "Relevance attracts the eye.", _broken("attraction"), "4c", "54a"
@@ -559,22 +559,20 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         # Learners.
         "skyline-untrained": _world("The skyline's coefficients are random.", _untrained),
         "wrong-belief": _proofs(
-            "The learner believes in η′ = 2.",
+            "The learner assumes η′ = 2.",
             "order-preserved",
             "corpus-affine-law",
             assumed_curve=PowerLaw(2.0),
         ),
         "clipping-learner": _altered("The learner clips at τ = 0.1.", divided_by=_clips),
-        "ignores-cost": _altered("The learner always takes the same C.", scaled_fit=_ignores_cost),
+        "ignores-cost": _altered("The learner always uses the same C.", scaled_fit=_ignores_cost),
         "one-example-a-document": _altered(
             "The learner makes one example of all clicks on a document.", example_weights=_once
         ),
         "no-margin": _altered("The learner asks for no margin.", slacks=_no_margin),
         "stops-early": _altered("The cutting plane stops half-way.", solved=_half_way),
         "stops-early-trained": _altered("Training stops early.", trained=_stopped),
-        "believes-some-bias": _altered(
-            "The learner believes in η′ = 0.25.", trained=_believes_some
-        ),
+        "believes-some-bias": _altered("The learner assumes η′ = 0.25.", trained=_believes_some),
         "curve-carried-on": _altered(
             "The learner continues the curve below rank 21.",
             live=lambda _, found, __: replace(
@@ -593,7 +591,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             lambda row: {"weighted": row["naive"]},
         ),
         "runs-learn-nothing": _runs(
-            "Production competes in place of the weighted ranker, against it.",
+            "Production competes against the weighted ranker in its place.",
             "live",
             _learns_nothing,
         ),
@@ -643,7 +641,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The clipped learner always takes τ = 1.", "learning-curve", clip=1.0, clipped="naive"
         ),
         "study-belief-unused": _studies(
-            "The learner ignores its belief.", "misspecification", propensity="naive"
+            "The learner ignores its assumed η.", "misspecification", propensity="naive"
         ),
         "skip-above-knows": _studies(
             "Skip-above learns from labels.", "learning-curve", skip_above="skyline"

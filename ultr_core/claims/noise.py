@@ -83,7 +83,7 @@ def _equation_5(lab: Lab) -> Finding:
     found = expected_risks(lab, click_chance(lab, clean_users(lab)))
     worst = float(np.max(np.abs(found / lab.family().true_risk - 1)))
     return Finding(
-        f"Over {len(found)} rankers expectation and true risk differ by {worst:.1g} at most, "
+        f"Over {len(found)} rankers expectation and true risk differ by at most {worst:.1g}, "
         "relative; ε₋ = 0.",
         worst,
         tolerance=ROUNDING,
@@ -94,7 +94,7 @@ def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
     log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Finding(
-        f"Shown relevant documents were passed over in {missed:.0%} of their presentations.",
+        f"Relevant documents were shown but not clicked in {missed:.0%} of their impressions.",
         float(missed),
         ">",
     )
@@ -139,7 +139,7 @@ def _additive_metrics(lab: Lab) -> Finding:
         worst = max(worst, abs(found - spread * dot(gain, world.query.relevance) - constant))
         count += 1
     return Finding(
-        f"With 1/rank in place of rank, {count} rankings obey the same law; largest error {worst}.",
+        f"With 1/rank instead of rank, {count} rankings obey the same law; largest error {worst}.",
         float(worst),
     )
 
@@ -151,13 +151,13 @@ def _irrelevant_must_be_seen(lab: Lab) -> Finding:
     expected, truth = expected_risks(lab, pi), lab.family().true_risk
     wrong, pairs = wrong_order(truth, expected)
     return Finding(
-        f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} "
-        "pairs of rankers are in the wrong order in expectation, however many users come.",
+        f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} pairs of "
+        "rankers are in the wrong order in expectation, however many users there are.",
         float(wrong),
         ">",
         reason="The proof sums over all candidates: with noise every document that is shown needs "
-        "a positive propensity. Section 4 asks it of relevant documents only, section 5.1 of all "
-        "ranks.",
+        "a positive propensity. Section 4 requires it only of relevant documents, section 5.1 of "
+        "all ranks.",
     )
 
 
@@ -167,9 +167,9 @@ def _risk_minimiser(lab: Lab) -> Finding:
     expected = expected_risks(lab, click_chance(lab, lab.users))
     chosen, best = int(np.argmin(expected)), int(np.argmin(truth))
     return Finding(
-        f"Of {len(truth)} rankers the least expected weighted risk, {expected[chosen]:.2f} at ε₋ = "
-        f"{lab.users.eps_minus:g}, is that of the ranker with a true risk of {truth[chosen]:.2f}; "
-        f"the least true risk is {truth[best]:.2f}.",
+        f"Of {len(truth)} rankers the lowest expected weighted risk, {expected[chosen]:.2f} at "
+        f"ε₋ = {lab.users.eps_minus:g}, is that of the ranker with a true risk "
+        f"of {truth[chosen]:.2f}; the lowest true risk is {truth[best]:.2f}.",
         float(truth[chosen] - truth[best]),
     )
 

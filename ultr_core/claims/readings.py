@@ -245,7 +245,7 @@ def _order_sentence(rows: tuple[_ROW, ...]) -> str:
     ours, other = (sorted(rows, key=lambda row: row[k]) for k in (1, 2))
     if [row[0] for row in ours] == [row[0] for row in other]:
         return "Levels differ, the order of the rankers does not."
-    return f"The order changes: best is {ours[0][0]} under ours, {other[0][0]} under the other."
+    return f"The order changes: best is {ours[0][0]} in our reading, {other[0][0]} in the other."
 
 
 def _on_test(small: Lab, quantity: str, other: Callable[..., float]) -> Compared:

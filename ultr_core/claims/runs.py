@@ -56,14 +56,14 @@ def clean_limit(lab: Lab) -> Finding:
     near = compared(last.value, "<", NEAR, interval=(last.low, last.high))
     listed = ", ".join(f"{_share(found)} after {n:,}" for n, found in left.items())
     return Finding(
-        f"Of the gap between production and skyline there is left, with 95% intervals over "
-        f"corpora: {listed} clicks; ε₋ = 0.",
+        f"Remaining gap between production and skyline, with 95% intervals over corpora: "
+        f"{listed} clicks; ε₋ = 0.",
         last.value,
         "<",
         NEAR,
         interval=(last.low, last.high),
         decided=all_of((falls, near)),
-        reason=f"{runs.source} Holds if what is left falls, and ends below {NEAR:.0%}.",
+        reason=f"{runs.source} Holds if the remaining gap falls and ends below {NEAR:.0%}.",
     )
 
 
@@ -81,10 +81,10 @@ def noisy_limit(lab: Lab) -> Finding:
         outcome = "open"
     disagree = "Corpora disagree. " if outcome == "open" else ""
     return Finding(
-        f"Trained on the expected weights of endless clicks, at ε₋ = {endless[0]['eps_minus']:g}, "
-        f"the weighted ranker is behind the skyline by {left.value:.1%} of the gap, 95% interval "
-        f"over corpora {left.low:.1%} to {left.high:.1%}, and behind on "
-        f"{behind} of {counted(len(endless), 'corpus', 'corpora')}.",
+        "Trained on the expected weights of infinitely many clicks, at ε₋ = "
+        f"{endless[0]['eps_minus']:g}, the weighted ranker is behind the skyline by "
+        f"{left.value:.1%} of the gap, 95% interval over corpora {left.low:.1%} to "
+        f"{left.high:.1%}, and behind on {behind} of {counted(len(endless), 'corpus', 'corpora')}.",
         left.value,
         "=",
         0.0,

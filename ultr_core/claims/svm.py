@@ -46,8 +46,8 @@ def _weighted_bound(lab: Lab) -> Finding:
     ranks = rank_documents(corpus.features @ w, corpus.query_offsets)
     left = float(weights.values @ (ranks - 1.0)) / weights.clicks
     return Finding(
-        f"The trained ranker's slacks add up to {slacks:.2f} a click; its weighted mean rank minus "
-        f"one is {left:.2f}.",
+        f"The trained ranker's slacks add up to {slacks:.2f} per click; its weighted mean rank "
+        f"minus one is {left:.2f}.",
         slacks - left,
         "≥",
     )

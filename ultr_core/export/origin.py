@@ -61,7 +61,7 @@ def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
         if names and name not in names:
             continue
         if name == "relevant_grade":
-            parts.append(f"relevant from grade {value} on")
+            parts.append(f"relevant: grade {value} or more")
             continue
         parameter = PARAMETERS[name]
         parts.append(f"{parameter.symbol} = {value:,}" if value >= 10_000 else

@@ -79,10 +79,10 @@ def _corpus_sentence(result: StudyResult) -> str:
         for part, name in (("train", "training"), ("validation", "validation"), ("test", "test"))
     )
     return (
-        f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant "
-        f"from grade {counts['relevant_grade']}; production ranker from "
+        f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant: "
+        f"grade {counts['relevant_grade']} or more; production ranker from "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be redistributed, so shapes can be compared with the paper, levels not."
+        "may not be redistributed, so compare shapes with the paper, not levels."
     )
 
 
@@ -97,8 +97,8 @@ def _study_section(result: StudyResult) -> str:
             f"<p><strong>{escape(read_study(result))}</strong></p>",
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
-            f"{counted(result.plan.base.draws, 'click log')} a point, bars are 95% intervals over "
-            f"them {FOR_ONE_WORLD}. "
+            f"{counted(result.plan.base.draws, 'click log')} per point, bars are 95% intervals "
+            f"over them {FOR_ONE_WORLD}. "
             f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
@@ -143,15 +143,15 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
         "clicks, 15% of the training clicks, by the unclipped weighted estimate; for the naive "
-        f"ranker by its own. Results files hold every loss: {escape(losses)}.</p>"
+        f"ranker, by the naive estimate. Results files hold every loss: {escape(losses)}.</p>"
     )
 
 
 def _run_section(result: StudyResult, facts: RunFacts) -> str:
     base = result.plan.base
     settings = (
-        f"{counted(base.draws, 'click log')} a point, seed {base.seed}, ε₊ = {base.eps_plus:g}, "
-        f"relevant from grade {base.relevant_grade}, corpus seed {base.corpus_seed}"
+        f"{counted(base.draws, 'click log')} per point, seed {base.seed}, ε₊ = {base.eps_plus:g}, "
+        f"relevant: grade {base.relevant_grade} or more, corpus seed {base.corpus_seed}"
     )
     found = versions(*PACKAGES)
     packages = ", ".join(f"{name} {number}" for name, number in found.items())

@@ -266,7 +266,7 @@ class RiskChange:
             return f"{numbers}; one click log has no interval, so this may be chance."
         size = plus_minus(abs(self.difference), (self.high - self.low) / 2)
         if self.is_noise:
-            return f"{numbers}; the difference, {size}, is inside the noise."
+            return f"{numbers}; the difference, {size}, is within the noise."
         return f"{numbers}, {'worse' if self.difference > 0 else 'better'} by {size}."
 
 

@@ -324,7 +324,7 @@ class Contest:
         """The result in words."""
         if self.test.decided == 0:
             return (
-                f"Propensity-weighted and {self.label}: no decision, for all {self.queries:,} "
+                f"Propensity-weighted and {self.label}: no decision, because all {self.queries:,} "
                 f"queries were ties ({self.without_click:,} of them without a click); p = 1."
             )
         numbers = (
@@ -343,7 +343,7 @@ class Contest:
     def null_sentence(self) -> str:
         """What a result without a difference would have looked like."""
         if self.test.decided == 0:
-            return "Without a decided query nothing is known about which one is better."
+            return "Without a decided query nothing is known about which is better."
         n = self.test.decided
         fewest, most = wins_by_chance(n)
         return (

@@ -106,7 +106,7 @@ class LiveDesign:
     def __post_init__(self) -> None:
         """Check the design."""
         set_checked(self, LIVE_FIELDS)
-        remain = ", so that days for training remain"
+        remain = ", so that days remain for training"
         lowest = ", the lowest rank that it is swapped with"
         set_checked(
             self,

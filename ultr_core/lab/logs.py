@@ -53,10 +53,10 @@ def curve_notices(settings: Settings, longest_list: int | None = None) -> tuple[
     longest_list: documents of the longest candidate set whose ranks the curve is asked for; None
     where that is not known.
     """
-    lists = "where lists are longer" if longest_list is None else f"and lists go to {longest_list}"
+    lists = "but lists may be longer" if longest_list is None else f"but lists go to {longest_list}"
     return tuple(
         f"{CURVES[name].label} has ranks 1 to {len(values)}, {lists}: from rank {len(values) + 1} "
-        f"on the value of rank {len(values)}, {values[-1]:.3g}, is used."
+        f"down, the value of rank {len(values)}, {values[-1]:.3g}, is used."
         for name, values in settings.curves.items()
         if longest_list is None or len(values) < longest_list
     )

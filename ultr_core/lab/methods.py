@@ -117,7 +117,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "propensity",
                 "Propensity-weighted",
-                "The same ranking SVM; a click counts 1/p, where p is the examination of its rank.",
+                "The same ranking SVM; a click counts 1/p, where p is the examination probability "
+                "of its rank.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["ips"],
             ),

@@ -177,7 +177,7 @@ class RiskPicture:
             f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
             "with Kendall's τ = "
             f"{weighted:.2f} when each is weighted by 1/p, and with τ = {naive:.2f} when they are "
-            "counted as they come; 1 is the true order."
+            "not weighted; 1 is the true order."
         )
 
 

@@ -133,7 +133,7 @@ def estimate_by(
     without an estimate.
     """
     if key not in PROPENSITY_METHODS:
-        raise InputError(f"{key!r} is no method; choose from {', '.join(PROPENSITY_METHODS)}.")
+        raise InputError(f"{key!r} is not a method; choose from {', '.join(PROPENSITY_METHODS)}.")
     method = PROPENSITY_METHODS[key]
     swapped, randomised = method.from_swaps is not None, method.randomised is not None
     show = _swapped if swapped else _randomised if randomised else _logged
@@ -297,8 +297,8 @@ def sessions_for_precision(
     """
     if rank == design.landmark or not 1 <= (whole_or_none(rank) or 0) <= design.last_rank:
         raise InputError(
-            f"Rank {rank} cannot be asked for; choose one of 1 to {design.last_rank} other than "
-            f"the landmark {design.landmark}."
+            f"Rank {rank} cannot be the rank of interest; choose one of 1 to {design.last_rank} "
+            f"other than the landmark {design.landmark}."
         )
     queries = world.train
     sizes = queries.corpus.sizes

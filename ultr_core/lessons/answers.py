@@ -201,7 +201,7 @@ def read_typed(text: str, unit: str = "") -> Typed:
         return _typed(plain, unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is no number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
+            f"The answer {quoted(plain)} is not a number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
             "10^0.7, √9 or 25%.",
             "not_a_number",
         ) from None

@@ -67,8 +67,8 @@ class Choice:
         """
         given, right = self.spoken(guess), self.answer(numbers)
         if given == right:
-            return True, f"You predicted “{given}”. So it is."
-        return False, f"You predicted “{given}”. What happens: “{right}”."
+            return True, f"You predicted “{given}”. Correct."
+        return False, f"You predicted “{given}”. The result: “{right}”."
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Guess:
         truth = numbers[self.truth]
         given, right = self.spoken(guess), self.answer(numbers)
         if abs(guess - truth) <= max(self.near * abs(truth), self.step / 2):
-            return True, f"You predicted {given}. It is {right}: well predicted."
+            return True, f"You predicted {given}. It is {right}: a good prediction."
         far = "less" if guess < truth else "more"
         return False, f"You predicted {given}. It is {right}: you expected {far}."
 

@@ -187,8 +187,8 @@ class Evaluation:
             return text
         if self.true is not None:
             text += (
-                " Clicks on irrelevant documents move the estimate by a factor and a constant that "
-                "are the same for every ranker, so compare rankers, not levels."
+                " Clicks on irrelevant documents change the estimate by a factor and a constant "
+                "that are the same for every ranker, so compare rankers, not levels."
             )
         return text
 
@@ -210,9 +210,9 @@ class Evaluation:
 
 
 INTERVALS_ARE_FOR = (
-    "An interval is for what its estimate would be after endless clicks, with queries as often as "
-    "users ask them. Naive and clipped estimates are biased, so their intervals need not hold the "
-    "true risk."
+    "An interval is for the value of its estimate after infinitely many clicks, with queries as "
+    "often as users ask them. Naive and clipped estimates are biased, so their intervals need not "
+    "contain the true risk."
 )
 """What the intervals of all estimates are for, as it is said where they are shown."""
 
@@ -497,4 +497,4 @@ def truth_sentence(found: Evaluation) -> str:
     if misses:
         interval = "that" if holds else "the interval"
         parts.append(f"outside {interval} of {_listed(misses)}")
-    return f"The true risk by the grades, {truth:.2f}, lies {', '.join(parts)}."
+    return f"The true risk by the grades, {truth:.2f}, is {', '.join(parts)}."

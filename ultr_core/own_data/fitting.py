@@ -147,7 +147,7 @@ def fit_from_log(
         chosen = _Chosen(cost, clips[0], "given")
     elif (held := _held_out(corpus, log, validation, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
-        why = "fixed, too few clicked queries have a second candidate to hold any out"
+        why = "fixed, because too few clicked queries have a second candidate to hold any out"
         chosen = _Chosen(fixed, clips[0], why)
     else:
         tell("choosing C on held-out clicks")
@@ -223,7 +223,7 @@ def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
     end, further = ("largest", "larger") if cost == max(tried) else ("smallest", "smaller")
     return (
         f"Validation chose C = {cost:g}, the {end} of the {len(tried)} values that it compares; "
-        f"a {further} one may be better, so try that as well.",
+        f"a {further} C may be better, so try one as well.",
     )
 
 
@@ -267,7 +267,7 @@ def _method(method: str, learner: str) -> Method:
     """The estimator and the learner of these keys; raises InputError for others."""
     if method not in FIT_METHODS:
         raise InputError(
-            f"{quoted(method)} is no way to weight clicks; choose from {', '.join(FIT_METHODS)}."
+            f"{quoted(method)} is not a way to weight clicks; choose from {', '.join(FIT_METHODS)}."
         )
     return method_of(ESTIMATORS[method], learner_named(learner))
 

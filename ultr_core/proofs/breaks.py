@@ -182,15 +182,15 @@ def _break(
 
 
 _ALL = (
-    _break("zero-relevant", "A relevant one is never seen", *_no_relevant),
-    _break("zero-irrelevant", "An irrelevant one never seen", *_no_irrelevant),
+    _break("zero-relevant", "A relevant document is never seen", *_no_relevant),
+    _break("zero-irrelevant", "An irrelevant document is never seen", *_no_irrelevant),
     _break(
         "wrong-curve",
         "The assumed curve is wrong",
         _wrong_curve,
         lambda world: tuple(ONE - rank for rank in world.query.presented),
     ),
-    _break("scaled-curve", "The assumed curve times 1/3", _scaled_curve),
+    _break("scaled-curve", "Assumed curve scaled by 1/3", _scaled_curve),
     _break("trust", "Users trust the top", _trust, extra=_trust_extra),
     _break("attraction", "Relevance attracts the eye", _attraction, _attraction_missing),
     _break("cascade", "Users stop after the first click", _cascade, _cascade_missing),

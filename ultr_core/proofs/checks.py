@@ -162,7 +162,7 @@ def corpus_affine_law(evidence: Evidence) -> Finding:
     if evidence.curve_is_right:
         sentence = (
             f"All {len(predicted)} rankers lie on the line; the largest relative distance is "
-            f"{worst:.1e}, which is rounding."
+            f"{worst:.1e}, which is rounding error."
         )
     else:
         sentence = (
@@ -314,7 +314,7 @@ def positivity(evidence: Evidence) -> Finding:
             f"click there weighs {1.0 / smallest:,.4g} with the true curve."
         )
     else:
-        sentence = f"Nobody examines rank {rank}; no number of clicks tells what is there."
+        sentence = f"Nobody examines rank {rank}; no number of clicks shows what is there."
     return Finding(sentence, smallest, ">", 0.0)
 
 
@@ -332,7 +332,7 @@ def scale_free(evidence: Evidence) -> Finding:
     worst = float(np.max(np.abs(scaled * scale - plain) / np.maximum(plain, np.finfo(float).tiny)))
     return Finding(
         f"With all propensities divided by 3 the {len(plain)} estimates are 3 times as large, to "
-        f"{worst:.1e}.",
+        f"within {worst:.1e}.",
         worst,
         tolerance=ROUNDING,
     )
@@ -381,7 +381,7 @@ def duality_gap(evidence: Evidence) -> Finding:
     """Relative gap of the propensity-weighted ranker, re-evaluated in float64."""
     return Finding(
         f"The objective is within {evidence.gap:.1e} of its optimum, relative; "
-        f"{evidence.gap_tolerance:g} was asked for.",
+        f"{evidence.gap_tolerance:g} was required.",
         evidence.gap,
         tolerance=evidence.gap_tolerance,
     )
@@ -510,7 +510,7 @@ def errors_fall(evidence: Evidence) -> Finding:
         found = convergence(world, seed=SEED, users=USERS_OF_SLOPE, repetitions=REPETITIONS)
     except InputError as error:
         if world.curve_is_right:
-            return Finding(f"{error} Its error is 0 from the first user on.", 0.0)
+            return Finding(f"{error} Its error is 0 from the first user.", 0.0)
         return Finding(
             f"{error} All of its error is bias.",
             0.0,

@@ -259,7 +259,7 @@ def _sentence(walk: Walk, walks: int) -> str:
     if worst == 0.0:
         return (
             f"Every step holds exactly for {walks} rankings, and every enumeration equals its "
-            "closed form to the last fraction."
+            "closed form exactly."
         )
     if not walk.failing:
         return f"Every step holds, but an enumeration departs from its closed form by {worst:.4g}."

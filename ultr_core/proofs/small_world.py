@@ -90,7 +90,7 @@ class SmallWorld:
         unknown = [name for name in self.broken if name not in BREAKS]
         if unknown:
             raise InputError(
-                f"{quoted(unknown[0])} is no assumption; they are {', '.join(BREAKS)}."
+                f"{quoted(unknown[0])} is not an assumption; choose from {', '.join(BREAKS)}."
             )
         for rank, (p, q) in enumerate(zip(self.examination, self.assumed, strict=True), start=1):
             if p > 0 and q == 0:

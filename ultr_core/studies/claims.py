@@ -179,7 +179,7 @@ def _gain_by_data(result: StudyResult, method: str, least_x: float) -> Estimate:
 
 
 def more_data_helps(least_x: float) -> Callable[[StudyResult], Finding]:
-    """Five times the clicks improve the weighted ranker, averaged over x >= ``least_x``."""
+    """Five times as many clicks improve the weighted ranker, averaged over x >= ``least_x``."""
 
     def decide(result: StudyResult) -> Finding:
         return _together([_part("gain", _gain_by_data(result, "propensity", least_x))])
@@ -353,7 +353,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "naive-flat-late",
-                "From some ten thousand clicks on, more clicks do not help the naive ranker.",
+                "Beyond about ten thousand clicks, more clicks do not help the naive ranker.",
                 "7.2",
                 f"From the first point above {FEW_CLICKS:,} clicks to the last its loss changes by "
                 f"less than {FLAT:.0%} of the gap (both ends of the interval).",
@@ -362,14 +362,15 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "naive-worse",
-                "With many clicks the naive ranker does not reach the level of the weighted one.",
+                "With many clicks the naive ranker does not reach the level of the weighted "
+                "ranker.",
                 "7.2",
                 f"{_LOW} at the most clicks.",
                 worse("naive", "propensity", -1, _clicks),
             ),
             Rule(
                 "naive-better-early",
-                "With very few clicks the naive ranker is better than the weighted one.",
+                "With very few clicks the naive ranker is better than the weighted ranker.",
                 "7.2",
                 f"{_LOW} at the fewest clicks.",
                 worse("propensity", "naive", 0, _clicks),
@@ -383,7 +384,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "tau-not-found",
-                "So with very few clicks the clipped ranker is worse than the naive one.",
+                "With very few clicks the clipped ranker is therefore worse than the naive ranker.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
                 worse("clipped", "naive", 0, _clicks),
@@ -392,7 +393,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             Rule(
                 "skip-above-reverses",
                 "A ranker that learns from clicks over skipped documents tends to reverse the "
-                "order that was shown.",
+                "presented order.",
                 "1",
                 "At the most clicks its order disagrees with production's (Kendall's τ below 0) "
                 "and its loss is larger (ends of the intervals).",
@@ -409,14 +410,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "more-data-helps-propensity",
-                "Five times the clicks improve the weighted ranker.",
+                "Five times as many clicks improve the weighted ranker.",
                 "7.3",
                 f"{_LOW}, averaged over η of 1 or more.",
                 more_data_helps(1.0),
             ),
             Rule(
                 "more-data-no-use-naive",
-                "Five times the clicks do not improve the naive ranker.",
+                "Five times as many clicks do not improve the naive ranker.",
                 "7.3",
                 "The interval of the change, averaged over η of 1 or more, is within "
                 f"{FLAT:.0%} of the gap.",
@@ -451,14 +452,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "more-data-helps-propensity",
-                "Five times the clicks improve the weighted ranker.",
+                "Five times as many clicks improve the weighted ranker.",
                 "7.4",
                 f"{_LOW}, averaged over all ε₋.",
                 more_data_helps(0.0),
             ),
             Rule(
                 "more-data-no-use-naive",
-                "Five times the clicks do not improve the naive ranker.",
+                "Five times as many clicks do not improve the naive ranker.",
                 "7.4",
                 f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
                 "the gap.",

@@ -80,8 +80,8 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(
             f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
-            "it has is kept: give the same command again when there is room, or choose another "
-            "directory.",
+            "it contains is kept: run the same command again when there is room, or choose "
+            "another directory.",
             "out",
         ) from None
 
@@ -138,7 +138,7 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
                 done[result.key] = result
         except (ValueError, TypeError):
             raise InputError(
-                f"Line {number} of {path} is no finished cell; delete the file to start anew."
+                f"Line {number} of {path} is not a finished cell; delete the file to start again."
             ) from None
     return header, done
 

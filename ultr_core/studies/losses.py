@@ -88,7 +88,7 @@ def find_loss(key: str) -> Loss:
         InputError: there is none.
     """
     if key not in LOSSES:
-        raise InputError(f"{key!r} is no loss; the losses are {', '.join(LOSSES)}.")
+        raise InputError(f"{key!r} is not a loss; the losses are {', '.join(LOSSES)}.")
     return LOSSES[key]
 
 

@@ -13,7 +13,7 @@ from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 _ONE_LOG = "on the one click log"
-_HOLDS_ZERO = "the interval of the difference holds 0"
+_HOLDS_ZERO = "the interval of the difference contains 0"
 
 
 def read_study(result: StudyResult) -> str:
@@ -89,7 +89,7 @@ def _without_interval(result: StudyResult) -> list[str]:
 
 def _on_given_curves(result: StudyResult) -> list[str]:
     """Which examination is not a power law, so that the paper's claims are not judged."""
-    who = {"curve": "Users follow", "assumed_curve": "the learner believes"}
+    who = {"curve": "Users follow", "assumed_curve": "the learner assumes"}
     used = [who[name] for name in result.plan.curves]
     if not used:
         return []
@@ -210,7 +210,7 @@ def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> 
     found = interval_over_draws(both)
     more = found.side
     if found.n < 2 or more == 0:
-        return f"Whether {cause.lower()} hurts one ranker more than the other cannot be told."
+        return f"Whether {cause.lower()} hurts one ranker more than the other is not clear."
     worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
     harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
     if harm.side > 0:
@@ -270,7 +270,7 @@ def settings_words(plan: Plan) -> str:
     else:
         examination = [users, learner]
     noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
-    logs = f"{counted(plan.base.draws, 'click log')} a point"
+    logs = f"{counted(plan.base.draws, 'click log')} per point"
     return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
 
 
@@ -284,7 +284,7 @@ def taken_words(plan: Plan) -> str:
 def _examination(plan: Plan, curve: str) -> str:
     """The exponent of the users or of the learner, unless a curve takes its place."""
     if curve in plan.curves:
-        return "users examine as given" if curve == "curve" else "the learner believes as given"
+        return "users examine as given" if curve == "curve" else "the learner assumes as given"
     power = CURVES[curve].power
     return f"{PARAMETERS[power].symbol} = {_span(plan, power)}"
 

@@ -135,8 +135,8 @@ def _result(future: Any) -> Any:
         return future.result()
     except BrokenProcessPool:
         raise InputError(
-            "A worker process died, most likely for want of memory. The same command goes on where "
-            "it stopped; start it again with fewer jobs.",
+            "A worker process died, probably for lack of memory. Run the same command again with "
+            "fewer jobs; it resumes.",
             "jobs",
         ) from None
 
@@ -244,6 +244,6 @@ def _remote(future: Any) -> Any:
         if not type(error).__module__.startswith("distributed"):
             raise
         raise InputError(
-            f"The Dask cluster lost its work ({type(error).__name__}); start the same command "
-            "again when it is back, and it goes on where it stopped."
+            f"The Dask cluster lost its work ({type(error).__name__}); run the same command again "
+            "when it is back; it resumes."
         ) from None

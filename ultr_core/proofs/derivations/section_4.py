@@ -37,7 +37,7 @@ def ips_unbiased(ways: Ways) -> Walk:
     weights = times(relevant_ranks, world.inverse)
     write.line(
         r"\mathbb E_o\Big[\sum_{d:\,o(d)=1}\frac{\mathrm{rank}(d|y)\,r(d)}{Q(d)}\Big]",
-        "The mean over everything users may observe of the weighted loss.",
+        "The mean of the weighted loss over everything users may observe.",
         ways.mean(weights, clean=True),
         "",
     )
@@ -48,9 +48,9 @@ def ips_unbiased(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_{d\in y}\frac{Q(d)\,\mathrm{rank}(d|y)\,r(d)}{Q(d)}",
-        "A document is observed with probability Q(d), by which it is divided.",
+        "A document is observed with probability Q(d), and its weight is 1/Q(d).",
         dot(times(q, world.inverse), relevant_ranks),
-        assumes="Q(d) is its true chance and depends on what is known only",
+        assumes="Q(d) is its true probability and depends only on what is known",
     )
     write.line(
         r"\sum_{d\in y}\mathrm{rank}(d|y)\,r(d)",
@@ -101,7 +101,7 @@ def risk_converges(ways: Ways) -> Walk:
     )
     write.line(
         r"N\cdot\mathrm{Var}\big[\hat R_{IPS}(S)\big]",
-        "How much the average of N users spreads, times N; enumerated for N = 2.",
+        "The spread of the average over N users, times N; enumerated for N = 2.",
         variance._replace(enumerated=None if pair is None else pair[1]),
         "",
     )
@@ -166,7 +166,7 @@ def variance(ways: Ways) -> Walk:
     write.line(
         r"\sum_d\frac{\mathrm{rank}(d|S)^2}{q_d^2}\,\pi_d(1-\pi_d),"
         r"\quad \pi_d=q_d(\epsilon_+r+\epsilon_-(1-r))",
-        "Small propensities make it large: rank²(1 − q)/q a relevant document without noise.",
+        "Small propensities make it large: rank²(1 − q)/q per relevant document without noise.",
         spread(model, weights),
         assumes="true propensities and constant noise",
     )
@@ -237,8 +237,8 @@ def naive(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,p_d\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "Documents shown at the top count most: rankings that agree with the presented one are "
-        "rewarded.",
+        "Documents shown at the top count most: rankings that agree with the presented ranking "
+        "are rewarded.",
         dot(ranks, expected),
         assumes="examination depends on the rank alone, and noise is constant",
     )

@@ -57,14 +57,14 @@ def noise_keeps_order(ways: Ways) -> Walk:
         r"\frac{\delta\mathrm{rank}(d)}{p_d}\Big]",
         "One sum for both rankers, with δrank(d) = rank(d|S₁) − rank(d|S₂).",
         difference,
-        assumes="both rank the same candidates, of the same users",
+        assumes="both rank the same candidates, for the same users",
     )
     write.line(
         r"\sum_d P(c(d)=1\,|\,o(d)=1,r(d))\;\delta\mathrm{rank}(d)",
-        "The chance of examination cancels against 1/p.",
+        "The probability of examination cancels 1/p.",
         dot(world.users.click, delta),
-        assumes="true propensities, positive for every document that can be clicked, also the "
-        "irrelevant ones",
+        assumes="true propensities, positive for every document that can be clicked, including "
+        "irrelevant documents",
     )
     write.line(
         r"\sum_d\delta\mathrm{rank}(d)\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
@@ -87,7 +87,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\delta\mathrm{rank}(d)\,r(d)",
-        f"Divided by ε₊ − ε₋ = {slope}, which leaves the sign as it is.",
+        f"Divided by ε₊ − ε₋ = {slope}, which keeps the sign.",
         dot(delta, query.relevance),
         assumes="ε₊ > ε₋",
         factor=slope,
@@ -123,7 +123,7 @@ def affine_law(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,P(c(d)=1\,|\,o(d)=1,r(d))",
-        "The chance of examination cancels against 1/p.",
+        "The probability of examination cancels 1/p.",
         dot(world.users.click, query.new),
         assumes="true propensities, positive for every document that can be clicked",
     )
@@ -181,8 +181,8 @@ def trust_correction(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,r(d)=\Delta",
-        "Clicks are an affine function of relevance, P(c = 1) = α r + β, so the loss comes back: "
-        "noise and trust bias are gone.",
+        "Clicks are an affine function of relevance, P(c = 1) = α r + β, so the loss is "
+        "recovered: noise and trust bias are gone.",
         query.loss(query.new),
         assumes="the affine click model with known, positive α and known β",
     )
@@ -234,7 +234,7 @@ def swap_ratio(ways: Ways) -> Walk:
     )
     write.line(
         r"p_r\,P(c(d')=1\,|\,e(d')=1)",
-        "The same document, examined as its new rank is, then clicked as before.",
+        "The same document, examined with the probability of its new rank, then clicked as before.",
         after * given,
         assumes="the position model with constant noise",
     )

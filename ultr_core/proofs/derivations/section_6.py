@@ -45,7 +45,7 @@ def hinge_chain(ways: Ways) -> Walk:
     slack = [Fraction(math.ceil(h)) for h in hinge]
     write.line(
         r"\mathbb E\Big[\sum_{j:\,c(d_j)=1}\frac{\mathrm{rank}(d_j|S)-1}{q_j}\Big]",
-        "The weighted risk, less the constant that no ranker changes.",
+        "The weighted risk minus the constant that no ranker changes.",
         ways.mean(times([rank - 1 for rank in world.query.new], inverse)),
         "",
     )
@@ -102,7 +102,7 @@ def one_slack(ways: Ways) -> Walk:
     slacks = sum((weight * max(ZERO, violation) for weight, violation in pairs), ZERO)
     write.line(
         r"\min_\xi\ \frac1n\sum_j\frac1{q_j}\sum_{d\ne d_j}\xi_{jd}",
-        "n-slack: one slack for each pair, at its smallest feasible value.",
+        "n-slack: one slack per pair, at its smallest feasible value.",
         slacks,
         "",
     )
@@ -158,7 +158,7 @@ def noisy_hinge(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_j P(c(d_j)=1\,|\,o(d_j)=1,r)\sum_{d\ne d_j}\max(0,1-s_j+s_d)",
-        "The chance of examination cancels against 1/q.",
+        "The probability of examination cancels 1/q.",
         dot(world.users.click, hinge),
         assumes="true propensities, positive for every document that can be clicked",
     )
@@ -170,13 +170,13 @@ def noisy_hinge(ways: Ways) -> Walk:
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\text{clean}+\epsilon_-\sum_{i<j}\max(2,\,1+|s_i-s_j|)",
-        "Each pair of documents meets twice, once from either side: together max(2, 1 + gap).",
+        "Each pair of documents occurs twice, once from each side: together max(2, 1 + gap).",
         slope * clean + world.eps_minus * penalty,
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\text{clean}+\epsilon_-\,m(m-1)"
         r"+\epsilon_-\sum_{i<j}\max(0,\,|s_i-s_j|-1)",
-        "So noise is not a constant here, as it is for ranks: it punishes score gaps above 1, "
+        "So noise is not a constant here, as it is for ranks: it penalises score gaps above 1, "
         "like a regulariser.",
         slope * clean + world.eps_minus * (pairs + excess),
         aside=f"the part that depends on the ranker: ε₋ · {excess} = {world.eps_minus * excess}",
