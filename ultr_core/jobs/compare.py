@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.fields import Choice
+from ultr_core.fields import Choice, Choices
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
@@ -21,10 +21,26 @@ LAB = (
     Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
 )
 
+METHODS = Choices(
+    "methods", "The list of methods",
+    {
+        "naive": "Naive",
+        "propensity": "Propensity-weighted",
+        "clipped": "Clipped",
+        "direct": "Direct",
+        "doubly-robust": "Doubly robust",
+    },
+    help="which rankers learn from the clicks; without it naive, propensity and clipped. With it "
+    "--json says of each its estimator, its learner and, draw by draw, which estimator weighed the "
+    "clicks: that of doubly-robust is clipped where a test rejects its fitted relevance",
+)  # fmt: skip
+"""Written out, for help must not wait for the lab."""
+
 
 def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
-    from ultr_core.lab import METHODS, world_notices
+    from ultr_core.lab import METHODS as RANKERS
+    from ultr_core.lab import world_notices
 
     lab, progress = given.lab, progress_line()
     splits = lab.splits()
@@ -35,9 +51,9 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            progress(f"draw {draw + 1} of {given.settings.draws}: {METHODS[method].label}")
+            progress(f"draw {draw + 1} of {given.settings.draws}: {RANKERS[method].label}")
 
-    comparison = lab.telling(tell).comparison()
+    comparison = lab.telling(tell).comparison(methods=given.methods or None)
     progress("")
     return comparison
 
@@ -125,7 +141,7 @@ def cells(_: PageState) -> list[Cell]:
 
 JOB = Job(
     run,
-    options=(CORPUS, MISSING_ZERO),
+    options=(CORPUS, MISSING_ZERO, METHODS),
     settings=SETTING_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),

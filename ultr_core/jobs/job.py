@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ultr_core.curve_values import CURVES, CurveField
 from ultr_core.errors import InputError
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Choices, Field, Number, Switch
 from ultr_core.jobs.files import File, protect_inputs
 from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
 from ultr_core.settings import PARAMETERS, SETTING_FIELDS, Settings
@@ -268,8 +268,9 @@ def _help(each: Field) -> str:
     text = each.help or each.label
     if isinstance(each, CurveField):
         text = f"{text} Columns rank and propensity."
-    elif isinstance(each, Number | Choice):
-        default = "" if each.default in (None, "") else f"; default {each.in_words(each.default)}"
+    elif isinstance(each, Number | Choice | Choices):
+        none = each.default in (None, "", ())
+        default = "" if none else f"; default {each.in_words(each.default)}"
         stop = "." if text.endswith(".") else ""
         text = f"{text.removesuffix('.')} ({each.wanted}{default}){stop}"
     return text.replace("%", "%%")
