@@ -9,7 +9,7 @@ from ultr_core.fields import Choice, Choices
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
-from ultr_core.settings import SETTING_FIELDS
+from ultr_core.settings import ALL_FIELDS
 from ultr_core.words import counted
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ METHODS = Choices(
         "clipped": "Clipped",
         "direct": "Direct",
         "doubly-robust": "Doubly robust",
+        "affine": "Affine",
+        "affine-doubly-robust": "Affine doubly robust",
     },
     help="which rankers learn from the clicks; without it naive, propensity and clipped. With it "
     "--json says of each its estimator, its learner and, draw by draw, which estimator weighed the "
@@ -142,7 +144,7 @@ def cells(_: PageState) -> list[Cell]:
 JOB = Job(
     run,
     options=(CORPUS, MISSING_ZERO, METHODS),
-    settings=SETTING_FIELDS,
+    settings=ALL_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),
     pages={

@@ -17,7 +17,7 @@ from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
-from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.settings import PARAMETERS, USERS_FIELD, Settings
 from ultr_core.users import ClickLog
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 WORLD_FIELDS = ("corpus_seed", "relevant_grade")
 """Settings that corpus, production ranker and skyline depend on."""
 
-LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed")
+LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "users", "clicks", "seed")
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
@@ -45,6 +45,7 @@ def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     others: dict[str, Any] = {
         **{name: p.default for name, p in PARAMETERS.items() if name not in names},
         **{name: () for name in CURVES if name not in names},
+        **({} if USERS_FIELD.name in names else {USERS_FIELD.name: USERS_FIELD.default}),
     }
     # Fields at their default cannot make an invalid pair: ε₊ and ε₋ are always kept together.
     return settings.with_values(**others)
@@ -163,6 +164,23 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "where a test by rank rejects the fit.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["doubly-robust"],
+                asked=True,
+            ),
+            Method(
+                "affine",
+                "Affine",
+                "The same ranking SVM; a click counts 1/α and an impression −β/α, where P(click) "
+                "= α r + β at its rank.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["affine"],
+                asked=True,
+            ),
+            Method(
+                "affine-doubly-robust",
+                "Affine doubly robust",
+                "Doubly robust with α and β in place of the examination.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["affine-doubly-robust"],
                 asked=True,
             ),
             Method(

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
-from ultr_core.lab import assumed_curve
-from ultr_core.lab.logs import Logs, simulate_logs
+from ultr_core.lab.logs import Logs, belief_about, simulate_logs
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
 from ultr_core.learners import Learner, LinearRanker
@@ -113,12 +112,13 @@ def informed(method: Method, data: ClickData) -> Informed:
     scores = (None, None) if data.scores is None else data.scores
     shown = Shown(data.corpus, data.log, scores[0])
     held_out = Shown(data.validation, data.validation_log, scores[1])
-    fit = fit_relevance(shown, data.belief, validation=held_out)
-    known = with_relevance(data.belief, fit, shown)
+    belief = estimator.told(data.belief)
+    fit = fit_relevance(shown, belief, validation=held_out)
+    known = with_relevance(belief, fit, shown)
     test = clicks_by_rank(data.log, known)
     if test.rejected and estimator.instead is not None:
         return Informed(replace(method, estimator=estimator.instead), data, fit, test)
-    told = replace(data, belief=known, validation_belief=with_relevance(data.belief, fit, held_out))
+    told = replace(data, belief=known, validation_belief=with_relevance(belief, fit, held_out))
     return Informed(method, told, fit, test)
 
 
@@ -219,7 +219,7 @@ def train_method(
             logs.train,
             world.splits.validation,
             logs.validation,
-            Belief(assumed_curve(settings)),
+            belief_about(settings),
             SeedSequence(settings.seed, spawn_key=(draw, 2)),
             world.logger_scores,
         ),

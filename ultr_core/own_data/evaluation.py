@@ -341,7 +341,7 @@ def _belief_of(estimator: Estimator, judge: Judge, threshold: float) -> Belief |
     """What an estimator is given; None for one that needs more than the judge knows."""
     if estimator.key == judge.estimator.key:
         return judge.belief
-    return None if estimator.fits_relevance else Belief(judge.belief.curve, threshold)
+    return Belief(judge.belief.curve, threshold) if estimator.from_curve else None
 
 
 def _report(

@@ -32,8 +32,12 @@ from ultr_core.users.examination import require_curve
 from ultr_core.users.query_draws import checked_seed, child
 from ultr_core.words import counted, part_of
 
-FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimator.normalised)
-"""Ways to weight the clicks: keys of the estimators that train a ranker."""
+FIT_METHODS = tuple(
+    key
+    for key, estimator in ESTIMATORS.items()
+    if not estimator.normalised and "noise" not in estimator.needs
+)
+"""Ways to weight the clicks of a log whose noise nobody knows: keys of estimators that train."""
 
 DEFAULT_METHOD = "ips"
 

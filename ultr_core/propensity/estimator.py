@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.errors import InputError
 from ultr_core.propensity.row_numbers import RowNumbers, require_propensities
 from ultr_core.users.click_log import ClickLog
-from ultr_core.users.click_models import ClickModel, PositionModel
+from ultr_core.users.click_models import ClickModel, PositionModel, TrustBiasModel
 from ultr_core.users.examination import ExaminationCurve, PowerLaw, TableCurve
 
 FloatArray = NDArray[np.float64]
 
-Need = Literal["curve", "clip", "relevance"]
+Need = Literal["curve", "clip", "relevance", "noise"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,18 @@ class Belief:
 
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
     relevance: r_hat of each document, float64 [documents] in [0, 1], where one has been fitted.
+    users: how they click, noise included, where that is known as well.
     """
 
     curve: ExaminationCurve
     clip: float = 0.0
     relevance: FloatArray | None = field(default=None, compare=False)
+    users: ClickModel | None = None
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta: the curve, and no noise."""
+        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta: of the users, or p and 0."""
+        if self.users is not None:
+            return self.users.affine(ranks)
         alpha = self.curve.at(ranks)
         return alpha, np.zeros(alpha.shape)
 
@@ -145,6 +149,21 @@ RIGHT_RELEVANCE = Expectation(
     fitted=right_relevance,
 )
 
+_TRUSTING = TrustBiasModel(SMALL_CURVE, (1.0, 1.0, 0.75, 0.75), (0.5, 0.25, 0.25, 0.125))
+
+RIGHT_NOISE = Expectation(
+    "α and β of P(click) = α r + β are right at every rank, and α is above 0",
+    _TRUSTING,
+    Belief(SMALL_CURVE, users=_TRUSTING),
+)
+RIGHT_NOISE_AND_RELEVANCE = Expectation(
+    "α and β of P(click) = α r + β are right at every rank, and so is the relevance that was "
+    "fitted to the clicks",
+    _TRUSTING,
+    Belief(SMALL_CURVE, clip=0.25, users=_TRUSTING),
+    fitted=right_relevance,
+)
+
 CASES: tuple[Expectation, ...] = (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -156,9 +175,9 @@ CASES: tuple[Expectation, ...] = (
 if it says so, and only then."""
 
 FURTHER_CASES: Mapping[Need, tuple[Expectation, ...]] = MappingProxyType(
-    {"relevance": (RIGHT_RELEVANCE,)}
+    {"relevance": (RIGHT_RELEVANCE,), "noise": (RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE)}
 )
-"""Cases of what only estimators with that need are told: to all others they are one of `CASES`."""
+"""Cases of what only estimators with that need are told."""
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Thresholds tau that validation chooses from; 0 is none: unclipped. 1 is naive where it clips."""
@@ -168,6 +187,9 @@ WORKED_CLIP = 0.25
 
 WORKED_RELEVANCE = 0.5
 """The fitted relevance of every document, in worked numbers."""
+
+WORKED_NOISE = (1.0, 0.25)
+"""Eps_plus and eps_minus of the users, in worked numbers: alpha = 3/4 p and beta = 1/4 p."""
 
 Worked = tuple[float, float, float] | tuple[float, float, float, float]
 """Propensity, u, v and, where it is not ``WORKED_CLIP``, the threshold tau."""
@@ -229,6 +251,11 @@ class Estimator:
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property
+    def from_curve(self) -> bool:
+        """Whether a log and a curve are all that it needs."""
+        return {"curve", "clip"}.issuperset(self.needs)
+
+    @property
     def fits_relevance(self) -> bool:
         """Whether it needs a relevance that is fitted to the clicks, by a curve."""
         return "relevance" in self.needs
@@ -264,6 +291,10 @@ class Estimator:
             what = "summed ranks of documents, per query draw"
         return f"{what}, where {self.counts}; lower is better"
 
+    def told(self, belief: Belief) -> Belief:
+        """The belief without the noise of the users, unless that is what it needs."""
+        return belief if "noise" in self.needs else replace(belief, users=None)
+
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
         """Its u and v for a log.
 
@@ -271,7 +302,7 @@ class Estimator:
         """
         # What divides by a propensity of 0 is told to the reader, not to the programmer.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            found = self.numbers(log, belief)
+            found = self.numbers(log, self.told(belief))
         if "curve" in self.needs:
             require_propensities(log, belief.curve, found)
         return found

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.affine import AFFINE
 from ultr_core.propensity.estimator import (
     CLIP_GRID,
     NO_BIAS,
@@ -18,7 +19,7 @@ from ultr_core.propensity.estimator import (
     Belief,
     Estimator,
 )
-from ultr_core.propensity.fitted_relevance import DIRECT, doubly_robust
+from ultr_core.propensity.fitted_relevance import DIRECT, affine_doubly_robust, doubly_robust
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.users.click_log import ClickLog
@@ -105,6 +106,8 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             ),
             DIRECT,
             doubly_robust(instead=CLIPPED),
+            AFFINE,
+            affine_doubly_robust(instead=AFFINE),
         )
     }
 )

@@ -14,6 +14,8 @@ from ultr_core.propensity.estimator import (
     NO_BIAS_BUT_NOISE,
     RIGHT_CURVE_ABOVE_CLIP,
     RIGHT_CURVE_BUT_NOISE,
+    RIGHT_NOISE,
+    RIGHT_NOISE_AND_RELEVANCE,
     RIGHT_RELEVANCE,
     Belief,
     Estimator,
@@ -62,6 +64,33 @@ DIRECT = Estimator(
     worked=((0.5, 0.0, 0.5), (0.125, 0.0, 0.5)),
     needs=("relevance",),
 )
+
+
+def affine_doubly_robust(instead: Estimator) -> Estimator:
+    """The same for users whose noise is known; ``instead`` trains where the fit is wrong."""
+    return Estimator(
+        "affine-doubly-robust",
+        "Affine doubly robust",
+        counts="an impression counts the fitted relevance, and a click what that and the noise "
+        "leave, divided by α, at least τ",
+        words="The fitted relevance, corrected by clicks less those that noise explains; also "
+        "right where noise depends on the rank.",
+        expects=(
+            RIGHT_NOISE,
+            RIGHT_NOISE_AND_RELEVANCE,
+            RIGHT_CURVE_ABOVE_CLIP,
+            RIGHT_RELEVANCE,
+            NO_BIAS,
+            NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
+            RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
+        ),
+        source=_SOURCE,
+        numbers=_doubly_robust,
+        worked=((0.5, 8 / 3, -1 / 3), (0.125, 4.0, 0.1875), (0.125, 2.0, 0.34375, 0.5)),
+        needs=("curve", "clip", "relevance", "noise"),
+        falls=FALLS,
+        instead=instead,
+    )
 
 
 def doubly_robust(instead: Estimator) -> Estimator:

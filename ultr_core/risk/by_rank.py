@@ -65,7 +65,8 @@ class RankTest:
             "relevance predicts, "
         )
         said += (
-            "fewer than chance explains: the fit does not know why documents were shown there."
+            "fewer than chance explains: the fit does not see why documents were shown there, or "
+            "users click otherwise than believed."
             if wrong
             else "no fewer than chance explains."
         )

@@ -32,6 +32,7 @@ from ultr_core.propensity.estimator import (
     RIGHT_CURVE_BUT_NOISE,
     SMALL_CURVE,
     WORKED_CLIP,
+    WORKED_NOISE,
     WORKED_RELEVANCE,
     poor_relevance,
 )
@@ -187,7 +188,9 @@ def test_it_gives_the_numbers_that_were_worked_out_by_hand(estimator: Estimator)
         ranks, ones = np.arange(2, p.size + 2), np.ones(p.size, int)
         log = ClickLog(ranks - 2, ranks, ones, ones, 1, [0, p.size + 1])
         fitted = np.full(log.n_documents, WORKED_RELEVANCE)
-        found = estimator.weigh(log, Belief(TableCurve((1.0, *p)), clip, fitted))
+        curve = TableCurve((1.0, *p))
+        users = PositionModel(curve, *WORKED_NOISE)
+        found = estimator.weigh(log, Belief(curve, clip, fitted, users))
         assert found.u == pytest.approx(u, rel=1e-9)
         assert found.v == pytest.approx(v, rel=1e-9)
 
@@ -211,13 +214,14 @@ def test_a_relevant_document_counts_more_where_only_relevant_ones_are_clicked(
         ("curve", replace(BELIEF, curve=PowerLaw(0.5))),
         ("clip", replace(BELIEF, clip=0.5)),
         ("relevance", replace(BELIEF, relevance=np.full(4, 0.5))),
+        ("noise", replace(BELIEF, users=NOISY)),
     ],
 )
 def test_it_uses_the_parts_of_a_belief_that_it_names(
     estimator: Estimator, need: str, other: Belief
 ) -> None:
     """A command that is told of no need asks for no curve, and gives one of 1 everywhere."""
-    one, two = (estimator.numbers(ROWS, belief) for belief in (BELIEF, other))
+    one, two = (estimator.weigh(ROWS, belief) for belief in (BELIEF, other))
     same = np.array_equal(one.u, two.u) and np.array_equal(one.v, two.v)
     assert same is (need not in estimator.needs)
 
