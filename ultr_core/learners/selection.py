@@ -243,7 +243,7 @@ def select_by_labels(
         risks,
         1,
         costs,
-        np.count_nonzero(relevance),
+        int(np.count_nonzero(relevance)),
     )
     ranker = fit_ranker(train, weights, cost=start.cost, tolerance=tolerance, initial=start)
     return converged(ranker, tolerance)
