@@ -2,8 +2,8 @@
 
 Under the production ranker with p_r = 1/r, let A and B be the expected numbers of examined
 irrelevant and relevant documents of the training queries. The share of clicks on irrelevant
-documents is then eps A / (B + eps A). The paper prints 33.1% for eps = 0.1 and 59.8% for 0.3,
-which both hold for A/B from 4.948 to 4.959.
+documents is then eps A / (B + eps A). The paper prints "about 33%" for eps = 0.1 and 59.8% for
+0.3, which gives 33.1% for 0.1; both hold for A/B from 4.948 to 4.959.
 
 The share of relevant documents is moved until A/B meets its target. Only the labels of the few
 queries of the production ranker change that ranker; between two such changes the presented

@@ -101,7 +101,9 @@ def take_all(folder: Path, address: str, opened: Browser) -> None:
 def take_readme_picture(target: Path, address: str, opened: Browser) -> None:
     """The picture that README opens with."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    page = opened.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
+    page = opened.new_page(
+        viewport={"width": 1280, "height": 720}, color_scheme="light", reduced_motion="reduce"
+    )
     page.goto(address)
     wait_until_done(page)
     page.screenshot(path=target)

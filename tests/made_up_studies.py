@@ -67,6 +67,13 @@ def opposite(method: str, point: Point, draw: int) -> float:
     return value + drift - few + 0.002 * (draw - 2) + (0.5 if method == "clipped" else 0.0)
 
 
+def misled(method: str, point: Point, draw: int) -> float:
+    """Weighting loses to naive wherever the assumed bias is wrong, and more if it is too small."""
+    wrong = point.settings.eta - point.settings.assumed_eta
+    naive = papers_loss("naive", point, draw)
+    return naive + 1.0 + wrong if method == "propensity" and wrong else naive
+
+
 def noise(method: str, point: Point, draw: int) -> float:
     if method in ("production", "skyline"):
         return papers_loss(method, point, draw)

@@ -17,11 +17,11 @@ from ultr_core.lazy import on_demand
 if TYPE_CHECKING:
     from ultr_core.corpus import Corpus
     from ultr_core.errors import InputError
-    from ultr_core.files import load_corpus, load_directory, read_log
+    from ultr_core.files import load_corpus, load_directory, read_log, read_names
     from ultr_core.inspection import join_log
     from ultr_core.lab import Lab, build_world
     from ultr_core.learners import LinearRanker
-    from ultr_core.own_data import evaluate_ranker, fit_from_log
+    from ultr_core.own_data import compare_with_shown, evaluate_ranker, fit_from_log
     from ultr_core.propensity import estimate_from_log
     from ultr_core.settings import Settings
     from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
@@ -39,6 +39,7 @@ __all__ = [
     "Settings",
     "__version__",
     "build_world",
+    "compare_with_shown",
     "estimate_from_log",
     "evaluate_ranker",
     "fit_from_log",
@@ -46,6 +47,7 @@ __all__ = [
     "load_corpus",
     "load_directory",
     "read_log",
+    "read_names",
 ]
 
 __version__ = "0.2.0"

@@ -30,8 +30,8 @@ CLICK_STOPS = (
 _ALL = (
     Number(
         "eta", "Bias severity η", 0.0, 2.0, default=1.0, symbol="η", decimals=2, step=0.05,
-        help="How quickly users stop looking: the document at rank r is examined with probability "
-        "p_r = (1/r)^η. At 0 everybody reads the whole list; the paper uses 1.",
+        help="How fast looks fall with the rank: the document at rank r is examined with "
+        "probability p_r = (1/r)^η. At 0 everybody reads the whole list; the paper uses 1.",
     ),
     Number(
         "eps_minus", "Click noise ε₋", 0.0, 0.99, default=0.1, symbol="ε₋", decimals=2, step=0.01,
@@ -51,8 +51,9 @@ _ALL = (
     Number(
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
         stops=CLICK_STOPS,
-        help="Expected number of training clicks. Queries are drawn at random until about this "
-        "many clicks have come; validation clicks are 15% of it.",
+        help="Expected number of training clicks. The number of presentations, each of a query "
+        "drawn at random, is fixed so that this many are expected; validation clicks are 15% of "
+        "it.",
     ),
     Number(
         "seed", "Seed of the users", 0, 9_999, default=0, symbol="seed",
@@ -62,7 +63,7 @@ _ALL = (
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
         help="How many independent click logs are drawn; the risk of a trained ranker is their "
-        "mean and its 95% interval comes from their spread. The paper uses 5.",
+        "mean and its 95% interval comes from their spread. The paper uses 5 for small data.",
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
@@ -238,7 +239,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Live engine's curve",
-        "The milder bias measured in section 7.6: p is about 0.12 at rank 21, as for η = 0.70.",
+        "The milder bias of section 7.6: the smallest p, after smoothing, is about 0.12; if that "
+        "is rank 21, η = 0.70.",
         Settings(eta=0.7, assumed_eta=0.7),
     ),
     Preset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.app import curves, link
 from pages.app.field_control import control
@@ -17,80 +17,59 @@ SIDE_CONTROLS = ("eps_plus", "seed")
 FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _PRESET_TURN = "preset_turn"
 _PRESETS = "presets"
-_FINE = "fine-controls"
-_IN_PAGE = "main_controls_are_in_page"
+MORE = "more-settings"
+ROW = "main-controls"
+"""Key of the row above every page."""
 
 
-def controls(page: PageInfo) -> Settings | InputError:
-    """Draw every control and return the settings, or why they make no world.
+def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:
+    """Draw every control in one row; the settings, or why they make no world, and a place.
 
-    Controls named by the page stand in the page, the others in the sidebar; those that do not act
-    on the page are hidden there. They are made by the entry script, so that values stay when the
-    page changes.
-
-    The browser writes a control's value into the address only while it knows the control, and
-    forgets it when the last of its places is taken away. So those that stand in the page or in the
-    sidebar have one block in each, and on the page that they leave the block is emptied before
-    they are made in the other one. Where the browser comes to rest in between, it also forgets
-    their values, and would show defaults; so it is told them.
+    The place is at the end of the row, for what stands on every page. All controls are in the
+    same places on all pages, and made by the entry script, so that browser and session keep their
+    values when the page changes; those that do not act on the page are hidden there.
     """
     link.tidy_settings()
-    in_page = bool(page.main_controls)
-    if st.session_state.get(_IN_PAGE, in_page) != in_page:
-        for name in set(MAIN_CONTROLS) & set(st.session_state):
-            st.session_state[name] = st.session_state[name]
-    if not in_page:
-        st.empty()
     if page.acts is not None:
         st.html(_hide(page.acts))
-    with st.sidebar:
-        presets = st.container(key=_PRESETS)
-        picture = curves.curve_control()
-        in_sidebar = None
-        if in_page:
-            st.empty()
-        else:
-            with st.container():
-                in_sidebar = st.container()
-                for name in MAIN_CONTROLS:
-                    _control(name)
-        for name in SIDE_CONTROLS:
+    with st.container(key=ROW):
+        for name in MAIN_CONTROLS:
             _control(name)
-        with st.expander("Corpus and intervals", key=_FINE):
-            for name in FINE_CONTROLS:
-                _control(name)
-    _in_page(page.main_controls)
-    st.session_state[_IN_PAGE] = in_page
+        with st.container(key="more-controls", gap="xsmall"):
+            # In a popover the browser would forget the values while it is closed.
+            with st.expander("More settings", icon=":material/tune:", key=MORE):
+                presets = st.container(key=_PRESETS)
+                for name in SIDE_CONTROLS:
+                    _control(name)
+                picture = curves.curve_control()
+                for name in FINE_CONTROLS:
+                    _control(name)
+            end = st.container(horizontal=True, key="history", gap="xsmall")
     settings = _settings()
-    with nullcontext() if in_sidebar is None else in_sidebar:
-        curves.show_curves(settings, picture)
+    curves.show_curves(settings, picture)
     with presets:
         _presets(settings)
-    return settings
+    return settings, end
 
 
 def _hide(acting: tuple[str, ...]) -> str:
-    """Style that takes from the sidebar what does not act on the page."""
-    names = (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS)
-    idle = [_PRESETS, curves.KEY, *(name for name in names if name not in acting)]
-    if not set(FINE_CONTROLS) & set(acting):
-        idle.append(_FINE)
+    """Style that takes from the row what does not act on the page."""
+    idle = [name for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS) if name not in acting]
+    idle += [_PRESETS, curves.KEY]
+    if not acting:
+        idle += [MORE, "undo", "redo", "reset"]
     chosen = ",".join(f".st-key-{name}" for name in idle)
-    return f"<style>.stSidebar :is({chosen}){{display:none}}</style>"
+    return f"<style>:is({chosen}){{display:none}}</style>"
 
 
-def chosen_controls(names: Sequence[str]) -> Settings | InputError:
-    """Draw these controls alone, in the page; the others must be held in the session."""
+def chosen_controls(names: Sequence[str]) -> tuple[Settings | InputError, DeltaGenerator]:
+    """Draw these controls alone; the others must be held in the session. As `controls`."""
     link.tidy_settings()
-    _in_page(names)
-    return _settings()
-
-
-def _in_page(names: Sequence[str]) -> None:
-    if names:
-        with st.container(key="main-controls"):
-            for name in names:
-                _control(name)
+    with st.container(key=ROW):
+        for name in names:
+            _control(name)
+        end = st.container(horizontal=True, key="history", gap="xsmall")
+    return _settings(), end
 
 
 def _control(name: str) -> None:
@@ -161,19 +140,18 @@ def history_buttons() -> None:
     """Undo, redo and reset, also by keyboard."""
     past: list[Settings] = st.session_state.get(_PAST, [])
     place: int = st.session_state.get(_PLACE, 0)
-    with st.container(horizontal=True, key="history", gap="xsmall"):
-        st.button(
-            "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go, args=(-1,),
-            disabled=place == 0, help="Back to the settings before.",
-        )  # fmt: skip
-        st.button(
-            "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go, args=(1,),
-            disabled=place >= len(past) - 1, help="Forward to what was undone.",
-        )  # fmt: skip
-        st.button(
-            "Reset", key="reset", icon=":material/restart_alt:",
-            on_click=link.write, args=(Settings(),), help="Back to the paper's default world.",
-        )  # fmt: skip
+    st.button(
+        "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go, args=(-1,),
+        disabled=place == 0, help="Undo: back to the settings before (Alt+Z).",
+    )  # fmt: skip
+    st.button(
+        "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go, args=(1,),
+        disabled=place >= len(past) - 1, help="Redo what was undone (Alt+Y).",
+    )  # fmt: skip
+    st.button(
+        "Reset", key="reset", icon=":material/restart_alt:",
+        on_click=link.write, args=(Settings(),), help="Reset: back to the default settings.",
+    )  # fmt: skip
 
 
 def _go(steps: int) -> None:

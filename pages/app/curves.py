@@ -46,6 +46,7 @@ def learner_believes(settings: Settings) -> str:
 
 
 KEY = "curve-control"
+_KEYS = tuple(field.key for field in CURVES.values())
 _WHO = {"curve": "Users", "assumed_curve": "Learner"}
 
 
@@ -55,13 +56,12 @@ def curve_control() -> DeltaGenerator | None:
     What is typed is the state: it stands in the address bar, and an empty field is the power law.
     The fields are therefore always there; what helps to fill them is made when it is opened.
     """
-    popover = st.popover(
-        "Examination curve", icon=":material/show_chart:", width="stretch", key=KEY,
-        on_change="rerun",
-    )  # fmt: skip
+    opened = st.expander(
+        "Examination curve", icon=":material/show_chart:", key=KEY, on_change="rerun"
+    )
     picture = None
-    with popover:
-        if popover.open:
+    with opened:
+        if opened.open:
             st.markdown(
                 "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, "
                 "2, …, or upload a CSV file with the columns rank and propensity. To estimate a "
@@ -69,15 +69,18 @@ def curve_control() -> DeltaGenerator | None:
             )
             picture = st.container()
         for name, field in CURVES.items():
-            _field(name, field, upload=bool(popover.open))
+            _field(name, field, upload=bool(opened.open))
     return picture
 
 
 def replaces(name: str) -> bool:
-    """Whether a given curve takes the place of the exponent ``name``."""
+    """Whether a given curve takes the place of the exponent ``name``.
+
+    In a session's first run its field does not exist yet, and the address says it.
+    """
+    asked = {key: st.session_state.get(key, st.query_params.get(key)) for key in _KEYS}
     return any(
-        field.power == name and str(st.session_state.get(field.key) or "").strip()
-        for field in CURVES.values()
+        field.power == name and str(asked[field.key] or "").strip() for field in CURVES.values()
     )
 
 

@@ -32,15 +32,20 @@ def show_figure(draw: Draw, *, key: str = "", above: str = "") -> None:
     with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
         if above:
             st.markdown(above)
-        show_chart(figure)
+        # In a lecture as high as the window leaves room, so that a room sees it all.
+        show_chart(figure, fills=lecture.read() is not None)
         offer_files(figure, draw, key=key)
 
 
-def show_chart(figure: Figure, place: DeltaGenerator | None = None) -> None:
-    """Show the picture alone; it may be shown again in the same place while results come in."""
+def show_chart(figure: Figure, place: DeltaGenerator | None = None, *, fills: bool = False) -> None:
+    """Show the picture alone; it may be shown again in the same place while results come in.
+
+    fills: it is as high as its container leaves room, instead of as high as it is made.
+    """
     (place or st).vega_lite_chart(
-        _sent(figure), page_spec(figure), width="stretch", height=figure.height, alt=figure.alt
-    )
+        _sent(figure), page_spec(figure), width="stretch", alt=figure.alt,
+        height="stretch" if fills else figure.height,
+    )  # fmt: skip
 
 
 def _sent(figure: Figure) -> Any:

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.app import link
 from pages.app.registry import PageInfo
 from pages.app.slots import Slot
+from pages.app.style import panels_in_lecture
 from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.errors import quoted
 from ultr_core.settings import PARAMETERS
@@ -19,18 +20,20 @@ from ultr_core.settings import PARAMETERS
 _STATE = "lecture"
 MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 
+FIGURES = '[class*="st-key-figure-"]:not(.st-key-panels *, [class*="st-key-figure-study"])'
+ABOVE_FIGURES = 21  # rem of the window above a page's first figure
+
 TYPE = 1.25
 """How much larger type is."""
 
-_NARROW = 1_100
 _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
 
 HEADLINE = "headline"
-_SHOWN = (HEADLINE, "figure-risk", "lines", "given-curves", "lesson", "switches")
+_SHOWN = (HEADLINE, "panel", "lines", "given-curves", "lesson", "switches")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
-_HIDDEN = ("save", "verdict", "pins", "step", "swap-step", "live-step", "try")
+_HIDDEN = ("save", "verdict", "checks", "pins", "step", "swap-step", "live-step", "try")
 """Containers and buttons, by the start of their key, that are not shown."""
 
 
@@ -42,7 +45,7 @@ class Lecture:
 
     def shown(self, page: PageInfo) -> tuple[str, ...]:
         """The settings that can be moved on a page: of those that were chosen what acts there."""
-        return page.acting(page.main_controls if self.controls is None else self.controls)
+        return page.acting(page.in_lectures if self.controls is None else self.controls)
 
 
 def read() -> Lecture | None:
@@ -131,12 +134,14 @@ def style(page: PageInfo) -> None:
         f"<style>html{{font-size:{16 * TYPE:g}px}}"
         f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}"
         f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
-        f"{main}{{padding-top:1rem;padding-bottom:1rem}}"
-        ".stAppHeader{background:transparent}"
+        f"{main}{{padding-top:3.75rem;padding-bottom:1rem}}"
+        f"{panels_in_lecture()}"
+        f"{main} {FIGURES},{main} :has(> {FIGURES})"
+        f"{{flex:none;height:clamp(16rem,calc(100dvh - {ABOVE_FIGURES}rem),26rem)}}"
+        # Beside the title, where no control is chosen.
+        ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2.6rem}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
-        # Left of the title is the button of the sidebar.
-        f"@media (max-width:{_NARROW}px){{{main} h1{{padding-left:2.5rem}}}}"
         f"{main} :is({parts}){{display:none}}"
         f'{main} [class*="st-key-{HEADLINE}"] p{{font-size:1.05rem}}'
         f"{'' if page.of_words else hidden}"

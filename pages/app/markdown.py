@@ -19,7 +19,7 @@ from types import MappingProxyType
 import streamlit as st
 
 from ultr_core.errors import one_line, with_remedy
-from ultr_core.files.log_reading import READING_FIELDS
+from ultr_core.files.log_reading import READING_FIELDS, SHOWN_WHOLE
 from ultr_core.settings import PARAMETERS
 
 JOINER = "\N{WORD JOINER}"
@@ -95,12 +95,18 @@ def mark(status: str) -> str:
     return _MARKS[status]
 
 
+NAMES = "Grades and names from other files"
+"""Where the page Your data takes tables of names."""
+
 CONTROLS: Mapping[str, str] = MappingProxyType(
     {
-        "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” in the sidebar",
+        "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” under More settings",
         "propensities": "“Where they come from” in step 3",
         "carry_on": "in step 3",
         "harvest": "“Method”",
+        "query_texts": f"“{NAMES}” in step 1",
+        "document_names": f"“{NAMES}” in step 1",
+        "shown_whole": f"“{SHOWN_WHOLE.label}” in step 5 of Your data",
         "columns": "“What each column means” in step 2 of Your data",
         **{each.name: f"“{each.label}” in step 2 of Your data" for each in READING_FIELDS},
     }

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from ultr_core.settings import SHARED_FIELDS
 
 MAIN_CONTROLS = ("eta", "assumed_eta", "eps_minus", "clicks")
-"""The settings that stand in the page or in the sidebar, all together."""
+"""The settings that have a slider above every page on which they act."""
+
+EXPERIMENTS, REFERENCE = "Experiments", "Reference"
+"""Groups of the menu."""
 
 
 @dataclass(frozen=True)
@@ -16,9 +19,9 @@ class PageInfo:
     """One page.
 
     ``path`` is both its address and the stem of its file in ``pages/``, so that a deep link
-    works whichever request comes first after a start. ``question`` is its title.
-    ``main_controls`` are the settings shown above the picture instead of in the sidebar, all of
-    ``MAIN_CONTROLS`` or none; ``of_words`` says that the page is there to be read, also by a room;
+    works whichever request comes first after a start. ``question`` is its title, ``group`` its
+    part of the menu, "" for the menu itself. ``in_lectures`` are the settings shown in lecture mode
+    unless others are chosen; ``of_words`` says that the page is there to be read, also by a room;
     ``acts`` names the settings that act on it, None for all.
     """
 
@@ -27,7 +30,8 @@ class PageInfo:
     icon: str
     question: str
     summary: str
-    main_controls: tuple[str, ...] = ()
+    group: str = ""
+    in_lectures: tuple[str, ...] = ()
     of_words: bool = False
     acts: tuple[str, ...] | None = None
 
@@ -47,7 +51,7 @@ LAB = PageInfo(
     icon=":material/science:",
     question="What do biased clicks do to a ranker, and what does weighting repair?",
     summary="Simulated users click, rankers learn from it, and the proof stands beside it.",
-    main_controls=MAIN_CONTROLS,
+    in_lectures=MAIN_CONTROLS,
 )
 
 LESSONS = PageInfo(
@@ -63,6 +67,7 @@ LESSONS = PageInfo(
 LEARNING_CURVES = PageInfo(
     path="learning_curves",
     menu="Learning curves",
+    group=EXPERIMENTS,
     icon=":material/show_chart:",
     question="How many clicks does it take until weighting pays?",
     summary="Figure 1 of the paper, with intervals and a verdict on each claim.",
@@ -71,6 +76,7 @@ LEARNING_CURVES = PageInfo(
 ROBUSTNESS = PageInfo(
     path="robustness",
     menu="Robustness",
+    group=EXPERIMENTS,
     icon=":material/shield:",
     question="How much bias, noise and wrong guessing does weighting survive?",
     summary="Figures 2 to 4 of the paper, and maps that lead into every world.",
@@ -79,6 +85,7 @@ ROBUSTNESS = PageInfo(
 PROOFS = PageInfo(
     path="proofs",
     menu="Proofs",
+    group=REFERENCE,
     icon=":material/function:",
     question="Why does weighting work, and when does it not?",
     summary="Every line of the paper's derivations in numbers, and switches that break them.",
@@ -87,6 +94,7 @@ PROOFS = PageInfo(
 PROPENSITIES = PageInfo(
     path="propensities",
     menu="Propensities",
+    group=EXPERIMENTS,
     icon=":material/swap_vert:",
     question="Where do propensities come from, and what do they cost?",
     summary="Swap experiments and other ways, their price, and your own click log.",
@@ -95,6 +103,7 @@ PROPENSITIES = PageInfo(
 LIVE = PageInfo(
     path="live",
     menu="Live experiment",
+    group=EXPERIMENTS,
     icon=":material/compare_arrows:",
     question="Would users prefer the weighted ranker?",
     summary="The paper's live experiment on a simulated engine: interleaving and the sign test.",
@@ -112,6 +121,7 @@ YOUR_DATA = PageInfo(
 CLAIMS = PageInfo(
     path="claims",
     menu="Claims",
+    group=REFERENCE,
     icon=":material/fact_check:",
     question="Which of the paper's claims hold?",
     summary="Every claim, how it is checked, what was found. Conventions and errata.",
@@ -122,6 +132,7 @@ CLAIMS = PageInfo(
 ABOUT = PageInfo(
     path="about",
     menu="About",
+    group=REFERENCE,
     icon=":material/menu_book:",
     question="What exactly is computed here, and where does it come from?",
     summary="The corpus, your own data, references, this server.",

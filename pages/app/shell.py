@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.app import controls, lecture, link
@@ -28,15 +29,15 @@ def run() -> None:
     lesson = lecture.read()
     st.set_page_config(
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
-        initial_sidebar_state="collapsed" if lesson or st.context.is_embedded else "auto",
+        initial_sidebar_state="collapsed",
     )  # fmt: skip
     look = st.html(page_style(charts=booted()))
-    page = st.navigation(_menu())
+    page = st.navigation(_menu(), position="top")
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
-    settings = _controls(info, lesson)
-    with st.sidebar:
-        controls.note(settings)
+    settings, end = _controls(info, lesson)
+    controls.note(settings)
+    with end:
         controls.history_buttons()
     # Always there: where a control moves to another place, the browser forgets that the address
     # holds its value.
@@ -55,15 +56,17 @@ def run() -> None:
     context = PageContext(info, settings, read_launch())
     token = CONTEXT.set(context)
     try:
-        with st.sidebar:
+        with end:
             take_away.share(context, lesson)
         page.run()
     finally:
         CONTEXT.reset(token)
 
 
-def _controls(info: PageInfo, lesson: lecture.Lecture | None) -> Settings | InputError:
-    """The controls of the settings: all of them, or in lecture mode the chosen ones."""
+def _controls(
+    info: PageInfo, lesson: lecture.Lecture | None
+) -> tuple[Settings | InputError, DeltaGenerator]:
+    """The row of controls, all of them or in lecture mode the chosen ones, and its last place."""
     if lesson is None:
         return controls.controls(info)
     lecture.style(info)
@@ -84,19 +87,20 @@ def enter() -> PageContext:
     return context
 
 
-def _menu() -> list[st.Page]:
-    """The pages; the first one answers at the root and, out of the menu, at its own address."""
-    menu = [
-        st.Page(
-            page.file, title=page.menu, icon=page.icon, help=page.summary,
-            url_path="home" if page is HOME else page.path, default=page is HOME,
-        )
-        for page in PAGES
-    ]  # fmt: skip
+def _menu() -> dict[str, list[st.Page]]:
+    """The pages in their groups; the first also answers, out of the menu, at its own address."""
     own_address = st.Page(
         HOME.file, title=HOME.menu, icon=HOME.icon, url_path=HOME.path, visibility="hidden"
     )
-    return [*menu, own_address]
+    menu: dict[str, list[st.Page]] = {}
+    for page in PAGES:
+        entry = st.Page(
+            page.file, title=page.menu, icon=page.icon, help=page.summary,
+            url_path="home" if page is HOME else page.path, default=page is HOME,
+        )  # fmt: skip
+        menu.setdefault(page.group, []).append(entry)
+    menu[HOME.group].append(own_address)
+    return menu
 
 
 def _show_notices() -> None:

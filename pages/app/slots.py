@@ -41,7 +41,7 @@ class AnswerSlots:
     Here and not on a page: a class on a page is made anew in every run of it.
     """
 
-    headline: Slot
+    headline: Slot | None
     chart: Slot
     below_chart: Slot
     answer: Slot | None = None

@@ -5,8 +5,6 @@ A class on one small server pays for each message, so that all pages have one st
 
 from __future__ import annotations
 
-from ultr_core.curve_values import CURVES
-
 _READABLE = """
 [data-testid="stBaseButton-primary"]:enabled p { color: light-dark(#FFFFFF, #101418) }
 """
@@ -47,7 +45,7 @@ _CONTROL = 150  # pixels that a control needs
 _ROWS = ("main-controls",)
 """Keys of containers whose controls stand beside each other, as many as have room."""
 
-_TWO = ("risks", "proof-checks", "formulas")
+_TWO = ("proof-checks", "formulas")
 """Keys of containers whose elements stand in two columns."""
 
 _THREE_PAIRS = ("steps",)
@@ -76,6 +74,60 @@ A column is a message, and so is what holds the columns; a class that moves its 
 each.
 """
 
+_HISTORY = """
+.st-key-history { flex-wrap: nowrap; justify-content: space-between }
+.st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
+  { justify-self: end; max-width: 16rem; width: 100% }
+.st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }
+.st-key-history button { min-height: 0; padding: 0.1rem 0; width: 100% }
+.st-key-history kbd { display: none }
+.st-key-history button p { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute;
+  white-space: nowrap; width: 1px }
+.st-key-more-settings summary { min-height: 2rem; padding-block: 0 }
+.st-key-more-settings { position: relative; z-index: 5 }
+.st-key-more-settings > * > details > :not(summary) { background: light-dark(#FFFFFF, #101418);
+  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 0.5rem;
+  box-shadow: 0 4px 16px rgb(0 0 0 / 20%); max-height: calc(100dvh - 8rem); overflow-y: auto;
+  position: absolute; right: 0; top: 2.4rem; width: max(100%, 20rem) }
+@media (max-width: 640px) { .st-key-more-settings > * > details > :not(summary)
+  { left: 0; right: auto } }
+"""
+"""Buttons of the row of controls, as signs; their words are for who hears the page."""
+
+_BESIDE_EACH_OTHER = 1000  # pixels of the screen from which panels stand beside each other
+_REST = 17.2  # rem of the first screen besides its panels: menu, controls, headline, checks
+_REST_OF_LECTURE = 14.75  # without the line of checks and their list
+
+_FIRST_SCREEN = f"""
+.stMainBlockContainer:has(.st-key-panels) {{ padding-inline: 1.5rem }}
+.stMainBlockContainer:has(.st-key-panels) h1 {{ clip-path: inset(50%); height: 1px;
+  overflow: hidden; padding: 0; position: absolute; white-space: nowrap; width: 1px }}
+.stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
+.stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
+.st-key-headline p {{ font-size: 1.125rem }}
+.st-key-checks .stExpander > details > summary {{ opacity: 1 }}
+.st-key-checks .stExpander > details > summary p {{ color: light-dark(#55606B, #AAB4BE) }}
+.st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
+.st-key-panels h3 {{ line-height: 2rem; padding: 0 }}
+.st-key-panels .stHeading {{ height: 2rem }}
+[class*="st-key-panel-"], :has(> [class*="st-key-panel-"]) {{ flex: none; height: 27rem }}
+[class*="st-key-panel-"] > * {{ flex-shrink: 0 }}
+[class*="st-key-panel-"] > :has(> [class*="st-key-figure-estimates"]),
+[class*="st-key-panel-"] > :has(> .st-key-figure-trained-rankers) {{ flex: 1; min-height: 0 }}
+.st-key-panels [class*="st-key-figure-"], .st-key-panel-users > :has(.lab-users),
+.st-key-figure-trained-rankers > *,
+.st-key-figure-trained-rankers > * > .stVerticalBlock {{ flex: 1; height: 100% }}
+@media (min-width: {_BESIDE_EACH_OTHER}px) {{
+  .st-key-panels {{ grid-template-columns: minmax(0, 1fr) minmax(0, 1.25fr) minmax(0, 1fr) }}
+  [class*="st-key-panel-"], :has(> [class*="st-key-panel-"])
+    {{ height: max(18rem, calc(100dvh - var(--rest, {_REST}rem))) }}
+}}
+"""
+"""The Lab's panels: beside each other and as high as the window leaves room, where it is wide.
+
+Streamlit's own heights are fixed numbers.
+"""
+
 WAY = "way-to-world"
 """Key of the container above a chart for the button that a click on a mark makes appear."""
 
@@ -100,12 +152,10 @@ FORMER = "Numbers of the former settings; the new ones are being computed …"
 """Above a table that the run has not come to yet."""
 
 _SOON = 0.4  # seconds after which an answer is late enough for words
-_BESIDE = 320  # pixels of the sidebar and what is left of the page's words
 
 _PANEL = '[data-testid="stPopoverBody"]'
 _EMPTY = f'{_PANEL}, [data-testid="stExpanderDetails"]'
 _RUNNING = '.stApp[data-test-script-state="running"]'
-_FIELD = f".st-key-{CURVES['curve'].key}"
 
 _AWAITED = f"""
 @keyframes late {{ from {{ visibility: hidden }} to {{ visibility: visible }} }}
@@ -118,9 +168,6 @@ _AWAITED = f"""
 .stFileChip:has([role="alert"]) {{ flex-wrap: wrap; height: auto; max-width: 100% }}
 .stFileChip [role="alert"] {{ clip: auto; clip-path: none; flex-basis: 100%; height: auto;
   margin: 0; overflow: visible; position: static; white-space: normal; width: auto }}
-@media (min-width: {2 * _BESIDE}px) {{
-  {_PANEL}:has({_FIELD}) {{ max-width: {_BESIDE}px !important; min-width: 0 }}
-}}
 """
 """What is awaited, what is old, why a file was not taken.
 
@@ -132,8 +179,15 @@ there at once and cost a class no message.
 
 def page_style(*, charts: bool) -> str:
     """The style of all pages; that of charts, which takes a second to load, where it is wanted."""
-    parts = (_READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _WAY, _AWAITED)
+    parts = (
+        _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _WAY, _AWAITED,
+    )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
+
+
+def panels_in_lecture() -> str:
+    """Style that gives the Lab's panels the room that lecture mode leaves them."""
+    return f".st-key-panels{{--rest:{_REST_OF_LECTURE}rem}}"
 
 
 def _ink() -> str:

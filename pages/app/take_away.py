@@ -6,7 +6,7 @@ import json
 from functools import partial
 from html import escape
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import segno
 import streamlit as st
@@ -55,6 +55,12 @@ def _button(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
 @st.dialog("Share and take away", width="large")
 def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | None) -> None:
     address = link.address(context.info.path, settings)
+    if opens_only_here(address):
+        st.warning(
+            "This link opens only on this computer. For others, start the server with the option "
+            "--server.address 0.0.0.0 and open the lab by this computer's name or IP address.",
+            icon=":material/wifi_off:",
+        )
     room, own = st.columns(2, gap="medium")
     with room:
         st.markdown("**Link** to this page with exactly these settings, seed included.")
@@ -67,6 +73,12 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
         _lecture(context, settings, lesson)
         _embed(address)
         _files(context, settings)
+
+
+def opens_only_here(address: str) -> bool:
+    """Whether an address means the computer on which it is opened."""
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
 
 
 def code_picture(address: str) -> str:
@@ -91,7 +103,7 @@ def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture |
         st.markdown(f"**For a lecture:** large type, the controls you choose, {prose}.")
         chosen = st.multiselect(
             "Controls on the screen", offered, key="lecture-controls",
-            default=page.acting(page.main_controls or ("eta", "clicks")),
+            default=page.acting(page.in_lectures or ("eta", "clicks")),
             format_func=lambda name: PARAMETERS[name].label, max_selections=MOST_CONTROLS,
             placeholder="None",
         )  # fmt: skip

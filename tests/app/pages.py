@@ -33,6 +33,6 @@ def open_savers(app: AppTest) -> AppTest:
 def picture(true: list[float], said: list[float], tau: float) -> RiskPicture:
     """Of production and skyline, both estimates saying the same."""
     value = np.array(said)
-    found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0)
+    found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0, value, value)
     kinds = ("production", "skyline")
     return RiskPicture(kinds, kinds, np.array(true), found, found, 1.0, 0.0, 9, 9)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.views.your_data.input import SAMPLE_NAMES, allowed_path, allowed_paths
+from pages.views.your_data.input import SAMPLE_NAMES, allowed_corpus, allowed_path, allowed_paths
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError, named
 from ultr_core.jobs.your_data import SOURCE
@@ -203,6 +203,21 @@ def test_a_file_inside_may_be_given_in_any_way(root: Path, tmp_path: Path) -> No
     for top in (root, by_link):
         for text in ("file", "to_file", "inside/../file", str(top / "file"), str(root / "file")):
             assert allowed_path(text, str(top)) == root.resolve() / "file"
+
+
+def test_a_directory_of_a_corpus_gives_its_training_part(root: Path, tmp_path: Path) -> None:
+    (root / "corpus").mkdir()
+    for name in ("train.txt.gz", "vali.txt", "test.txt"):
+        (root / "corpus" / name).write_bytes(b"")
+    assert allowed_corpus("corpus", str(root)) == root.resolve() / "corpus" / "train.txt.gz"
+    assert allowed_corpus("file", str(root)) == root.resolve() / "file"
+    (root / "corpus" / "train.txt.gz").unlink()
+    with refused("part_missing"):
+        allowed_corpus("corpus", str(root))
+    (root / "corpus" / "train.txt").symlink_to(tmp_path / "secret")
+    for outside in ("corpus", "..", "/etc"):
+        with refused("outside_root"):
+            allowed_corpus(outside, str(root))
 
 
 @pytest.fixture

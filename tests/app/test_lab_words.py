@@ -69,7 +69,8 @@ def test_an_order_that_speaks_against_the_trained_rankers_is_told(
 ) -> None:
     value = np.zeros(2)
     of_naive, of_weighted = (
-        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0) for tau in (naive, weighted)
+        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0, value, value)
+        for tau in (naive, weighted)
     )
     kinds = ("production", "skyline")
     shown = RiskPicture(kinds, kinds, value, of_naive, of_weighted, 1.0, 0.0, 9, 9)
@@ -113,7 +114,8 @@ def test_negative_numbers_have_a_minus_and_ranges_and_names_a_hyphen() -> None:
 def test_wrong_propensities_are_named_where_the_weighted_ranker_loses_by_them() -> None:
     value = np.zeros(2)
     of_naive, of_weighted = (
-        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0) for tau in (0.7, 0.9)
+        EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0, value, value)
+        for tau in (0.7, 0.9)
     )
     kinds = ("production", "skyline")
     shown = RiskPicture(kinds, kinds, value, of_naive, of_weighted, 1.0, 0.0, 9, 9)

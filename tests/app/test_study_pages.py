@@ -106,11 +106,11 @@ def test_a_line_names_exactly_the_settings_of_what_is_shown(built_in: OpenApp, n
     named = ("eta", "assumed_eta", "eps_minus", "eps_plus", "clicks", "draws")
     expected = {key: [getattr(point.settings, key) for point in points] for key in named}
     assert told(made) == {key: (min(found), max(found)) for key, found in expected.items()}
-    assert mentions(after, "sidebar")
+    assert mentions(after, "settings")
 
 
 @pytest.mark.parametrize("name", ["learning-curve", *LABELS])
-def test_a_quick_study_says_what_it_takes_from_the_sidebar(built_in: OpenApp, name: str) -> None:
+def test_a_quick_study_says_what_it_takes_from_the_settings(built_in: OpenApp, name: str) -> None:
     app = open_study(built_in, name, eps_plus="0.8", eps_minus="0.25", draws="2", result="quick")
     (line,) = [text.value for text in app.markdown if "**Will be made with**" in text.value]
     made, after = line.removeprefix(":material/tune: **Will be made with** ").split(". ", 1)

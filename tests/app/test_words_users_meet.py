@@ -57,9 +57,9 @@ def test_the_proof_checks_are_summed_up_in_a_line() -> None:
         )
     ]
     told = check_list.summary(checks, {})
-    assert "1 of 3 proof checks hold" in told
-    assert "as the paper predicts for these settings, this does not hold: “c”" in told
-    assert "this should hold and does not: “b”" in told
+    assert "1 of 3" in told
+    assert "“b”" in told
+    assert "“c”" not in told
 
 
 def test_a_proof_that_holds_is_told_in_one_sentence() -> None:

@@ -18,6 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.app import turns
+from pages.app.markdown import NAMES
 from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
@@ -31,6 +32,7 @@ from ultr_core.jobs.your_data import (
     ETA,
     JUDGED_AT,
     JUDGED_CLIPPED,
+    JUDGED_WHOLE,
     WEIGHTS,
 )
 from ultr_core.learners import LinearModel
@@ -120,7 +122,7 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
     samples_in(tmp_path)
     monkeypatch.chdir(tmp_path)
     check, fit, evaluate = commands(page)
-    assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["warning", "good"]
+    assert [i["verdict"] for i in printed(capsys, check)["files"]] == ["warning", "good", "good"]
     fitted, judged = printed(capsys, fit), printed(capsys, evaluate)
     made = bench(page).made
     assert made["fit"].as_dict() == {k: fitted[k] for k in made["fit"].as_dict()}
@@ -442,6 +444,43 @@ def test_ids_names_and_judgements_from_elsewhere_join_a_log_of_texts(page: AppTe
     assert made["graded"].grades.tolist() == [0, 2, 0]
     check = commands(page)[0]
     assert check[check.index("--document-ids") + 1] == "{id}"
+
+
+def test_tables_of_names_are_in_sight_where_they_are_the_remedy(page: AppTest) -> None:
+    rows = ("4 qid:1 1:1 2:0 # docid = 2", "0 qid:1 1:0 2:1 # docid = 3")
+    upload(page, "corpus", "corpus.txt", "\n".join(rows).encode() + b"\n")
+    panel = next(each for each in page.expander if each.label == NAMES)
+    assert not panel.proto.expanded
+    upload(page, "log", "log.csv", b"query,document,position,click\nlamp,2,1,1\nlamp,3,2,0\n")
+    panel = next(each for each in page.expander if each.label == NAMES)
+    assert panel.proto.expanded
+    assert mentions(page.error[0].value, NAMES)
+    upload(page, "query-texts", "texts.csv", b"one,two\n1,lamp\n")
+    assert mentions(page.error[0].value, "texts.csv", "'one'")
+    page.button(key="data-remove-query-texts").click().run()
+    upload(page, "query-texts", "texts.csv", b"text,other\nlamp,1\n")
+    assert not page.error
+    assert bench(page).made["joined"].clicks.total_clicks == 1
+
+
+def test_a_table_of_names_is_checked_before_there_is_a_log(page: AppTest) -> None:
+    upload(page, "corpus", "corpus.txt", b"4 qid:1 1:1 2:0 # docid = 2\n0 qid:1 1:0 2:1\n")
+    upload(page, "document-names", "names.csv", b"one,two\n1,lamp\n")
+    assert mentions(page.error[0].value, "names.csv", "'two'")
+
+
+def test_queries_that_were_shown_whole_judge_where_others_were_not(page: AppTest) -> None:
+    sampled(page, "corpus", "scores")
+    head, *rows = sample_files()["log"].data.decode().splitlines()
+    top = [row for row in rows if int(row.split(",")[2]) <= 10]
+    upload(page, "log", "log.csv", "\n".join([head, *top, ""]).encode())
+    every = bench(page).made["evidence"]
+    assert every.unshown.withheld
+    page.toggle(key=JUDGED_WHOLE.key).set_value(True).run()
+    assert not page.exception and not page.error
+    part = bench(page).made["evidence"]
+    assert 0 < part.query_draws < every.query_draws and part.unshown.severity == "good"
+    assert "--shown-whole" in commands(page)[-1]
 
 
 def test_a_ranker_of_other_features_is_used_once_the_reader_says_so(page: AppTest) -> None:

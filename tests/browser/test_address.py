@@ -13,6 +13,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
+from pages.app.registry import PAGES
 from scripts.screenshots import server, wait_until_done
 from tests.browser.pages import OpenPage, opened
 
@@ -22,7 +23,10 @@ def slider(page: Page, name: str) -> Locator:
 
 
 def go(page: Page, menu: str) -> None:
-    page.get_by_role("link", name=menu, exact=True).first.click()
+    group = next(info.group for info in PAGES if info.menu == menu)
+    if group:
+        page.get_by_role("button", name=group).click()
+    page.get_by_role("menuitem" if group else "link", name=menu, exact=True).click()
     expect(page).to_have_url(
         re.compile(menu.lower().replace(" ", "_") if menu != "Lab" else r"\d/\?")
     )
@@ -41,7 +45,7 @@ def test_the_address_follows_a_control_on_the_first_page_of_a_fresh_server(
             wait_until_done(page)
 
 
-# From the page to the sidebar and back, past pages that hide them, and within the sidebar.
+# Through all groups of the menu, past pages that hide the controls.
 HIDE = ("Lessons", "About")
 WALK = ("Proofs", "Lessons", "Lab", "About", "Your data", "Proofs", "Lab", "Your data")
 
@@ -54,11 +58,13 @@ def test_a_walk_through_the_menu_keeps_settings_and_address_together(
     for menu in WALK:
         go(page, menu)
         if menu not in HIDE:
-            for name in ("eta", "eps_plus"):
-                slider(page, name).press("ArrowLeft")
+            slider(page, "eta").press("ArrowLeft")
+            page.locator(".st-key-more-settings summary").first.click()
+            slider(page, "eps_plus").press("ArrowLeft")
             eta, eps_plus = round(eta - 0.05, 2), round(eps_plus - 0.01, 2)
             expect(slider(page, "eta")).to_have_value(str(eta))
             expect(slider(page, "eps_plus")).to_have_value(str(eps_plus))
+            page.locator(".st-key-more-settings summary").first.click()
         expect(page).to_have_url(re.compile(rf"clicks=500.*eps_plus={eps_plus}.*eta={eta}(&|$)"))
         wait_until_done(page)
         visited.append((page.url, eta))

@@ -13,7 +13,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import OpenPage, opened, settled
+from tests.browser.pages import OpenPage, open_curves, opened, settled
 
 SMALL = "draws=1&clicks=500"
 PROPENSITIES = f"/propensities?{SMALL}&swap_traffic=5,000&swap_ranks=10"
@@ -120,7 +120,7 @@ def test_numbers_can_be_pasted_and_a_file_uploaded_in_the_lab(
     open_page: OpenPage, address: str, tmp_path: Path
 ) -> None:
     page = opened(open_page, f"{address}/lab?{SMALL}")
-    page.get_by_role("button", name="Examination curve").click()
+    open_curves(page)
     field = page.get_by_role("textbox", name="Users: numbers by rank")
     field.fill("1 0.62 0.45")
     field.press("Enter")

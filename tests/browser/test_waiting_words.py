@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, WebSocketRoute, e
 
 from pages.app import style
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, open_curves, opened
 
 LINK = "/lab?clicks=500&draws=2"
 PATIENCE = 60_000  # milliseconds
@@ -57,8 +57,8 @@ def test_what_is_opened_meanwhile_says_what_is_awaited(unheard: Page) -> None:
     expect(panel).to_have_text("")
     assert said(panel) == style.OPENED
     unheard.keyboard.press("Escape")
-    unheard.get_by_text("Numbers: intervals").click()
-    details = unheard.locator(".st-key-numbers").get_by_test_id("stExpanderDetails")
+    unheard.locator(".st-key-checks summary").click()
+    details = unheard.locator(".st-key-checks").get_by_test_id("stExpanderDetails")
     assert said(details) == style.OPENED
 
 
@@ -76,10 +76,11 @@ def test_nothing_is_awaited_in_what_is_filled_and_an_old_table_says_that_it_is_o
     open_page: OpenPage, address: str
 ) -> None:
     page = opened(open_page, address + LINK)
-    page.get_by_text("Numbers: intervals").click()
-    table = page.locator(".st-key-numbers .stTable")
+    page.get_by_role("button", name="Numbers").click()
+    panel = page.get_by_test_id("stPopoverBody")
+    table = panel.locator(".stTable")
     expect(table).to_be_visible()
-    assert said(page.locator(".st-key-numbers").get_by_test_id("stExpanderDetails")) == "none"
+    assert said(panel) == "none"
     assert said(table) == "none"
     table.evaluate("element => element.parentElement.setAttribute('data-stale', 'true')")
     assert said(table) == style.FORMER
@@ -89,12 +90,12 @@ def test_the_examination_curve_leaves_the_headline_to_be_read(
     open_page: OpenPage, address: str
 ) -> None:
     page = opened(open_page, address + LINK)
-    page.get_by_role("button", name="Examination curve").click()
+    open_curves(page)
     expect(page.get_by_text("Users: CSV file")).to_be_attached()
-    panel = page.get_by_test_id("stPopoverBody").bounding_box()
-    headline = page.locator(".st-key-headline").bounding_box()
+    panel = page.locator(".st-key-curve-control").bounding_box()
+    headline = page.locator(".st-key-headline strong").bounding_box()
     assert panel is not None and headline is not None
-    assert panel["x"] + panel["width"] < headline["x"]
+    assert headline["x"] + headline["width"] < panel["x"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_file_that_is_no_curve_is_told_in_words(
     open_page: OpenPage, address: str, tmp_path: Path, name: str, content: bytes, words: str
 ) -> None:
     page = opened(open_page, address + LINK)
-    page.get_by_role("button", name="Examination curve").click()
+    open_curves(page)
     (tmp_path / name).write_bytes(content)
     page.locator(".st-key-upload-curve-0 input[type=file]").set_input_files(tmp_path / name)
     told = page.get_by_text(words)

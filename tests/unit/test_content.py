@@ -147,6 +147,7 @@ def of_lessons(lab: Lab) -> Iterator[str]:
 def of_claims() -> Iterator[str]:
     for entry in CLAIMS.values():
         yield from (*entry.ids, entry.section, entry.where, entry.claim, entry.check, entry.link)
+        yield from (entry.on, entry.mutation)
     for words in read(claims.__file__, "claims").parts("claims"):
         if "not_checkable" in words.entries:
             yield CLAIMS[words.texts("ids")[0]].measure(small_corpus()).reason
@@ -154,7 +155,7 @@ def of_claims() -> Iterator[str]:
         yield from (convention.name, convention.text)
     for reading in READINGS:
         yield from (*reading.ids, reading.place, reading.unclear, reading.taken, reading.why)
-        yield reading.other
+        yield from (reading.kind, reading.other)
     small = small_corpus()
     for key in COMPARISONS:
         compared = compare(key, small)
@@ -170,9 +171,11 @@ def of_the_lab_page() -> Iterator[str]:
     value, kinds = np.zeros(2), ("production", "skyline")
     for worth in (9.0, 5.0):
         naive, weighted = (
-            EstimatedRisks(value, value, value, value, tau, tau, worth, 3.0) for tau in (0.7, 0.9)
+            EstimatedRisks(value, value, value, value, tau, tau, worth, 3.0, value, value)
+            for tau in (0.7, 0.9)
         )
         picture = RiskPicture(kinds, kinds, value, naive, weighted, 1.0, 0.0, 9, 9)
+        yield from (lab_words.USERS_HELP, lab_words.ESTIMATES_HELP, lab_words.RANKERS_HELP)
         yield lab_words.sample_sentence(picture)
     excess = Estimate(-2.0, 0.1, -2.2, -1.8, 5, 5.0)
     for settings in USERS:

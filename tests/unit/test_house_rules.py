@@ -125,8 +125,8 @@ def test_uploads_take_any_file_for_the_browser_refuses_one_without_saying_what_i
                 assert "type" not in {word.arg for word in node.keywords}, path.name
 
 
-def test_a_page_takes_all_main_controls_or_none() -> None:
-    assert {page.main_controls for page in PAGES} == {(), MAIN_CONTROLS}
+def test_the_lab_shows_all_main_controls_in_a_lecture() -> None:
+    assert {page.in_lectures for page in PAGES} == {(), MAIN_CONTROLS}
 
 
 OF_OUR_OWN = {

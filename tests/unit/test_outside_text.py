@@ -14,27 +14,30 @@ ROOT = Path(__file__).parents[2]
 OURS = """
 ANSWERS[proof.name](walk,world) Cell PowerLaw _COMPUTING[cell.kind](cell,lab.settings) about.assumes
 about.source asked.options asked.question asked.spoken(done.guess) assumed_curve blas_threads
-c.name c.text capitalize change.sentence check.as_dict() check.proof.formula comparison.draws
+c.name c.text capitalize change.sentence check.as_dict() check.proof.formula checks
+comparison.draws
 comparison.sentence contest.label contest.null_sentence context.settings cut_words design.landmark
 design.training_days design.validation_days door.button door.look draw(theme='light') entry.link
-entry.where exercise.question exercise.solution exercise.unit field.help field.label field.options
-field.shown field.stops figure.data file_format.label finding.status first.error formulas
-found.curve.curve found.curve.made_by(point.rank) found.estimate.reference found.numbers
-found.outcome found.rows found.sentence getattr(INKS[theme],name) headline(outcomes) here.name
+entry.section entry.where exercise.question exercise.solution exercise.unit field.help field.label
+field.options field.shown field.stops figure.data file_format.label finding.status first.error
+formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
+found.interval_text() found.numbers found.outcome found.rows found.sentence found_by
+getattr(INKS[theme],name) headline(lines) headline(outcomes) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
 load_shipped('maps'ifstudy.nameinMAPSelse'figures').command method.assumes method.label
 method.source noisy_hinge_curve(world,GAPS).alt order.lab.settings.draws order.plan
-pa.array(values,from_pandas=True) picture.naive picture.weighted pin.comparison pin.number
+pa.array(values,from_pandas=True) picture.naive picture.weighted picture.weighted.no_interval
+pin.comparison pin.number
 plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus point.interval_text
 point.rank point.value_text failures_foretold proof.fails_when proof.statement proof.title
 package_versions r.kind r.place ratio_text read_study report.label result.design.last_rank
 result.loss.definition result.sentence risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
-row.title rule.section rule.statement rule.test segmented_control selectbox self._fit self._fits
-settings.draws settings_changes settings_words sidebar_words st.empty() step.button step.lesson
+row.title rule.section rule.said rule.test segmented_control selectbox self._fit self._fits
+settings.draws settings_changes settings_words taken_words st.empty() step.button step.lesson
 step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 click_weights mistaken_curve watched.clicks
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk

@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.made_up_studies import made_up, opposite
-from ultr_core.claims import headline
+from ultr_core.claims import CLAIMS, LedgerLine, headline
+from ultr_core.findings import Finding
 from ultr_core.lab import METHODS, Comparison, RankerSummary
 from ultr_core.lab.comparison import risk_changes
 from ultr_core.own_data.evaluation import RankerDifference
@@ -112,8 +113,12 @@ def test_a_value_of_a_link_is_corrected_in_one_sentence() -> None:
 
 
 def test_the_ledger_of_claims_is_counted_in_a_sentence() -> None:
-    assert headline(["holds", "does not hold"]) == (
-        "Of 2 claims 1 holds here, 1 does not, and 0 cannot be checked."
+    printed, own = CLAIMS["1a"], CLAIMS["4i"]
+    held, failed = Finding("", 0.0), Finding("", 1.0)
+    lines = [LedgerLine(printed, held), LedgerLine(printed, failed)]
+    assert headline(lines) == "1 of the paper's 2 claims hold."
+    assert headline([*lines, LedgerLine(own, held)]) == (
+        "1 of the paper's 2 claims hold, and 1 of 1 that this lab adds."
     )
 
 

@@ -1,8 +1,14 @@
-"""What several claims look at, besides the stages of a lab."""
+"""What several claims look at, besides the stages of a lab.
+
+Whatever could be otherwise is a stage here, remembered in the lab's store: how documents are looked
+at and judged, what the learner divides by, the small query, shipped results, printed numbers. So a
+mutation breaks a claim by altering a stage (see `ultr_core.claims.mutations`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
@@ -11,23 +17,31 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.corpus.ranking import rank_documents
+from ultr_core.claims.long_runs import LongRuns, shipped_runs
+from ultr_core.corpus import DEFAULT_SHAPE
+from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.findings import Finding
-from ultr_core.lab import WORLD_FIELDS, Lab
+from ultr_core.lab import LOG_FIELDS, WEIGHTED_FIELDS, WORLD_FIELDS, Lab
+from ultr_core.lab.lab import proof_evidence
+from ultr_core.lab.live import PAPER_CLICKS, PAPER_RESULTS
 from ultr_core.lab.propensity_study import SwapDesign, true_ratios
-from ultr_core.proofs import DERIVATIONS, SmallWorld, Ways
+from ultr_core.proofs import DERIVATIONS, PROOFS, Evidence, SmallWorld, Ways, default_world
 from ultr_core.propensity import SwapCounts, simulate_swaps
-from ultr_core.risk import expected_risk
+from ultr_core.risk import Estimate, expected_risk, interval_over_draws, true_risk
 from ultr_core.studies import (
     DEFAULT_LOSS,
     LOSSES,
+    RULES,
     Claim,
+    StudyResult,
     judge,
     load_shipped,
     settings_words,
     shipped_result,
 )
 from ultr_core.users import PositionModel
+
+FloatArray: TypeAlias = "NDArray[np.float64]"
 
 Measure: TypeAlias = "Callable[[Lab], Finding]"
 """How a claim is measured."""
@@ -37,16 +51,68 @@ REACH = 4.0
 
 LANDMARK, LAST_RANK = 1, 21
 
+MORE_CLICKS = 170_000
+"""Clicks of the contests that are held at more clicks than the paper had."""
+
 COST = 10.0
 """C of the rankers that are trained for a claim."""
 
 SWAP_SESSIONS = 200_000
 """Presentations of the swap experiments of the ledger."""
 
+SWEEPS = 200
+"""Times that every query is shown once, independently, where an estimate is held against truth."""
 
-def examined(lab: Lab) -> NDArray[np.float64]:
-    """Examination probability of every training document as presented."""
-    return lab.users.curve.at(lab.world().train.presented_ranks)
+
+# Users, and what the learner believes of them.
+
+
+def looked_at(lab: Lab, users: PositionModel) -> FloatArray:
+    """How often these users examine each training document as presented."""
+    return lab.remember(
+        lab.cell("looked_at", WORLD_FIELDS, users),
+        lambda at: users.curve.at(at.world().train.presented_ranks),
+    )
+
+
+def click_chance(lab: Lab, users: PositionModel) -> FloatArray:
+    """How often these users click each training document: they look, and then they judge."""
+    judged: FloatArray = lab.remember(
+        lab.cell("judged_relevant", WORLD_FIELDS, users),
+        lambda at: users.click_given_examined(at.world().train.relevance),
+    )
+    return looked_at(lab, users) * judged
+
+
+def examined(lab: Lab) -> FloatArray:
+    """What the learner divides a click on each training document by: here, the truth."""
+    return lab.remember(
+        lab.cell("examined", LOG_FIELDS),
+        lambda at: at.users.curve.at(at.world().train.presented_ranks),
+    )
+
+
+def clean_users(lab: Lab) -> PositionModel:
+    """Users who examine as those of the lab, and make no mistakes."""
+    return PositionModel(lab.users.curve)
+
+
+def small(lab: Lab, claim: str) -> SmallWorld:
+    """The small query with its users, for one claim."""
+    return lab.remember(lab.cell("small_world", (), claim), lambda _: default_world())
+
+
+def clean_small(lab: Lab, claim: str) -> SmallWorld:
+    """The small query with users who make no mistakes, for one claim."""
+    return lab.remember(lab.cell("small_world", (), claim), lambda _: default_world().clean)
+
+
+def breaking(world: SmallWorld, name: str) -> SmallWorld:
+    """The small query with one more assumption broken."""
+    return world.breaking(*world.broken, name)
+
+
+# Rankers and their risks.
 
 
 def skyline_ranks(lab: Lab) -> NDArray[np.int32]:
@@ -55,27 +121,50 @@ def skyline_ranks(lab: Lab) -> NDArray[np.int32]:
     return rank_documents(lab.world().skyline.score(corpus), corpus.query_offsets)
 
 
-def clean_users(lab: Lab) -> PositionModel:
-    """Users who examine as those of the lab, and make no mistakes."""
-    return PositionModel(lab.users.curve)
-
-
-def expected_risks(lab: Lab, click_probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_risks(lab: Lab, click_probability: FloatArray) -> FloatArray:
     """Expected weighted risks of the sixty rankers, if documents are clicked so often."""
     offsets = lab.world().train.shown[2]
     return expected_risk(click_probability, examined(lab), lab.family().ranks, offsets)
 
 
-def wrong_order(truth: NDArray[np.float64], found: NDArray[np.float64]) -> tuple[int, int]:
+def wrong_order(truth: FloatArray, found: FloatArray) -> tuple[int, int]:
     """Pairs of rankers that ``found`` puts in the other order than ``truth``, and all pairs."""
     first, second = np.triu_indices(len(truth), k=1)
     wrong = (truth[first] - truth[second]) * (found[first] - found[second]) < 0
     return int(np.count_nonzero(wrong)), len(first)
 
 
-def true_swap_ratios(lab: Lab) -> NDArray[np.float64]:
-    """p_r / p_1 at the ranks that swaps measure."""
-    return true_ratios(lab.users.curve, SwapDesign())
+def weighted_mean(
+    lab: Lab,
+    revealed: NDArray[Any],
+    propensity: FloatArray,
+    values: FloatArray,
+    squares: FloatArray | None = None,
+) -> Finding:
+    """The skyline's loss from values revealed in ``SWEEPS`` sweeps, against the true one.
+
+    (1/Q) sum_d rank(d) s_d / (SWEEPS q_d), where the values that users revealed of document d add
+    up to s_d. The tolerance is ``REACH`` standard errors, those of values that are revealed
+    independently with these propensities.
+
+    revealed: s, propensity: q, values: mean value, squares: mean squared value, where users differ
+    in it; each [documents].
+    """
+    ranks, offsets = skyline_ranks(lab), lab.world().train.shown[2]
+    share = ranks / propensity
+    found = float(query_sums(share * revealed, offsets).mean()) / SWEEPS
+    second = values**2 if squares is None else squares
+    variance = share**2 * (propensity * second - (propensity * values) ** 2)
+    error = float(np.sqrt(variance.sum() / SWEEPS)) / (offsets.size - 1)
+    return Finding("", found, "=", true_risk(ranks, values, offsets), REACH * error)
+
+
+def sweep_seed(lab: Lab, number: int) -> np.random.Generator:
+    """A stream of random numbers for one claim."""
+    return np.random.default_rng(np.random.SeedSequence(lab.settings.seed, spawn_key=(54, number)))
+
+
+# Proofs.
 
 
 def largest_error(world: SmallWorld, name: str) -> Fraction:
@@ -83,9 +172,32 @@ def largest_error(world: SmallWorld, name: str) -> Fraction:
     return DERIVATIONS[name].derive(Ways(world)).largest_error
 
 
+def evidence(lab: Lab) -> Evidence:
+    """What the proof checks look at, from the lab's first click log."""
+    return lab.remember(
+        lab.cell("evidence", WEIGHTED_FIELDS),
+        lambda at: proof_evidence(
+            at.world(), at.family(), at.settings, at.logs(), at.trained(0, "propensity")
+        ),
+    )
+
+
 def from_proof(name: str) -> Measure:
     """What a proof of ``PROOFS`` finds on the lab's world."""
-    return lambda lab: next(check for check in lab.checks() if check.name == name).finding
+
+    def measure(lab: Lab) -> Finding:
+        cell = lab.cell("proved_on", WEIGHTED_FIELDS, name)
+        return PROOFS[name].evaluate(lab.remember(cell, evidence))
+
+    return measure
+
+
+# Swaps.
+
+
+def true_swap_ratios(lab: Lab) -> FloatArray:
+    """p_r / p_1 at the ranks that swaps measure."""
+    return true_ratios(lab.users.curve, SwapDesign())
 
 
 def swap_counts(lab: Lab) -> SwapCounts:
@@ -99,18 +211,38 @@ def swap_counts(lab: Lab) -> SwapCounts:
     )
 
 
-@lru_cache(maxsize=8)
-def study_claims(study: str) -> Mapping[str, Claim]:
-    """The verdicts of a figure's study at paper scale, as shipped with the code, by key."""
-    result = shipped_result(study, LOSSES[DEFAULT_LOSS])
-    return MappingProxyType({claim.rule.key: claim for claim in judge(result)})
+# Shipped results.
 
 
-def study_settings(study: str) -> str:
+def study(lab: Lab, name: str) -> StudyResult:
+    """A figure's study at paper scale, as shipped with the code."""
+    return lab.remember(
+        lab.cell("study", (), name), lambda _: shipped_result(name, LOSSES[DEFAULT_LOSS])
+    )
+
+
+def long_runs(lab: Lab) -> LongRuns:
+    """The experiments that are too long for a page, as shipped with the code."""
+    return lab.remember(lab.cell("long_runs", ()), lambda _: shipped_runs())
+
+
+def by_corpus(rows: Sequence[tuple[int, float]]) -> Estimate:
+    """Mean of a number over corpora, with the 95% interval of Student's t over corpora.
+
+    rows: (corpus, number); several of one corpus are averaged first.
+    """
+    values: dict[int, list[float]] = {}
+    for corpus, value in rows:
+        values.setdefault(corpus, []).append(value)
+    return interval_over_draws([float(np.mean(numbers)) for numbers in values.values()])
+
+
+def study_settings(name: str) -> str:
     """The settings that a figure's study had, in a sentence."""
-    return f"Made with {settings_words(shipped_result(study, LOSSES[DEFAULT_LOSS]).plan)}."
+    return f"Made with {settings_words(shipped_result(name, LOSSES[DEFAULT_LOSS]).plan)}."
 
 
+@lru_cache(maxsize=1)
 def study_source() -> str:
     """Which run the shipped results come from, in a sentence or two."""
     shipped = load_shipped("figures")
@@ -122,9 +254,11 @@ def study_source() -> str:
     )
 
 
-def judged(study: str, key: str, _: Lab) -> Finding:
+def judged(name: str, key: str, lab: Lab) -> Finding:
     """What the study of a figure found on one claim, at paper scale."""
-    return from_study_claim(study_claims(study)[key], study_source(), study_settings(study))
+    rules = tuple(rule for rule in RULES[name] if rule.key == key)
+    (claim,) = judge(study(lab, name), rules)
+    return from_study_claim(claim, study_source(), study_settings(name))
 
 
 def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
@@ -136,3 +270,100 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     if "[" in numbers:
         numbers = f"With 95% intervals: {numbers}"
     return Finding(f"{numbers} {settings}", decided=claim.finding.outcome, reason=reason)
+
+
+# What the paper prints, and sizes.
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Numbers of the paper that are checked against each other, and of the data that it used.
+
+    queries, documents: training, validation and test part of the public description of Yahoo's set
+    1. training_clicks, validation_clicks: of the live experiment, in 16 and 5 days. results: wins,
+    losses and ties of the weighted ranker by opponent. p_values, relative_risks: in that order.
+    noise: shares of clicks on irrelevant documents, by eps-. smallest: propensity.
+    """
+
+    queries: tuple[int, int, int] = (19_944, 2_994, 6_983)
+    documents: tuple[int, int, int] = (473_134, 71_083, 165_660)
+    training_clicks: int = 5_437
+    validation_clicks: int = 1_755
+    results: Mapping[str, tuple[int, int, int]] = field(default_factory=lambda: PAPER_RESULTS)
+    p_values: tuple[float, float] = (0.001, 0.006)
+    relative_risks: tuple[float, float] = (0.71, 0.77)
+    noise: Mapping[float, float] = field(default_factory=lambda: {0.1: 0.33, 0.3: 0.598})
+    smallest: float = 0.12
+
+
+def printed(lab: Lab) -> Printed:
+    """What the paper prints."""
+    return lab.remember(lab.cell("printed", ()), lambda _: Printed())
+
+
+Sizes: TypeAlias = "Mapping[str, int | tuple[int, int] | None]"
+"""Clicks, queries and seeds that a claim was measured with; a pair is a range, None is none."""
+
+
+def sizes_of(
+    clicks: int | tuple[int, int] | None = None,
+    queries: int | None = None,
+    seeds: int | None = None,
+) -> Sizes:
+    """Sizes by name; None for what a measurement has none of."""
+    return {"clicks": clicks, "queries": queries, "seeds": seeds}
+
+
+def _queries(lab: Lab) -> int:
+    return lab.world().train.corpus.n_queries
+
+
+def _of_study(name: str) -> Sizes:
+    plan = shipped_result(name, LOSSES[DEFAULT_LOSS]).plan
+    clicks = [point.settings.clicks for point in plan.points]
+    queries: int = load_shipped("figures").world.counts["train"]["queries"]
+    return sizes_of((min(clicks), max(clicks)), queries, plan.base.draws)
+
+
+def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
+    """Sizes of a long run, or of its rows with so many clicks."""
+
+    def sizes(lab: Lab) -> Sizes:
+        rows = [r for r in shipped_runs().tables[name] if clicks in (None, r.get("clicks"))]
+        grid = [int(row["clicks"]) for row in rows if "clicks" in row]
+        runs = {(row.get("corpus", 0), row.get("seed", row.get("draw", 0))) for row in rows}
+        of_all = (min(grid), max(grid)) if grid and clicks is None else clicks
+        return sizes_of(of_all, DEFAULT_SHAPE.train_queries, len(runs))
+
+    return sizes
+
+
+def _figure(name: str) -> Callable[[Lab], Sizes]:
+    return lambda _: _of_study(name)
+
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {
+        "nothing": lambda _: sizes_of(),
+        "query": lambda _: sizes_of(queries=1),
+        "corpus": lambda lab: sizes_of(queries=_queries(lab)),
+        "sweeps": lambda lab: sizes_of(queries=_queries(lab), seeds=SWEEPS),
+        "log": lambda lab: sizes_of(lab.logs().train.total_clicks, _queries(lab), 1),
+        "swaps": lambda lab: sizes_of(swap_counts(lab).total_clicks, _queries(lab), 1),
+        "live": lambda lab: sizes_of(
+            lab.live().clicks["training"] + lab.live().clicks["validation"], _queries(lab), 1
+        ),
+        "printed": lambda _: sizes_of(
+            Printed.training_clicks + Printed.validation_clicks,
+            sum(sum(row) for row in PAPER_RESULTS.values()),
+        ),
+        "growing clicks": _of_runs("growing"),
+        "endless clicks": _of_runs("endless"),
+        "contests": _of_runs("live"),
+        "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
+        "contests at more clicks": _of_runs("live", MORE_CLICKS),
+        "clipping": _of_runs("clipping"),
+        **{name: _figure(name) for name in RULES},
+    }
+)
+"""What a claim was measured on, by the word that its entry has for it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
 
@@ -14,33 +15,37 @@ from ultr_core.claims.common import (
     LANDMARK,
     LAST_RANK,
     REACH,
+    SWEEPS,
     Measure,
+    breaking,
+    clean_small,
     clean_users,
+    click_chance,
     examined,
     from_proof,
     judged,
     largest_error,
-    skyline_ranks,
+    looked_at,
+    sweep_seed,
     true_swap_ratios,
+    weighted_mean,
     wrong_order,
 )
 from ultr_core.corpus.ranking import query_sums
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
-from ultr_core.lab import Lab
+from ultr_core.lab import LOG_FIELDS, WORLD_FIELDS, Lab
 from ultr_core.lab.propensity_study import agreement_with
-from ultr_core.proofs import DERIVATIONS, Ways, default_world
+from ultr_core.proofs.enumeration import click_law
 from ultr_core.propensity import (
     displays_of_logs,
     estimate_by_em,
-    naive_weights,
     neighbour_swap_cost,
     shuffling_cost,
     swap_cost,
 )
-from ultr_core.risk import estimate_risk, true_risk, true_risks
-from ultr_core.risk.estimate import NORMAL_QUANTILE
-from ultr_core.users import ClickLog, simulate_counts
+from ultr_core.risk import expected_risk, kendall_tau, true_risk, true_risks
+from ultr_core.users import ClickLog, Cutoff, simulate_counts
 
 POOL = 5
 """Documents judged a query in the check on pooling."""
@@ -48,27 +53,33 @@ POOL = 5
 SAMPLES = 1_000
 """Random samples of queries in the check on equation 1."""
 
-NEAR = 0.1
-"""Share by which their error may differ from chance: about four standard errors of it."""
+LEAST = 1e-9
+"""In place of a propensity of 0, at a document that nobody sees and nobody clicks."""
 
 
 def _naive_is_biased(lab: Lab) -> Finding:
     return replace(from_proof("naive-order")(lab), relation=">")
 
 
+def repeated_logs(lab: Lab, repeats: int) -> list[ClickLog]:
+    """Logs of two rankers that share so many presentations of each query."""
+    relevance, presented, offsets = lab.world().train.shown
+    return [
+        simulate_counts(
+            lab.users.click_probability(relevance, ranks), ranks, offsets,
+            repeats * (offsets.size - 1) // 2, lab.settings.seed + number,
+        )
+        for number, ranks in enumerate((presented, lab.second_ranker().ranks))
+    ]  # fmt: skip
+
+
 def _em_needs_repeats(lab: Lab) -> Finding:
     """Curve error of EM, two rankers sharing r presentations a query, for rising r."""
-    relevance, presented, offsets = lab.world().train.shown
     truth = true_swap_ratios(lab)
     errors: dict[int, float] = {}
-    for repeats in (2, 20, 200):
-        logs = [
-            simulate_counts(
-                lab.users.click_probability(relevance, ranks), ranks, offsets,
-                repeats * (offsets.size - 1) // 2, lab.settings.seed + number,
-            )
-            for number, ranks in enumerate((presented, lab.second_ranker().ranks))
-        ]  # fmt: skip
+    for repeats in (2, 200):
+        cell = lab.cell("repeated_logs", (*LOG_FIELDS, "seed"), repeats)
+        logs = lab.remember(cell, partial(repeated_logs, repeats=repeats))
         try:
             estimate = estimate_by_em(displays_of_logs(logs), last_rank=LAST_RANK)
         except InputError:
@@ -113,60 +124,38 @@ def experiment_costs(lab: Lab) -> dict[str, float]:
 
 
 def _each_query_once(lab: Lab) -> Finding:
-    """Risk of the skyline from one presentation of every query, against the truth."""
-    relevance, presented, offsets = lab.world().train.shown
-    chance = clean_users(lab).click_probability(relevance, presented)
-    clicked = np.random.default_rng(lab.settings.seed).random(chance.size) < chance
-    queries = offsets.size - 1
-    log = ClickLog(
-        np.arange(chance.size), presented, np.ones(chance.size, np.int64), clicked.astype(np.int64),
-        queries, offsets,
-    )  # fmt: skip
-    found = estimate_risk(log, skyline_ranks(lab), examined(lab))
-    truth = true_risk(skyline_ranks(lab), relevance, offsets)
-    return Finding(
-        f"Each of {queries:,} queries shown once, ε₋ = 0: {found.value:.2f}; the true risk "
-        f"is {truth:.2f}.",
-        found.value,
-        "=",
-        truth,
-        REACH * found.standard_error,
-        interval=(found.low, found.high),
+    """Risk of the skyline when every query is shown once, in one ranking: mean of many sweeps."""
+    relevance, _, offsets = lab.world().train.shown
+    rng = sweep_seed(lab, 0)
+    clicks = rng.binomial(SWEEPS, click_chance(lab, clean_users(lab)))
+    found = weighted_mean(lab, clicks, examined(lab), relevance.astype(np.float64))
+    return replace(
+        found,
+        sentence=f"Each of {offsets.size - 1:,} queries shown once, in production's order, ε₋ = 0: "
+        f"over {SWEEPS} such logs the estimate is {found.value:.2f} on average; the true risk is "
+        f"{found.limit:.2f}.",
     )
 
 
 def _sample_mean(lab: Lab) -> Finding:
-    """Error of the mean loss of many random tenths of the queries, against what chance makes.
-
-    Chance alone: sqrt((1 - n/N) / n) standard deviations, for n of N queries without replacement.
-    A bias would add to it.
-    """
+    """Mean over many random samples of a tenth of the queries, against the risk on all of them."""
     relevance, presented, offsets = lab.world().train.shown
     sums = query_sums(presented * relevance.astype(np.int64), offsets).astype(np.float64)
     queries = len(sums)
     size = max(2, queries // 10)
-    chance = float(sums.std(ddof=1)) if queries >= 2 * size else 0.0
-    if chance == 0:
-        raise InputError("Too few queries, or all of one loss: samples of them say nothing.")
-    random = np.random.default_rng(lab.settings.seed)
-    drawn = np.stack([random.choice(sums, size, replace=False) for _ in range(SAMPLES)])
-    missed = drawn.mean(axis=1) - true_risk(presented, relevance, offsets)
-    error = float(np.sqrt(np.mean(missed**2)))
-    shrink = math.sqrt((1 - size / queries) / size)
-    chance *= shrink
-    reach = NORMAL_QUANTILE * drawn.std(axis=1, ddof=1) * shrink
-    held = float(np.mean(np.abs(missed) <= reach))
+    law = lab.remember(
+        lab.cell("judged_queries", WORLD_FIELDS), lambda _: np.full(queries, 1 / queries)
+    )
+    drawn = sums[sweep_seed(lab, 1).choice(queries, (SAMPLES, size), p=law)].mean(axis=1)
+    truth = true_risk(presented, relevance, offsets)
+    error = float(sums.std()) / math.sqrt(SAMPLES * size)
     return Finding(
-        f"{SAMPLES:,} random samples of {size:,} queries miss the risk of production on all "
-        f"{queries:,}, {true_risk(presented, relevance, offsets):.2f}, by {error:.2f} (root mean "
-        f"square); chance without any bias makes {chance:.2f}. Within {NEAR:.0%} of it counts "
-        "as no bias.",
-        error / chance,
+        f"{SAMPLES:,} random samples of {size:,} queries have a mean loss of {drawn.mean():.2f}, "
+        f"one sample being {drawn.std():.2f} off; on all {queries:,} it is {truth:.2f}.",
+        float(drawn.mean()),
         "=",
-        1.0,
-        NEAR,
-        reason=f"{held:.0%} of the samples' own 95% intervals hold the risk: few queries "
-        "with large losses make the losses skewed, and intervals of small samples too short.",
+        truth,
+        REACH * error,
     )
 
 
@@ -196,20 +185,8 @@ def _labels_train(lab: Lab) -> Finding:
     )
 
 
-def _sum_not_mean(lab: Lab) -> Finding:
-    """Equation (2) on the small query, by definition and by the first line of the proof."""
-    query = default_world().query
-    line = DERIVATIONS["ips-unbiased"].derive(Ways(default_world())).lines[-1].value.closed
-    loss = query.loss(query.new)
-    return Finding(
-        f"The small query's S₁ has its {sum(query.relevance)} relevant documents at ranks that "
-        f"add up to {loss}.",
-        float(loss - line),
-    )
-
-
 def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
-    worst = largest_error(default_world().clean.breaking("zero-irrelevant"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4c"), "zero-irrelevant"), "ips-unbiased")
     return Finding(
         f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
         f"is {worst}.",
@@ -218,7 +195,7 @@ def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
 
 
 def _relevant_must_be_seen(lab: Lab) -> Finding:
-    worst = largest_error(default_world().clean.breaking("zero-relevant"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4d"), "zero-relevant"), "ips-unbiased")
     return Finding(
         f"With a relevant document that nobody sees, and ε₋ = 0, the loss is off by {worst}.",
         float(worst),
@@ -226,22 +203,25 @@ def _relevant_must_be_seen(lab: Lab) -> Finding:
     )
 
 
-def _only_clicks_count(lab: Lab) -> Finding:
-    """Change of the estimate when the propensities of unclicked documents are halved."""
-    log, q = lab.logs().train, examined(lab)
-    changed = np.where(log.clicks > 0, q, q / 2)
-    before = estimate_risk(log, skyline_ranks(lab), q).value
-    after = estimate_risk(log, skyline_ranks(lab), changed).value
-    unclicked = int(np.count_nonzero(log.clicks == 0))
+def _only_relevant_propensities(lab: Lab) -> Finding:
+    """Error of the expected loss when propensities of irrelevant documents are twice too small."""
+    world = clean_small(lab, "4e")
+    weights = [
+        Fraction(rank) / (q if relevant else q / 2)
+        for rank, q, relevant in zip(
+            world.query.new, world.propensity, world.query.relevance, strict=True
+        )
+    ]
+    found, loss = click_law(world.users).mean(weights), world.query.loss(world.query.new)
     return Finding(
-        f"Halving the propensities of {unclicked:,} unclicked documents changes the estimate "
-        f"{before:.3f} by {after - before:g}.",
-        after - before,
+        f"With the propensities of all irrelevant documents halved, and ε₋ = 0, the average is "
+        f"{found}; the loss is {loss}.",
+        float(found - loss),
     )
 
 
 def _unconfoundedness(lab: Lab) -> Finding:
-    worst = largest_error(default_world().clean.breaking("attraction"), "ips-unbiased")
+    worst = largest_error(breaking(clean_small(lab, "4f"), "attraction"), "ips-unbiased")
     return Finding(
         f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
         "of users; ε₋ = 0.",
@@ -250,14 +230,60 @@ def _unconfoundedness(lab: Lab) -> Finding:
     )
 
 
-def _one_number_a_document(lab: Lab) -> Finding:
-    log = lab.logs().train
-    weights = naive_weights(log)
-    repeats = int(np.count_nonzero(log.clicks > 1))
+def _relevance_of_users(lab: Lab) -> Finding:
+    """Clicks of users who disagree on relevance, against the risk with their mean relevance."""
+    corpus = lab.world().train.corpus
+    mean = corpus.grades / max(1, int(corpus.grades.max()))
+    rng = sweep_seed(lab, 2)
+    clicks = rng.binomial(rng.binomial(SWEEPS, looked_at(lab, clean_users(lab))), mean)
+    found = weighted_mean(lab, clicks, examined(lab), mean, squares=mean)
+    return replace(
+        found,
+        sentence="Each user finds a document relevant with a chance that grows with its grade; "
+        f"over {SWEEPS} presentations of each query the estimate is {found.value:.2f}, the risk "
+        f"with the mean relevance {found.limit:.2f}; ε₋ = 0.",
+    )
+
+
+def _not_at_random(lab: Lab) -> Finding:
+    """How much more often relevant documents are examined than irrelevant ones."""
+    relevance = lab.world().train.relevance
+    seen = looked_at(lab, clean_users(lab))
+    shares = [float(seen[relevance == relevant].mean()) for relevant in (True, False)]
     return Finding(
-        f"{log.total_clicks:,} clicks, {repeats:,} documents clicked more than once, n = "
-        f"{weights.clicks:,.0f}.",
-        weights.clicks - log.total_clicks,
+        f"A relevant document is examined in {shares[0]:.0%} of its presentations, an irrelevant "
+        f"document in {shares[1]:.0%}.",
+        shares[0] - shares[1],
+        ">",
+    )
+
+
+def _randomised_data(lab: Lab) -> Finding:
+    """Order of sixty rankers from shuffled and from fixed lists, users looking at the top only."""
+    world = lab.world()
+    relevance, presented, offsets = world.train.shown
+    sizes = np.diff(offsets)
+    seen = Cutoff(lab.users.curve, POOL)
+    fixed = np.where(relevance, seen.at(presented), 0.0)
+    upto = np.cumsum(seen.at(np.arange(1, sizes.max() + 1)))
+    anywhere = np.repeat(upto[sizes - 1] / sizes, sizes)  # mean over the places of a shuffled list
+    chance = lab.remember(
+        lab.cell("shuffled_chance", LOG_FIELDS), lambda _: np.where(relevance, anywhere, 0.0)
+    )
+    clicks = sweep_seed(lab, 3).binomial(SWEEPS, chance) / SWEEPS
+    truth = lab.family().true_risk
+    found = [
+        kendall_tau(expected_risk(rate, np.maximum(q, LEAST), lab.family().ranks, offsets), truth)
+        for rate, q in ((clicks, anywhere), (fixed, seen.at(presented)))
+    ]
+    return Finding(
+        f"Users look at the top {POOL} only, ε₋ = 0: {SWEEPS} shuffled lists of each query order "
+        f"sixty rankers with Kendall's τ = {found[0]:.3f} to the truth, production's fixed list "
+        f"with {found[1]:.3f} however often it is shown.",
+        found[0] - found[1],
+        ">",
+        reason="Shuffling reaches every document; its propensity is the mean over the ranks that "
+        "it may get.",
     )
 
 
@@ -268,16 +294,16 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "1c": _em_needs_repeats,
         "1d": _randomising_costs,
         "1e": _each_query_once,
+        "2a": _randomised_data,
         "3a": _sample_mean,
         "3b": _pooling_is_biased,
         "3c": _labels_train,
-        "4a": _sum_not_mean,
         "4c": _irrelevant_may_be_unseen,
         "4d": _relevant_must_be_seen,
-        "4e": _only_clicks_count,
+        "4e": _only_relevant_propensities,
         "4f": _unconfoundedness,
-        "4j": partial(judged, "learning-curve", "approaches-skyline"),
-        "4k": _one_number_a_document,
+        "4l": _relevance_of_users,
+        "4m": _not_at_random,
     }
 )
 """How the claims are measured, by key."""

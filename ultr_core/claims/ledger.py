@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import estimation, figures, foundations, live, noise, svm
-from ultr_core.claims.common import SWAP_SESSIONS, Measure, from_proof, judged
+from ultr_core.claims import common, estimation, figures, foundations, live, noise, runs, svm
+from ultr_core.claims.common import (
+    REACH,
+    SWAP_SESSIONS,
+    SWEEPS,
+    Measure,
+    Sizes,
+    from_proof,
+    judged,
+)
+from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.claims.readings import READINGS
 from ultr_core.content import Content, read
 from ultr_core.errors import InputError
@@ -19,7 +29,7 @@ from ultr_core.findings import Finding, Outcome, count_outcomes
 from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.studies import RULES, STUDIES
-from ultr_core.words import counted
+from ultr_core.studies.claims import ORIGINS, Origin
 
 NOT_MEASURED = "not measured"
 
@@ -31,7 +41,7 @@ MISSED = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One claim of the paper.
+    """One claim of the ledger.
 
     Attributes:
         ids: numbers of the claims in this lab's own list of them (``COVERED``).
@@ -41,7 +51,10 @@ class Entry:
         check: how it is checked here.
         measure: does it.
         link: the page of the app that shows it, with the values of its address.
-        ours: whether it is implied or added rather than printed.
+        origin: who says it: the paper, this lab, or later work.
+        on: what it is measured on, a key of ``SIZES``.
+        mutation: what breaks it, a key of ``MUTATIONS``; "" where it does not hold as it is, and
+            where nothing is measured.
     """
 
     ids: tuple[str, ...]
@@ -51,7 +64,9 @@ class Entry:
     check: str
     measure: Measure
     link: str
-    ours: bool = False
+    origin: Origin = "paper"
+    on: str = "nothing"
+    mutation: str = ""
 
     @property
     def key(self) -> str:
@@ -75,6 +90,7 @@ class LedgerLine:
 
     entry: Entry
     finding: Finding
+    sizes: Sizes = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -91,7 +107,7 @@ class LedgerLine:
         """The numbers in words with their interval, and why they decide nothing, if so."""
         found = self.finding
         parts = [] if found.sentence == NOT_MEASURED else [found.sentence]
-        if found.interval is not None and "95% interval" not in found.sentence:
+        if found.interval is not None and "95" not in found.sentence:
             low, high = found.interval
             parts.append(f"95% interval {low:.3g} to {high:.3g}.")
         if not self.decided:
@@ -99,6 +115,17 @@ class LedgerLine:
             missed = self.outcome == "open" and found.decided is None and found.relation == "="
             parts.append(MISSED if missed else first if found.decided == "open" else found.reason)
         return " ".join(filter(None, parts))
+
+    @property
+    def limit(self) -> str | None:
+        """What the value is held against, in words; None where nothing is measured."""
+        found = self.finding
+        if self.outcome == "not checkable":
+            return None
+        if found.value is None or found.limit is None:
+            return self.entry.check
+        within = f" ± {found.tolerance:.3g}" if found.tolerance else ""
+        return f"{found.relation} {found.limit:.6g}{within}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as exported and as printed with ``--json``."""
@@ -108,13 +135,21 @@ class LedgerLine:
             "ids": list(entry.ids),
             "section": entry.section,
             "where": entry.where,
+            "origin": entry.origin,
             "claim": entry.claim,
-            "printed": not entry.ours,
+            "printed": entry.origin == "paper",
             "check": entry.check,
             "measured": found.sentence,
             "value": found.value,
             "interval": found.interval and dict(zip(("low", "high"), found.interval, strict=True)),
+            "limit": self.limit,
+            "outcome": self.outcome,
             "verdict": self.outcome,
+            "sizes": {
+                name: list(size) if isinstance(size, tuple) else size
+                for name, size in self.sizes.items()
+            },
+            "mutation": MUTATIONS[entry.mutation].words if entry.mutation else None,
             "reason": found.reason,
             "page": entry.page,
             "query": entry.query,
@@ -125,6 +160,7 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
     {
         "Abstract": "Abstract",
         "1": "1 Why clicks lie",
+        "2": "2 Related work",
         "3": "3 With all labels",
         "4": "4 Weighting",
         "5.1": "5.1 Position bias",
@@ -138,7 +174,8 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
         "7.4": "7.4 Figure 3",
         "7.5": "7.5 Figure 4",
         "7.6": "7.6 Live experiment",
-        "8": "8, 9 Outlook",
+        "8": "8 Conclusions",
+        "9": "9 Future research",
     }
 )
 """The paper's sections that have claims, each with a title."""
@@ -146,11 +183,13 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live)
+        for part in (foundations, noise, estimation, svm, figures, live, runs)
         for key, measure in part.MEASURES.items()
     }
 )
 """How claims are measured that neither a proof nor a study checks, by key."""
+
+_SIZES = {**common.SIZES, **estimation.SIZES, **svm.SIZES, **figures.SIZES}
 
 _LINKS = {
     "learning-curve": "learning_curves",
@@ -159,6 +198,7 @@ _LINKS = {
     "misspecification": "robustness?study=misspecification",
 }
 _ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
+_ORIGINS: Mapping[str, Origin] = MappingProxyType({"ours": "lab", "later work": "later"})
 
 
 def _written(words: Content) -> Entry:
@@ -171,29 +211,36 @@ def _written(words: Content) -> Entry:
     else:
         measure = MEASURES[ids[0]]
     section, claim, check, link = map(words.text, ("section", "claim", "check", "link"))
-    ours = where in ("ours", "later work")
-    return Entry(ids, section, where, claim, check, measure, link, ours)
+    on, mutation = (
+        words.text(name) if name in words.entries else other
+        for name, other in (("on", "nothing"), ("mutation", ""))
+    )
+    origin = _ORIGINS.get(where, "paper")
+    return Entry(ids, section, where, claim, check, measure, link, origin, on, mutation)
 
 
 def _undecided(reason: str, _: Lab) -> Finding:
     return Finding(NOT_MEASURED, decided="not checkable", reason=reason)
 
 
-def _on_figures() -> Iterator[Entry]:
-    """The claims that the studies judge."""
+def _on_figures(mutations: Mapping[str, str]) -> Iterator[Entry]:
+    """The claims that the studies judge, each with what breaks it."""
     for study, link in _LINKS.items():
         number = STUDIES[study].figure
         for rule in RULES[study]:
             if rule.key not in _ELSEWHERE:
+                key = f"F{number}.{rule.key}"
                 yield Entry(
-                    (f"F{number}.{rule.key}",),
+                    (key,),
                     rule.section,
                     f"figure {number}",
                     rule.statement,
                     f"Paper-scale study. {rule.test}",
                     partial(judged, study, rule.key),
                     link,
-                    "not printed" in rule.statement,
+                    rule.origin,
+                    study,
+                    mutations.get(key, ""),
                 )
 
 
@@ -202,11 +249,13 @@ def _all() -> Iterator[Entry]:
         samples=foundations.SAMPLES,
         sessions=SWAP_SESSIONS,
         experiments=estimation.EXPERIMENTS,
+        sweeps=SWEEPS,
+        reach=REACH,
         few=figures.FEW,
         many=figures.MANY,
     )
     yield from map(_written, words.parts("claims"))
-    yield from _on_figures()
+    yield from _on_figures(words.entries["studies"])
     yield from map(_written, words.parts("on_figures"))
 
 
@@ -247,34 +296,46 @@ def measure(
     for done, entry in enumerate(CLAIMS.values() if entries is None else entries):
         if progress is not None:
             progress(done, entry)
-        lines.append(LedgerLine(entry, measure_entry(lab, entry)))
+        lines.append(LedgerLine(entry, measure_entry(lab, entry), _sizes(lab, entry)))
     return tuple(lines)
 
 
-def headline(outcomes: Iterable[Outcome]) -> str:
-    """The counts in a sentence; claims left open are told apart where there are any."""
-    counts = count_outcomes(outcomes)
-    failing, left = counts["does not hold"], counts["open"]
-    open_ = f"{counted(left, 'is', 'are')} open, " if left else ""
-    return (
-        f"Of {counted(sum(counts.values()), 'claim')} {counted(counts['holds'], 'holds', 'hold')} "
-        f"here, {counted(failing, 'does', 'do')} not, {open_}and "
-        f"{counts['not checkable']:,} cannot be checked."
-    )
+def _sizes(lab: Lab, entry: Entry) -> Sizes:
+    """What an entry was measured with; nothing where the corpus does not allow it."""
+    try:
+        return _SIZES[entry.on](lab)
+    except InputError:
+        return _SIZES["nothing"](lab)
+
+
+def counts_by_origin(lines: Iterable[LedgerLine]) -> dict[Origin, dict[Outcome, int]]:
+    """How often each outcome occurs among the paper's claims, the lab's own, and later work's."""
+    outcomes = defaultdict[Origin, list[Outcome]](list)
+    for line in lines:
+        outcomes[line.entry.origin].append(line.outcome)
+    return {origin: count_outcomes(outcomes[origin]) for origin in ORIGINS}
+
+
+def headline(lines: Iterable[LedgerLine]) -> str:
+    """How many of the paper's claims hold, and apart from them how many of the lab's own."""
+    counts = counts_by_origin(lines)
+    paper, own = counts["paper"], Counter(counts["lab"]) + Counter(counts["later"])
+    added = f", and {own['holds']:,} of {own.total():,} that this lab adds" if own else ""
+    return f"{paper['holds']:,} of the paper's {sum(paper.values()):,} claims hold{added}."
 
 
 COLUMNS = (
-    "id", "section", "where", "claim", "printed", "check", "measured", "value", "low", "high",
-    "verdict", "reason", "page", "query",
+    "id", "section", "where", "origin", "claim", "printed", "check", "measured", "value", "low",
+    "high", "limit", "verdict", "clicks", "queries", "seeds", "mutation", "reason", "page", "query",
 )  # fmt: skip
 
 
 def content(lines: Sequence[LedgerLine], world: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger as plain values; ``world`` are the counts of the corpus it was measured on."""
-    outcomes = [line.outcome for line in lines]
     return {
-        "headline": headline(outcomes),
-        "counts": count_outcomes(outcomes),
+        "headline": headline(lines),
+        "counts": count_outcomes(line.outcome for line in lines),
+        "counts_by_origin": counts_by_origin(lines),
         "corpus": dict(world),
         "claims": [line.as_dict() for line in lines],
         "readings": [reading.as_dict() for reading in READINGS],
@@ -290,5 +351,5 @@ def to_json(lines: Sequence[LedgerLine], world: Mapping[str, Any]) -> bytes:
 def to_csv(lines: Iterable[LedgerLine]) -> bytes:
     """One row a claim, UTF-8 with a mark that spreadsheets recognise."""
     rows = [line.as_dict() for line in lines]
-    rows = [{**row, **(row["interval"] or {})} for row in rows]
+    rows = [{**row, **(row["interval"] or {}), **row["sizes"]} for row in rows]
     return table_text(rows, COLUMNS).encode("utf-8-sig")

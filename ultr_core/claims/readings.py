@@ -1,4 +1,4 @@
-"""Conventions of this lab, how misprints and open questions of the paper are read, and numbers
+"""Conventions of this lab, how errata and open questions of the paper are read, and numbers
 under both readings, computed on a small corpus.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,8 @@ from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw, TableCurve
 from ultr_core.words import counted
 
-Kind = Literal["misprint", "open question"]
+Kind = Literal["misprint", "omission", "ambiguity", "open question"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Reading:
     """A place of the paper that can be read in more than one way, and the reading taken.
 
     Attributes:
-        ids: numbers of the misprint (E) or question (Q).
+        ids: numbers of the erratum (E) or question (Q).
         place: section.
-        kind: misprint, or open question.
+        kind: an erratum's, one of the first three ``KINDS``, or open question.
         unclear: what is printed, or not printed.
         taken: how it is read here.
         why: the reason.
@@ -95,7 +96,7 @@ def _reading(words: Content) -> Reading:
     return Reading(
         ids,
         words.text("place"),
-        "misprint" if ids[0].startswith("E") else "open question",
+        next(kind for kind in KINDS if kind == words.text("kind")),
         words.text("unclear"),
         words.text("taken"),
         words.text("why"),
@@ -122,7 +123,7 @@ READINGS = tuple(
         .parts("readings"),
     )
 )
-"""Misprints and open questions, those with two comparable readings first."""
+"""Errata and open questions, those with two comparable readings first."""
 
 QUERIES = 300
 CLICKS = 3_000

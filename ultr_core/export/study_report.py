@@ -10,6 +10,7 @@ from ultr_core.export.origin import versions
 from ultr_core.export.study_files import PACKAGES, study_svg
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.findings import Finding, Outcome
+from ultr_core.risk import FOR_ONE_WORLD
 from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
 from ultr_core.words import counted, part_of
 
@@ -81,7 +82,7 @@ def _corpus_sentence(result: StudyResult) -> str:
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant "
         f"from grade {counts['relevant_grade']}; production ranker from "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be passed on, so shapes can be compared with the paper but levels cannot."
+        "may not be redistributed, so shapes can be compared with the paper, levels not."
     )
 
 
@@ -97,7 +98,8 @@ def _study_section(result: StudyResult) -> str:
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
             f"{counted(result.plan.base.draws, 'click log')} a point, bars are 95% intervals over "
-            f"them. {escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
+            f"them {FOR_ONE_WORLD}. "
+            f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
     )
@@ -125,7 +127,7 @@ def _claims_table(claims: Sequence[Claim]) -> str:
 def _claim_row(rule: Rule, found: Finding) -> str:
     return (
         f'<tr><td class="verdict {found.outcome.replace(" ", "-")}">{_MARKS[found.outcome]} '
-        f"{found.outcome}</td><td>{escape(rule.statement)} (Section {rule.section})<br>"
+        f"{found.outcome}</td><td>{escape(rule.said)} (Section {rule.section})<br>"
         f"<small>Test: {escape(rule.test)}<br>{escape(found.sentence)}</small></td></tr>"
     )
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         trained_rankers,
         win_share_figure,
     )
+    from ultr_core.figures.estimates import Scale, estimates_figure
     from ultr_core.figures.figure import Figure
     from ultr_core.figures.proofs import (
         errors_fall,
@@ -43,6 +44,7 @@ __all__ = [
     "METHOD_STYLES",
     "Figure",
     "Quantity",
+    "Scale",
     "Theme",
     "clicks_and_relevance",
     "comparison_figure",
@@ -51,6 +53,7 @@ __all__ = [
     "cut_words",
     "errors_fall",
     "estimate_figure",
+    "estimates_figure",
     "evidence_figure",
     "examination_curves",
     "examination_figure",

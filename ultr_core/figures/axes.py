@@ -1,4 +1,4 @@
-"""Axis ranges that stay put while a slider moves."""
+"""Axis ranges that stay put while a slider moves, and ends of intervals that can be drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -53,3 +53,10 @@ def stable_range(values: ArrayLike, *, include: Sequence[float] = ()) -> tuple[f
     spread = max(high - low, 1e-6 * max(abs(high), 1.0))
     step = round_up(spread) / 5
     return math.floor(low / step) * step, math.ceil(high / step) * step
+
+
+def drawn_ends(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of intervals as a chart takes them: NaN where there is none, which is infinite."""
+    return np.where(np.isinf(low), np.nan, low), np.where(np.isinf(high), np.nan, high)

@@ -27,9 +27,9 @@ from ultr_core.figures.style import INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Th
 from ultr_core.lab import METHODS, Comparison
 from ultr_core.lab.live import PAPER_RESULTS, LiveResult
 from ultr_core.lab.methods import method_of
-from ultr_core.own_data.evaluation import Evaluation
+from ultr_core.own_data.evaluation import Evaluation, RiskReport
 from ultr_core.propensity import ESTIMATORS
-from ultr_core.risk import plus_minus
+from ultr_core.risk import Estimate, plus_minus
 from ultr_core.risk.sign_test import SignTest, sign_test
 
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
@@ -120,7 +120,8 @@ def _dots(
     """
     styles = {**METHOD_STYLES, **{key: NEUTRAL_STYLES[key] for key in others}}
     color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
-    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=None)
+    scale = alt.Scale(type="point", domain=list(order), padding=0.65)  # for the name of the first
+    y = alt.Y("label:N", title=None, scale=scale, axis=None)
     halo, words = readable_text(
         rows.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
     )
@@ -234,22 +235,28 @@ def _wins(method: str, label: str, test: SignTest) -> dict[str, Any]:
     return _row(method, label, test.win_share, test.low, test.high, f"{test.win_share:.1%}")
 
 
+def _risk(report: RiskReport, risk: Estimate) -> dict[str, Any]:
+    """One estimate; without an interval its value alone, and that is said."""
+    low, high, without = risk.low, risk.high, ""
+    if risk.no_interval:
+        low, high, without = risk.value, risk.value, ", too few clicks for an interval"
+    style = _style(report.key)
+    return _row(style, report.label, risk.value, low, high, f"{risk.value:.2f}{without}")
+
+
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
     A normalised estimate is a mean rank of clicks, on another scale, and stays out. Raises
     InputError where there is no estimate to draw.
     """
-    rows = [
-        _row(_style(report.key), report.label, risk.value, risk.low, risk.high, f"{risk.value:.2f}")
-        for report in found.risks
-        if (risk := report.estimate) is not None
-    ]
-    if not rows:
+    known = [(report, report.estimate) for report in found.risks if report.estimate is not None]
+    if not known:
         raise InputError("There is no estimate to draw.", "no_estimate")
+    rows = [_risk(report, risk) for report, risk in known]
     level = None if found.true is None else found.true.risk_of_log
     told = "; ".join(
-        f"{row['label']} {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in rows
+        f"{report.label} {risk.value:.2f} ({risk.interval_text(2)})" for report, risk in known
     )
     truth = "" if level is None else f" True risk by the grades: {level:.2f}."
     return interval_dots(

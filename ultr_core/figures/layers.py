@@ -110,7 +110,7 @@ def readable_text(
     """
     around = {"stroke": ink.background, "strokeWidth": halo, "strokeJoin": "round"}
     layers = [{**mark, **around, "color": ink.background}, {**mark, "color": ink.text}]
-    return [chart.mark_text(align="left", **layer).encode(text=text) for layer in layers]
+    return [chart.mark_text(**{"align": "left", **layer}).encode(text=text) for layer in layers]
 
 
 def key_line(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ultr_core.figures.axes import stable_range
+from ultr_core.figures.axes import drawn_ends, stable_range
 from ultr_core.figures.figure import Columns, Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -37,11 +37,12 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     """Estimated against true risk of the ranker family; ``method`` is "naive" or "propensity"."""
     weighted = method == "propensity"
     estimates = picture.weighted if weighted else picture.naive
+    low, high = drawn_ends(estimates.low, estimates.high)
     rankers: Columns = {
         "true_risk": picture.true_risk,
         "estimate": estimates.value,
-        "low": estimates.low,
-        "high": estimates.high,
+        "low": low,
+        "high": high,
         "expected": estimates.expected,
         "label": picture.labels,
         "kind": picture.kinds,
@@ -50,6 +51,7 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     alt_text = (
         f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
         f"Kendall's tau is {estimates.kendall:.2f}, where 1 is the true order."
+        + (f" There is {estimates.no_interval}." if estimates.no_interval else "")
     )
     return risk_scatter(
         rankers,
@@ -73,7 +75,8 @@ def risk_scatter(
     """Picture of estimated against true risk for a family of rankers.
 
     ``rankers`` has the columns :data:`COLUMNS`, one row a ranker: true risk R(S), the estimate
-    from one click log with the ends of its 95% interval, and its exact expectation. ``law`` is
+    from one click log with the ends of its 95% interval, and its exact expectation; NaN as all
+    ends where the clicks are too few for intervals. ``law`` is
     slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
     dashed. ``method`` chooses colour and shape.
     """
@@ -83,7 +86,9 @@ def risk_scatter(
     }
     words = {name: list(rankers[name]) for name in WORDS}
     x_range = stable_range(columns["true_risk"])
-    heights = [columns[name] for name in ("estimate", "low", "high", "expected")]
+    with_intervals = not np.isnan(columns["low"]).all()
+    ends_of_bars = ("low", "high") if with_intervals else ()
+    heights = [columns[name] for name in ("estimate", *ends_of_bars, "expected")]
     names = [kind if kind in NAMED else None for kind in words["kind"]]
     count = len(names)
     part = ["ranker"] * count
@@ -101,17 +106,19 @@ def risk_scatter(
         part += ["law", "law"]
     bottom, top = stable_range(heights, include=ends)
     room = ROOM_FOR_NAMES * (top - bottom)
-    spec = with_domains(_template(method, theme), x=x_range, y=(bottom - room, top))
+    template = _template(method, theme, with_intervals)
+    spec = with_domains(template, x=x_range, y=(bottom - room, top))
     data = {**columns, **words, "part": part, "name": names}
     return Figure(f"risk-{method}", title, alt_text, data, spec, height=285)
 
 
 @lru_cache(maxsize=16)
-def _template(method: str, theme: Theme) -> dict[str, Any]:
+def _template(method: str, theme: Theme, with_intervals: bool) -> dict[str, Any]:
     ink, style = INKS[theme], METHOD_STYLES[method]
     scale = {"zero": False, "nice": False, "padding": 6}
     x = along(alt.X, "True risk R(S), training queries", scale)("true_risk")
-    y_of = along(alt.Y, "Estimate from clicks", scale)
+    without = "" if with_intervals else " (too few for intervals)"
+    y_of = along(alt.Y, f"Estimate from clicks{without}", scale)
     y = y_of("estimate")
     tooltip = tooltips(
         ("label:N", "Ranker"),

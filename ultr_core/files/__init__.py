@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ultr_core.files.letor_writer import write_letor
     from ultr_core.files.log_columns import COLUMNS, parse_columns
     from ultr_core.files.log_files import LogPreview, parse_log, preview_log, read_log
+    from ultr_core.files.name_tables import NameTable, parse_names, read_names
     from ultr_core.files.proprank_files import (
         packed_proprank,
         parse_proprank,
@@ -39,6 +40,7 @@ else:
 __all__ = [
     "COLUMNS",
     "LogPreview",
+    "NameTable",
     "curve_text",
     "load_corpus",
     "load_directory",
@@ -49,6 +51,7 @@ __all__ = [
     "parse_curve",
     "parse_curve_values",
     "parse_log",
+    "parse_names",
     "parse_proprank",
     "parse_ranker",
     "parse_scores",
@@ -58,6 +61,7 @@ __all__ = [
     "read_curve",
     "read_curve_values",
     "read_log",
+    "read_names",
     "read_proprank",
     "read_ranker",
     "read_scores",

@@ -256,6 +256,11 @@ def _find_parts(directory: Path) -> list[Path]:
     return found
 
 
+def training_file_of(directory: Path) -> Path:
+    """The file with the training queries of a directory, as `load_directory` would read it."""
+    return _find_parts(directory)[0]
+
+
 def _listing(directory: Path) -> str:
     """Name what a directory holds, shortened."""
     with os.scandir(directory) as entries:

@@ -17,7 +17,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "document": (
             "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id",
-            "event_attributes.object.object_id", "url",
+            "event_attributes.object.object_id", "url", "sku", "asin", "product_id", "product",
+            "listing_id", "result_id",
         ),
         "position": (
             "position", "pos", "rank", "slot", "ordinal", "event_attributes.position.ordinal",
@@ -67,8 +68,24 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 
 REQUIRED = ("document", "position", "click")
 
+SEARCH_ID = "query_id"
+"""A column of logs of events: new for each search where another one holds the texts of queries."""
+
 NO_COLUMN = "-"
 """In a mapping, in place of a column: no column has this meaning."""
+
+NO_NAME = frozenset(
+    {"nan", "NaN", "NULL", "null", "None", "<null>", "\\N", "(not set)", "(not provided)",
+     "undefined", "#N/A", "N/A", "n/a", "-", "(none)", "(null)", "(empty)", "[null]", "<NA>", "NaT"}
+)  # fmt: skip
+"""What tools write where a query, a document, a presentation or a session has no name."""
+
+WITHOUT_NAME = ", ".join(
+    # A backslash in a text is not the same for all engines.
+    f"'{word}'" if "\\" not in word else f"chr(92) || '{word[1:]}'"
+    for word in ("", *sorted(NO_NAME))
+)
+"""These words, and none, as SQL."""
 
 # Two columns of such a name mean different things, and only the reader knows which is meant.
 _ASKED = ("position", "click")
@@ -165,10 +182,23 @@ def require_columns(
     for meaning in required:
         if meaning not in found:
             _ask_which(meaning, plain, name)
+            if not any(plain):
+                raise InputError(
+                    f"{name} has no names of columns in {place}; write them there, such as "
+                    "query,document,position,click.",
+                    "columns",
+                )
+            also = f"also understood for {meaning}: {', '.join(COLUMNS[meaning][1:])}"
+            if meaning == "click" and "position" in found:
+                raise InputError(
+                    f"{name} has no column click, but {in_words(header)}; say which one it is, or "
+                    f"give the clicks in a file of their own ({also}).",
+                    "clicks_apart",
+                )
             raise InputError(
-                f"{name} has no column {meaning}: its first line must name the columns, such as "
-                f"query,document,position,click (also understood for {meaning}: "
-                f"{', '.join(COLUMNS[meaning][1:])})."
+                f"{name} has no column {meaning}, but {in_words(header)}; say which one it is, or "
+                f"name the columns in {place}, such as query,document,position,click ({also}).",
+                "columns",
             )
     for meaning, column in found.items():
         same = [str(number) for number, cell in enumerate(plain, 1) if cell == plain[column]]

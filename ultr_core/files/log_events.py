@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import NO_COLUMN, SEARCH_ID, WITHOUT_NAME
 from ultr_core.files.log_relation import Progress, Relation
 
 VIEWS = (
@@ -15,75 +17,69 @@ CLICKS = ("click", "clicked", "select", "selected", "tap")
 
 
 @dataclass(frozen=True)
-class JoinedEvents:
-    """Views with their clicks.
+class Sizes:
+    """Rows of a log of events: views, clicks, those of them that name no presentation, and others.
 
-    cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
-    views, clicks: rows of each. alone: clicks on what was not shown in their presentation. others,
-    other: rows with another action, and one of these.
+    other: the most frequent of the other actions.
     """
 
-    cells: str
-    meanings: list[str]
     views: int
     clicks: int
-    alone: int
+    views_without: int
+    clicks_without: int
     others: int
     other: str
 
 
+@dataclass(frozen=True)
+class JoinedEvents:
+    """Views with their clicks.
+
+    cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
+    sizes: of the rows before. alone: clicks on what was not shown in their presentation.
+    """
+
+    cells: str
+    meanings: list[str]
+    sizes: Sizes
+    alone: int
+
+
 def joined_events(
-    relation: Relation, cells: str, meanings: list[str], progress: Progress | None
+    relation: Relation,
+    cells: str,
+    meanings: list[str],
+    columns: Mapping[str, str],
+    said: Mapping[str, str],
+    progress: Progress | None,
 ) -> JoinedEvents:
     """Join clicks with the views of their presentation and document.
 
     A click counts at the position it names if the document was shown there, otherwise at the
-    document's first position; several clicks on one view are one. Raises InputError without an id
-    of presentations, without a view, and where no action is a view or a click.
+    document's first position; several clicks on one view are one. Rows that name no presentation
+    cannot be joined and are left out. columns: meaning to column name. said: what the reader
+    mapped. Raises InputError without an id of presentations, where all views or all clicks lack
+    it, without a view, and where no action is a view or a click.
     """
     if "presentation" not in meanings:
-        raise InputError(
-            "Views and clicks that are rows of their own are joined by the id of their "
-            "presentation; say which column holds it.",
-            "presentation",
-        )
-    action = "lower(trim(k_action))"
-    # Its own words only: nothing from outside enters the statement.
-    views, clicks = (", ".join(f"'{word}'" for word in words) for words in (VIEWS, CLICKS))
+        raise _no_presentation(columns, said)
+    sizes = _sizes(relation, cells, progress)
+    _require_joinable(relation.name, sizes, columns["presentation"])
     kept = [m for m in meanings if m not in ("action", "click", "presentation", "document",
                                              "position")]  # fmt: skip
     position = "k_position" if "position" in meanings else "''"
     carried = "".join(f", max(k_{meaning}) AS k_{meaning}" for meaning in kept)
-    relation.run(
-        "CREATE TEMP TABLE views AS SELECT trim(k_presentation) AS k_presentation, "
-        f"trim(k_document) AS k_document, {position} AS k_position{carried}, "
-        f"any_value(short) AS short, any_value(broken) AS broken, count(*) AS n "
-        f"FROM ({cells}) WHERE {action} IN ({views}) OR broken OR short "
-        "GROUP BY ALL",
-        progress,
-    )
-    relation.run(
-        "CREATE TEMP TABLE clicked AS SELECT trim(k_presentation) AS k_presentation, "
-        f"trim(k_document) AS k_document, {position} AS k_position, count(*) AS n "
-        f"FROM ({cells}) WHERE {action} IN ({clicks}) AND NOT broken AND NOT short GROUP BY ALL",
-        progress,
-    )
-    others, other = relation.run(
-        f"SELECT count(*), coalesce(any_value(k_action), '') FROM ({cells}) "
-        f"WHERE {action} NOT IN ({views}, {clicks}) AND NOT broken AND NOT short"
-    )[0]
-    seen = int(relation.run("SELECT coalesce(sum(n), 0) FROM views")[0][0])
-    made = int(relation.run("SELECT coalesce(sum(n), 0) FROM clicked")[0][0])
-    if not seen:
-        raise InputError(
-            f"{relation.name} has {made:,} rows that are clicks and none that is a view"
-            + (f"; {others:,} have another action, such as {quoted(other)}" if others else "")
-            + ". Views are needed to know what was shown.",
-            "views",
+    for table, words, more in (("views", VIEWS, carried), ("clicked", CLICKS, "")):
+        relation.run(
+            f"CREATE TEMP TABLE {table} AS SELECT trim(k_presentation) AS k_presentation, "
+            f"trim(k_document) AS k_document, {position} AS k_position{more}, count(*) AS n "
+            f"FROM ({cells}) WHERE {_ACTION} IN ({_listed(words)}) AND NOT {_WITHOUT} "
+            "AND NOT broken AND NOT short GROUP BY ALL",
+            progress,
         )
     relation.run(
         "CREATE TEMP TABLE first_views AS SELECT k_presentation, k_document, "
-        "arg_min(k_position, coalesce(try_cast(k_position AS DOUBLE), 'inf'::DOUBLE)) AS spot "
+        "min(row(coalesce(try_cast(k_position AS DOUBLE), 'inf'::DOUBLE), k_position))[2] AS spot "
         "FROM views GROUP BY ALL"
     )
     relation.run(
@@ -94,12 +90,94 @@ def joined_events(
     )
     alone = int(relation.run("SELECT coalesce(sum(n), 0) FROM placed WHERE place IS NULL")[0][0])
     carried = "".join(f", k_{meaning}" for meaning in kept)
+    # Rows that are none stay, so that they are counted as faults.
     joined = (
         f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
-        "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, short, broken, "
-        "false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, k_document, place "
-        "FROM placed) AS hit ON views.k_presentation = hit.k_presentation AND "
-        "views.k_document = hit.k_document AND views.k_position = hit.place"
+        "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
+        "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
+        "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation AND "
+        "views.k_document = hit.k_document AND views.k_position = hit.place UNION ALL "
+        f"SELECT '', '', ''{carried}, '0', short, broken, false FROM ({cells}) "
+        "WHERE broken OR short"
     )
     left = ["presentation", "document", "position", *kept, "click"]
-    return JoinedEvents(joined, left, seen, made, alone, int(others), str(other))
+    return JoinedEvents(joined, left, sizes, alone)
+
+
+def _listed(words: Iterable[str]) -> str:
+    """SQL of words of our own: nothing from outside enters the statement."""
+    return ", ".join(f"'{word}'" for word in words)
+
+
+_ACTION = "lower(trim(k_action))"
+_WITHOUT = f"trim(k_presentation) IN ({WITHOUT_NAME})"
+
+
+def _sizes(relation: Relation, cells: str, progress: Progress | None) -> Sizes:
+    kind = (
+        f"CASE WHEN {_ACTION} IN ({_listed(VIEWS)}) THEN 'views' "
+        f"WHEN {_ACTION} IN ({_listed(CLICKS)}) THEN 'clicks' ELSE 'others' END"
+    )
+    found = relation.run(
+        f"SELECT {kind} AS kind, CASE WHEN kind = 'others' THEN k_action ELSE '' END AS other, "
+        f"count(*) AS n, count(*) FILTER ({_WITHOUT}) FROM ({cells}) "
+        "WHERE NOT broken AND NOT short GROUP BY ALL ORDER BY n DESC, other",
+        progress,
+    )
+    size = {kind: (int(n), int(without)) for kind, _, n, without in found if kind != "others"}
+    others = [(str(other), int(n)) for kind, other, n, _ in found if kind == "others"]
+    (views, views_without), (clicks, clicks_without) = (
+        size.get(kind, (0, 0)) for kind in ("views", "clicks")
+    )
+    number = sum(n for _, n in others)
+    return Sizes(
+        views, clicks, views_without, clicks_without, number, others[0][0] if others else ""
+    )
+
+
+def _no_presentation(columns: Mapping[str, str], said: Mapping[str, str]) -> InputError:
+    """What is to be said where no column holds the id of a presentation."""
+    joined = (
+        "Views and clicks that are rows of their own are joined by the id of their presentation"
+    )
+    if said.get("presentation", "").strip() == NO_COLUMN:
+        return InputError(
+            f"{joined}, and here no column is to hold it. Choose the column that does, or count "
+            "views and clicks by query, document and position, and give those counts as "
+            "impressions and clicks.",
+            "presentation",
+        )
+    query = columns.get("query", "")
+    if "query" not in said and query.strip().lower() == SEARCH_ID:
+        return InputError(
+            f"{joined}. No column has the text of the query, so {quoted(query)} was taken for the "
+            "query; if it is the id of the presentation, say so, and which column holds the query.",
+            "presentation",
+        )
+    return InputError(f"{joined}; say which column holds it.", "presentation")
+
+
+def _require_joinable(name: str, sizes: Sizes, column: str) -> None:
+    """Raise InputError where no view, or no click of those that there are, can be joined."""
+    if not sizes.views:
+        others = f"; {sizes.others:,} have another action, such as {quoted(sizes.other)}"
+        raise InputError(
+            f"{name} has {sizes.clicks:,} rows that are clicks and none that is a view"
+            f"{others if sizes.others else ''}. Views are needed to know what was shown.",
+            "views",
+        )
+    without = (sizes.views_without, sizes.clicks_without)
+    if without == (sizes.views, sizes.clicks):
+        where = f"all {sum(without):,} rows of views and clicks"
+    elif sizes.views_without == sizes.views:
+        where = f"all {sizes.views:,} views"
+    elif sizes.clicks and sizes.clicks_without == sizes.clicks:
+        where = f"all {sizes.clicks:,} clicks"
+    else:
+        return
+    raise InputError(
+        f"The column {quoted(column)} of {name}, which is to hold the id of a presentation, is "
+        f"empty in {where}, so that no click can be joined with what was shown; say which column "
+        "holds it.",
+        "presentation",
+    )

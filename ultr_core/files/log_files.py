@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import NO_COLUMN, REQUIRED, found_columns, require_columns
+from ultr_core.files.log_columns import (
+    NO_COLUMN,
+    REQUIRED,
+    SEARCH_ID,
+    found_columns,
+    require_columns,
+)
 from ultr_core.files.log_events import JoinedEvents, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
 from ultr_core.files.log_presentations import (
@@ -29,17 +35,20 @@ from ultr_core.files.log_relation import (
     is_nested,
     opened_log,
     require_sound,
+    together,
 )
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
     IDS,
+    WITHOUT_PRESENTATION,
     UsableRows,
     cells_of,
     counted_rows,
     first_long,
     first_records,
     meanings_of,
+    require_rows,
     usable_rows,
 )
 from ultr_core.limits import OWN_FILES, Room
@@ -48,7 +57,6 @@ from ultr_core.words import counted, part_of
 
 _PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
 _LOOKED_AT = 200_000
-_SEARCH_ID = "query_id"  # a column of logs of events, new for each search
 _FEWEST_QUERIES = 20
 _MOST_COLUMNS = 30
 _ROWS_OF_ONE_LIST = 4  # that one of its positions may have
@@ -209,6 +217,7 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
+        require_rows(relation, places)
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)
         named: dict[str, str] = {}
@@ -254,20 +263,22 @@ def _settle_queries(
     ids = {part.layout: [cell.strip().lower() for cell in part.header] for part in relation.parts}
     for layout, header in ids.items():
         found = places[layout]
-        if "presentation" in found or _SEARCH_ID not in header or "query" not in found:
+        if "presentation" in found or SEARCH_ID not in header or "query" not in found:
             return
-        if header.index(_SEARCH_ID) == found["query"]:
+        if header.index(SEARCH_ID) == found["query"]:
             return
     wider = {
-        layout: {**places[layout], "presentation": header.index(_SEARCH_ID)}
+        layout: {**places[layout], "presentation": header.index(SEARCH_ID)}
         for layout, header in ids.items()
     }
-    searches, queries, rows = relation.run(
+    searches, queries, rows, last = relation.run(
         "SELECT count(DISTINCT k_presentation), count(DISTINCT k_query), count(*) / "
-        "greatest(count(DISTINCT (k_presentation, k_document)), 1) FROM "
-        f"(SELECT * FROM ({cells_of(relation, wider)}) LIMIT {_LOOKED_AT})"
+        "greatest(count(DISTINCT (k_presentation, k_document)), 1), max(k_presentation) FROM "
+        f"(SELECT * FROM ({together(cells_of(relation, wider))}) LIMIT {_LOOKED_AT})"
     )[0]
-    if searches > queries and rows <= _ROWS_OF_ONE_LIST:
+    # One that is empty is named where events need it.
+    empty = last == "" and all("action" in found for found in places.values())
+    if empty or (searches > queries and rows <= _ROWS_OF_ONE_LIST):
         for layout, found in places.items():
             found["presentation"] = wider[layout]["presentation"]
 
@@ -278,7 +289,7 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         for found in places.values():
             found.pop("page", None)
         return
-    cells = cells_of(relation, places)
+    cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
         "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
         "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
@@ -325,11 +336,11 @@ def _counted_log(
     meanings = meanings_of(places)
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
-    if in_events or any(meaning in meanings for meaning in IDS):
+    if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
         cells = relation.kept(cells, progress)
     if in_events:
-        events = joined_events(relation, cells, meanings, progress)
-        cells, meanings = events.cells, events.meanings
+        events = joined_events(relation, together(cells), meanings, columns, said, progress)
+        cells, meanings = [events.cells], events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
     rows = usable_rows(found, columns, how, said)
     faults = _located(relation, places, rows, events)
@@ -361,7 +372,8 @@ def _counted_log(
             "more columns than the first line names", found.long, 0, *first_long(relation, places)
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
-    return replace(log, notices=(*notices, *_of_events(events), *_sentences(log, rows)))
+    joined = tuple(_of_events(events))
+    return replace(log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined)
 
 
 def _repeating(
@@ -402,6 +414,9 @@ def _located(
     """The faults, each with the part and the record of its first row where that is known."""
     faults = [fault for fault, _ in rows.faults]
     if events is not None:
+        views, clicks = events.sizes.views_without, events.sizes.clicks_without
+        if views or clicks:
+            faults.append(RowFault(WITHOUT_PRESENTATION, views + clicks, clicks, 0))
         if events.alone:
             faults.append(RowFault(CLICK_WITHOUT_VIEW, events.alone, events.alone, 0))
         return tuple(faults)
@@ -456,7 +471,10 @@ def _log(
 
 def _words(fault: RowFault, relation: Relation) -> str:
     count = fault.rows
-    if fault.kind in (CLICK_WITHOUT_POSITION, CLICK_WITHOUT_VIEW):
+    if fault.kind == WITHOUT_PRESENTATION:
+        views, clicks = counted(count - fault.clicks, "view"), counted(fault.clicks, "click")
+        what = f"{views} and {clicks} with {fault.kind}"
+    elif fault.kind in (CLICK_WITHOUT_POSITION, CLICK_WITHOUT_VIEW):
         kind = fault.kind.removeprefix("a click ")
         what = f"{counted(count, 'click')} {kind}"
     else:
@@ -472,14 +490,15 @@ def _words(fault: RowFault, relation: Relation) -> str:
 def _of_events(events: JoinedEvents | None) -> Iterator[str]:
     if events is None:
         return
+    sizes = events.sizes
     yield (
-        f"{counted(events.clicks, 'click')} joined with {counted(events.views, 'view')} by "
-        "presentation and document."
+        f"{counted(sizes.clicks - sizes.clicks_without, 'click')} joined with "
+        f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
-    if events.others:
+    if sizes.others:
         yield (
-            f"{counted(events.others, 'row')} with other actions, such as {quoted(events.other)}, "
-            f"{'is' if events.others == 1 else 'are'} not used."
+            f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "
+            f"{'is' if sizes.others == 1 else 'are'} not used."
         )
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import NO_NAME, WITHOUT_NAME
 from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
-from ultr_core.files.log_relation import Progress, Relation
+from ultr_core.files.log_relation import (
+    ADDED_AT_ONCE,
+    PIECE_ROWS,
+    Progress,
+    Relation,
+    hashed,
+    together,
+)
 from ultr_core.files.log_rows import (
     IDS,
     CountedRows,
@@ -29,6 +37,7 @@ SAMPLE_ROWS = 300_000
 _FEWER_GROUPS = (GROUPS, 50, 20, 10)
 _MOST_SALTS = 100
 _NEARLY_ALL = 0.95
+_NONE = "hash('')"  # of a presentation or session without an id
 _LOOKED_UP = 8  # different cells that are looked up in a list
 _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
@@ -153,7 +162,7 @@ def _sums(place: IntArray, values: IntArray, size: int) -> IntArray:
 
 def grouped_rows(
     relation: Relation,
-    cells: str,
+    cells: Sequence[str],
     meanings: Collection[str],
     counted: CountedRows,
     usable: UsableRows,
@@ -175,13 +184,26 @@ def grouped_rows(
         for meaning in ("click", "impressions")
         if meaning in counted.codes
     }
-    shown = _shown(cells, counted, numbers, has)
-    every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
-    # The rows of other lists are left out before anything is made of them.
-    some = f"SELECT * FROM ({cells}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
-    found = _sampled(relation, _shown(some, counted, numbers, has), whole, every, columns)
-    once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
+    shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
     without = _lists(relation, shown, whole, progress)
+    if _named_none(relation):
+        relation.run("DROP TABLE lists")
+        cells = [_without_words(piece, has) for piece in cells]
+        shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
+        without = _lists(relation, shown, whole, progress)
+    every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
+    # By itself: the engine would look at all else of each row first.
+    relation.run(
+        "CREATE TEMP TABLE sampled AS "
+        + together(
+            f"SELECT * FROM ({piece}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
+            for piece in cells
+        ),
+        progress,
+    )
+    some = _shown("SELECT * FROM sampled", counted, usable, numbers, has)
+    found = _sampled(relation, some, whole, every, columns)
+    once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     facts = _facts(relation, whole, found, without, usable, plain)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
@@ -193,22 +215,26 @@ def grouped_rows(
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)
+    for table in ("sampled", "sample", "lists", "sessions"):
+        relation.run(f"DROP TABLE {table}")  # they would take the memory of what follows
     key = _key(relation, keys_of(counted))
-    source = f"SELECT *, {key} AS h FROM ({shown})"
-    counts = once or "impressions" in counted.codes
-    made = _added_up_by_group(
-        relation,
-        _once(source, whole) if once else source,
-        key,
-        # Where each row is one impression, counting is faster.
-        "sum(impressions)::BIGINT" if counts else "count(*)",
-        counted,
-        usable,
-        slots,
-        number,
-        how.clicks_above,
-        progress,
+    sources = [f"SELECT *, {key} AS h FROM ({piece})" for piece in shown]
+    if once or how.clicks_above:
+        # Rows of a list may be in any piece.
+        passes = -(-int(usable.rows.sum()) // PIECE_ROWS)
+        every_row = together(sources)
+        sources = [f"SELECT * FROM ({every_row}) {some}" for some in hashed(whole, passes)]
+    if once:
+        sources = [_once(source, whole) for source in sources]
+    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
+    relation.run(
+        f"CREATE TEMP TABLE known AS SELECT {key} AS h, any_value(slot) AS slot "
+        "FROM counted JOIN usable USING (number) GROUP BY h"
     )
+    if how.clicks_above:
+        made = _by_clicks_above(relation, sources, number, progress)
+    else:
+        made = _by_group(relation, sources, slots.entry.size, number, progress)
     before = int(usable.rows @ usable.numbers["impressions"])
     merged = before - int(made.impressions.sum()) if once and not facts.left_out else 0
     return replace(
@@ -226,13 +252,14 @@ def keys_of(counted: CountedRows) -> list[str]:
 def _shown(
     cells: str,
     counted: CountedRows,
+    usable: UsableRows,
     numbers: Mapping[str, tuple[str, str]],
     has: Mapping[str, bool],
 ) -> str:
     """SQL for the rows with click and impressions as numbers, and what they belong to.
 
     numbers: `_number_of` of click and, where there are some, of impressions. p and s identify
-    presentation and session, 0 for none; g is the group, 0 to ``GROUPS`` - 1.
+    presentation and session, ``_NONE`` for none; g is the group, 0 to ``GROUPS`` - 1.
     Rows whose numbers are none are left out.
     """
     click = numbers["click"][0]
@@ -242,21 +269,32 @@ def _shown(
         name: f"trim(k_{meaning})" if has[meaning] else "''"
         for name, meaning in (("p", "presentation"), ("s", "session"))
     }
-    hashes = ", ".join(
-        f"CASE WHEN {text} = '' THEN 0 ELSE hash({text}) END AS {name}"
-        for name, text in ids.items()
-    )
+    hashes = ", ".join(f"hash({text}) AS {name}" for name, text in ids.items())
     # A row of no session is one of its presentation: else all of them would be one group.
     whose = f"CASE WHEN {ids['s']} = '' THEN {ids['p']} ELSE {ids['s']} END"
+    if not all(has.values()):
+        whose = ids["p"] if has["presentation"] else ids["s"]
     group = f"({DUCKDB.first_digits.format(whose)} % {GROUPS})::INTEGER"
-    kept = "click IS NOT NULL AND NOT short AND NOT broken"
-    if "impressions" in numbers:
-        kept += " AND impressions IS NOT NULL AND click <= impressions"
     return (
         f"SELECT * FROM (SELECT {', '.join(keys_of(counted))}, {click} AS click, "
         f"{impressions} AS impressions, {hashes}, {group} AS g, short, broken "
-        f"FROM ({cells}){joins}) WHERE {kept}"
+        f"FROM ({cells}){joins}){_without_faults(counted, usable, numbers)}"
     )
+
+
+def _without_faults(counted: CountedRows, usable: UsableRows, numbers: Collection[str]) -> str:
+    """SQL that leaves rows out whose ``numbers`` are none.
+
+    Nothing where there are none: the engine would look at each row twice.
+    """
+    kept = [f"NOT {fault}" for fault in ("short", "broken") if getattr(counted, fault).any()]
+    for meaning in numbers:
+        codes = counted.codes[meaning]
+        if np.setdiff1d(codes, codes[usable.entry]).size:
+            kept.append(f"{meaning} IS NOT NULL")
+    if "impressions" in numbers:
+        kept.append("click <= impressions")
+    return f" WHERE {' AND '.join(kept)}" if kept else ""
 
 
 def _number_of(
@@ -269,52 +307,64 @@ def _number_of(
     numbers = usable.numbers[meaning][first]
     if len(texts) <= _LOOKED_UP:
         # Joining takes several times the rest.
-        names = [relation.bound(each) for each in (numbers.tolist(), texts)]
-        return f"${names[0]}[list_position(${names[1]}, k_{meaning})]", ""
+        cases = " ".join(
+            f"WHEN ${relation.bound(text)} THEN {int(number)}"
+            for text, number in zip(texts, numbers, strict=True)
+        )
+        return f"CASE k_{meaning} {cases} END", ""
     relation.put(
         f"numbers_{meaning}", **{f"k_{meaning}": np.array(texts, "O"), f"n_{meaning}": numbers}
     )
     return f"n_{meaning}", f" LEFT JOIN numbers_{meaning} USING (k_{meaning})"
 
 
-def _added_up_by_group(
-    relation: Relation,
-    source: str,
-    key: str,
-    summed: str,
-    counted: CountedRows,
-    usable: UsableRows,
-    slots: Slots,
-    number: int,
-    clicks_above: bool,
-    progress: Progress | None,
+def _by_group(
+    relation: Relation, sources: Sequence[str], slots: int, number: int, progress: Progress | None
 ) -> GroupedRows:
-    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
-    relation.run(
-        f"CREATE TEMP TABLE known AS SELECT {key} AS h, any_value(slot) AS slot "
-        "FROM counted JOIN usable USING (number) GROUP BY h"
-    )
-    above = ", above" if clicks_above else ""
-    if clicks_above:
-        source = _above(source)
-    table = relation.run(
-        f"SELECT slot, impressions, clicks, g{above} FROM (SELECT h{above}, "
-        f"(g * {number}) // {GROUPS} AS g, {summed} AS impressions, "
-        f"sum(click)::BIGINT AS clicks FROM ({source}) GROUP BY ALL) "
-        f"JOIN known USING (h) ORDER BY slot, g{above}",
+    """Rows of SQL with h, g, impressions and click, added up by slot and group.
+
+    Here, for the engine takes twice as long where there are nearly as many of these as rows.
+    """
+    size = slots * number
+    impressions, clicks = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    seen = np.zeros(size, bool)
+    statements = [
+        f"SELECT slot * {number} + (g * {number}) // {GROUPS}, impressions::BIGINT, click::BIGINT "
+        f"FROM ({source}) JOIN known USING (h)"
+        for source in sources
+    ]
+
+    def add(place: IntArray, shown: IntArray, clicked: IntArray) -> None:
+        seen[place] = True
+        np.add.at(impressions, place, shown)
+        np.add.at(clicks, place, clicked)
+
+    relation.each_batch(statements, add, progress)
+    used = np.flatnonzero(seen)
+    return GroupedRows(used // number, impressions[used], clicks[used], used % number, None, None)
+
+
+def _by_clicks_above(
+    relation: Relation, sources: Sequence[str], number: int, progress: Progress | None
+) -> GroupedRows:
+    """The same also by the clicks above each row, of which there may be any number."""
+    relation.gathered(
+        "grouped",
+        [
+            f"SELECT slot, (g * {number}) // {GROUPS} AS g, above, "
+            "sum(impressions)::BIGINT AS impressions, sum(click)::BIGINT AS clicks "
+            f"FROM ({_above(source)}) JOIN known USING (h) GROUP BY ALL"
+            for source in sources
+        ],
+        ["slot", "g", "above"],
+        {name: f"sum({name})::BIGINT" for name in ("impressions", "clicks")},
         progress,
-        arrays=True,
     )
-    columns = [np.asarray(column, np.int64) for column in table.values()]
-    # Names that differ only in blanks around them are one slot, and rarely occur.
-    keys = [columns[0], *columns[3:]]
-    new = np.logical_or.reduce([np.diff(key, prepend=-1) != 0 for key in keys])
-    first = np.flatnonzero(new)
-    slot, impressions, clicks, group, *rest = (
-        np.add.reduceat(column, first) if place in (1, 2) and first.size else column[first]
-        for place, column in enumerate(columns)
+    table = relation.run("SELECT * FROM grouped ORDER BY slot, g, above", arrays=True)
+    slot, group, above, impressions, clicks = (
+        np.asarray(column, np.int64) for column in table.values()
     )
-    return GroupedRows(slot, impressions, clicks, group, rest[0] if rest else None, None)
+    return GroupedRows(slot, impressions, clicks, group, above, None)
 
 
 def _key(relation: Relation, keys: list[str]) -> str:
@@ -356,16 +406,15 @@ class _Sampled:
 def _sampled(
     relation: Relation, shown: str, whole: str, every: int, columns: Mapping[str, str]
 ) -> _Sampled:
-    query = "hash(k_query)" if "k_query" in shown else "0"
     place = ", ".join(
         f"try_cast(k_{meaning} AS DOUBLE)"
         for meaning in ("page", "offset", "position")
         if f"k_{meaning}" in shown
     )
     relation.run(
-        f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {query} AS query, "
+        f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {_query_in(shown)} AS query, "
         f"hash(trim(k_document)) AS document, row({place}) AS position, "
-        f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> 0 "
+        f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> {_NONE} "
         "AND trim(k_document) <> '' "
         "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
     )
@@ -426,26 +475,54 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
             f"The column {quoted(column)} was taken for the id of a presentation, but a document "
             f"has {rows:,.1f} rows at one position of one of them; it names something larger. Say "
             "which column holds the id of a presentation, or that none does.",
-            "presentation",
+            "larger_ids",
         )
 
 
-def _lists(relation: Relation, shown: str, whole: str, progress: Progress | None) -> int:
+def _query_in(shown: str) -> str:
+    """SQL for the query of a row as a number."""
+    return "hash(k_query)" if "k_query" in shown else "0"
+
+
+def _lists(relation: Relation, shown: Sequence[str], whole: str, progress: Progress | None) -> int:
     """Make the table of lists, one for each presentation or each query of a session.
 
     Returns how many rows name none.
     """
-    query = "hash(k_query)" if "k_query" in shown else "0"
-    text = "any_value(k_query)" if "k_query" in shown else "''"
-    relation.run(
-        f"CREATE TEMP TABLE lists AS SELECT {whole} AS list, {query} AS q, {text} AS k_query, "
-        f"any_value(s) AS s, sum(click) AS clicks, count(*) AS rows FROM ({shown}) "
-        f"WHERE impressions > 0 GROUP BY {whole}, q",
+    relation.gathered(
+        "lists",
+        [
+            f"SELECT {whole} AS list, {_query_in(piece)} AS q, max(s) AS s, "
+            f"sum(click)::BIGINT AS clicks, count(*) AS rows FROM ({piece}) "
+            f"WHERE impressions > 0 GROUP BY {whole}, q"
+            for piece in shown
+        ],
+        ["list", "q"],
+        {"s": "max(s)", **{name: f"sum({name})::BIGINT" for name in ("clicks", "rows")}},
         progress,
     )
-    found = relation.run("SELECT coalesce(sum(rows), 0) FROM lists WHERE list = 0")[0][0]
-    relation.run("DELETE FROM lists WHERE list = 0")
+    found = relation.run(f"SELECT coalesce(sum(rows), 0) FROM lists WHERE list = {_NONE}")[0][0]
+    relation.run(f"DELETE FROM lists WHERE list = {_NONE}")
     return int(found)
+
+
+def _named_none(relation: Relation) -> bool:
+    """Whether a list or its session has a name that tools write where there is none."""
+    words = ", ".join(f"hash('{word}')" for word in sorted(NO_NAME))
+    return bool(
+        relation.run(f"SELECT 1 FROM lists WHERE list IN ({words}) OR s IN ({words}) LIMIT 1")
+    )
+
+
+def _without_words(cells: str, has: Mapping[str, bool]) -> str:
+    """SQL for the rows with an empty id where the id is a word for none."""
+    ids = ", ".join(
+        f"CASE WHEN trim(k_{meaning}) IN ({WITHOUT_NAME}) THEN '' ELSE k_{meaning} END "
+        f"AS k_{meaning}"
+        for meaning in IDS
+        if has[meaning]
+    )
+    return f"SELECT * REPLACE ({ids}) FROM ({cells})"
 
 
 def _facts(
@@ -457,10 +534,10 @@ def _facts(
     plain: bool,
 ) -> Presentations:
     total, unclicked = relation.run("SELECT count(*), count(*) FILTER (clicks = 0) FROM lists")[0]
+    _sessions(relation, int(total))
     sessions, largest, clicks, all_clicks = relation.run(
-        "SELECT count(*), coalesce(max(n), 0), coalesce(arg_max(clicks, n), 0), "
-        "coalesce(sum(clicks), 0) FROM (SELECT s, count(*) AS n, sum(clicks) AS clicks "
-        "FROM lists WHERE s <> 0 GROUP BY s)"
+        "SELECT count(*), coalesce(max(n), 0), coalesce(max(clicks) FILTER (n = (SELECT max(n) "
+        "FROM sessions)), 0), coalesce(sum(clicks), 0) FROM sessions"
     )[0]
     draws = None
     if whole == "p" and plain:
@@ -486,26 +563,35 @@ def _facts(
     )
 
 
+def _sessions(relation: Relation, lists: int) -> None:
+    """Make the table of sessions, with the lists that each has."""
+    relation.gathered(
+        "sessions",
+        [
+            "SELECT s, count(*) AS n, sum(clicks)::BIGINT AS clicks FROM "
+            f"(SELECT * FROM lists {some}) WHERE s <> {_NONE} GROUP BY s"
+            for some in hashed("s", -(-lists // ADDED_AT_ONCE))
+        ],
+    )
+
+
 def _without_busy(
     relation: Relation,
-    shown: str,
+    shown: Sequence[str],
     facts: Presentations,
     has: Mapping[str, bool],
     most: int,
     usable: UsableRows,
-) -> tuple[Presentations, str]:
+) -> tuple[Presentations, list[str]]:
     """The rows without those of sessions that have more presentations than ``most``."""
     if not has["session"]:
         raise InputError("Sessions can only be left out where a column holds their ids.", "session")
-    relation.run(
-        "CREATE TEMP TABLE busy AS SELECT s FROM (SELECT s, count(*) AS n FROM lists "
-        f"WHERE s <> 0 GROUP BY s) WHERE n > {int(most)}"
-    )
+    relation.run(f"CREATE TEMP TABLE busy AS SELECT s FROM sessions WHERE n > {int(most)}")
     left = int(relation.run("SELECT count(*) FROM busy")[0][0])
     draws = facts.draws
     if draws is not None:
         draws = _draws(relation, "lists ANTI JOIN busy USING (s)", usable)
-    kept = f"SELECT * FROM ({shown}) ANTI JOIN busy USING (s)"
+    kept = [f"SELECT * FROM ({piece}) ANTI JOIN busy USING (s)" for piece in shown]
     return replace(facts, left_out=left, draws=draws), kept
 
 
@@ -514,8 +600,11 @@ def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
     names = usable.texts.get("query", ("",))
     number = {name: place for place, name in enumerate(names)}
     draws = np.zeros(len(names), dtype=np.int64)
+    if "query" not in usable.texts:
+        return np.array([relation.run(f"SELECT count(*) FROM {lists}")[0][0]], dtype=np.int64)
     for text, count in relation.run(
-        f"SELECT trim(k_query), count(*) FROM {lists} GROUP BY trim(k_query)"
+        f"SELECT k_query, n FROM (SELECT q, count(*) AS n FROM {lists} GROUP BY q) JOIN "
+        "(SELECT DISTINCT k_query, hash(k_query) AS q FROM counted) USING (q)"
     ):
         text = text.strip()  # also of blanks that SQL does not know
         place = number.get(text, number.get(whole_name(text), -1))
@@ -534,10 +623,11 @@ def _once(shown: str, whole: str) -> str:
     query = ", any_value(k_query) AS k_query" if "k_query" in shown else ""
     plain = ", k_query" if query else ""
     return (
-        f"SELECT h, {whole} AS p, any_value(g) AS g, any_value(k_position) AS k_position{query}, "
-        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> 0 "
+        f"SELECT h, {whole} AS p, min(g) AS g, any_value(k_position) AS k_position{query}, "
+        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> {_NONE} "
         f"GROUP BY {whole}, h UNION ALL "
-        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) WHERE {whole} = 0"
+        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) "
+        f"WHERE {whole} = {_NONE}"
     )
 
 
@@ -545,7 +635,7 @@ def _above(source: str) -> str:
     """The rows with the number of clicks above each in its presentation."""
     query = ", k_query" if "k_query" in source else ""
     return (
-        f"SELECT *, CASE WHEN p = 0 THEN 0 ELSE coalesce(sum(click) OVER (PARTITION BY p{query} "
-        "ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED PRECEDING AND 0.5 "
-        f"PRECEDING), 0) END AS above FROM ({source})"
+        f"SELECT *, CASE WHEN p = {_NONE} THEN 0 ELSE coalesce(sum(click) OVER "
+        f"(PARTITION BY p{query} ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED "
+        f"PRECEDING AND 0.5 PRECEDING), 0) END AS above FROM ({source})"
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import COLUMNS, NO_COLUMN, REQUIRED
+from ultr_core.files.log_columns import COLUMNS, NO_COLUMN, REQUIRED, WITHOUT_NAME
 from ultr_core.propensity.presentations import GROUPS
 
 _BY_THEIR_NAME = ("query", *REQUIRED)
@@ -163,7 +163,9 @@ def _cells(
     cells = [f"{text(key)} AS {out}" for key, out in zip(keys, outs, strict=True)]
     for meaning in ("presentation", "session"):
         if meaning in found:
-            cells.append(f"trim({text(meaning)}) AS {meaning}")
+            plain = f"trim({text(meaning)})"
+            none = f"CASE WHEN {plain} IN ({WITHOUT_NAME})"
+            cells.append(f"{none}\n      THEN '' ELSE {plain} END AS {meaning}")
     for meaning in ("click", "impressions"):
         if meaning in found:
             # Tabs and line ends at the end of a number are none.

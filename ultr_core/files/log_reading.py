@@ -49,6 +49,14 @@ SELECT = Text(
 """For commands alone: on a page a visitor names a table."""
 
 
+SHOWN_WHOLE = Switch(
+    "shown_whole", "Only queries whose candidates were all shown",
+    help="judge by the queries whose candidates were all shown, where others were not; the answer "
+    "is about those",
+)  # fmt: skip
+"""Of a log that was read and joined: for the judging of rankers."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a log is read where its columns do not say it.

@@ -15,11 +15,12 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,13 +48,21 @@ if TYPE_CHECKING:
 Progress = Callable[[float], object]
 """Told the share of a log that has been read, from 0 to 1."""
 
+PIECE_ROWS = 20_000_000
+"""Rows of a log that one statement groups: what it finds is added up from piece to piece."""
+
+ADDED_AT_ONCE = 4_000_000
+"""Rows of what pieces found that one statement adds up."""
+
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
 
 _MOST_THREADS = 8
 _ROWS_AT_ONCE = 1 << 17
+_BATCH_BYTES = 1 << 26  # of texts; CELL_BYTES leave room for thousands of them
 _PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 20
+_LONG_TEXT = 1 << 31  # bytes
 _HEAD_OBJECTS = 10_000
 _DEEPEST = 8
 _FOLDER = "ultr-log-"
@@ -240,13 +249,36 @@ class Relation:
         """The part whose header names the columns."""
         return self.parts[0]
 
+    @property
+    def is_long_text(self) -> bool:
+        """Whether text of the log is too long to be counted in one piece."""
+        sizes = [part.stream.seek(0, os.SEEK_END) for part in self.parts if part.is_text]
+        return sum(sizes) > _LONG_TEXT
+
     def scans(self) -> Iterator[tuple[Part, str]]:
-        """Parts of one layout together: one of them, and what stands after FROM."""
+        """One of the parts of each layout, and what stands after FROM for a piece of them.
+
+        A piece is as many whole parts as have about ``PIECE_ROWS``, or so many rows of a larger
+        one. How many rows a text has is not known, so texts of one layout are one piece.
+        """
         together: dict[tuple[Any, ...], list[Part]] = {}
         for part in self.parts:
             together.setdefault(part.layout, []).append(part)
         for parts in together.values():
-            yield parts[0], self.scan_of(*parts)
+            piece: list[Part] = []
+            for part in parts:
+                if part.rows > PIECE_ROWS:
+                    # What the footer says in sum need not be what its groups have.
+                    rows = sum(group.rows for group in groups_of(part.stream, part.name))
+                    yield from ((part, f"(SELECT * FROM {self.scan_of(part)} {only})")
+                                for only in row_ranges(rows))  # fmt: skip
+                    continue
+                if piece and sum(each.rows for each in piece) + part.rows > PIECE_ROWS:
+                    yield piece[0], self.scan_of(*piece)
+                    piece = []
+                piece.append(part)
+            if piece:
+                yield piece[0], self.scan_of(*piece)
 
     def scan_of(self, *parts: Part) -> str:
         """What stands after FROM for parts of one layout."""
@@ -262,9 +294,11 @@ class Relation:
 
         codes: list[NDArray[np.int32]] = []
         number: dict[str, int] = {}
+        longest = self.run(f"SELECT coalesce(max(strlen(text)), 0) FROM ({statement}) AS t(text)")
+        # A batch at a time: the texts of all rows would take many times their numbers.
+        rows = min(_ROWS_AT_ONCE, _BATCH_BYTES // (1 + int(longest[0][0])))
         with self._told():
-            # A batch at a time: the texts of all rows would take many times their numbers.
-            for batch in self.connection.sql(statement).to_arrow_reader(_ROWS_AT_ONCE):
+            for batch in self.connection.sql(statement).to_arrow_reader(rows):
                 column = batch.column(0).dictionary_encode()
                 texts = column.dictionary.to_pylist()
                 if column.null_count or None in texts:  # where the statement lets none be missing
@@ -274,15 +308,76 @@ class Relation:
         pa.default_memory_pool().release_unused()
         return np.concatenate([np.zeros(0, np.int32), *codes]), list(number)
 
-    def kept(self, rows: str, progress: Progress | None = None) -> str:
+    def each_batch(
+        self,
+        statements: Sequence[str],
+        take: Callable[..., None],
+        progress: Progress | None = None,
+    ) -> None:
+        """Give ``take`` the columns of numbers that each statement finds, some rows at a time."""
+        for number, statement in enumerate(statements):
+            # With parameters the engine would make all rows at once; a variable is none.
+            for name in self._used(statement):
+                self.run(f"SET VARIABLE {name} = ${name}")
+            plain = re.sub(r"\$(p\d+)", r"getvariable('\1')", statement)
+
+            def rows(plain: str = plain) -> None:
+                for batch in self.connection.sql(plain).to_arrow_reader(_ROWS_AT_ONCE):
+                    take(*(column.to_numpy() for column in batch.columns))
+
+            # Watched from outside in any case: no signal gets into the making of a batch.
+            told = _part_of(progress or (lambda share: None), number, len(statements))
+            self._watched(rows, told)
+
+    def kept(self, rows: Sequence[str], progress: Progress | None = None) -> list[str]:
         """SQL for rows that are taken out of text once; each look at text takes many times as long.
 
-        As they are, if all of them are Parquet.
+        rows: SQL of each piece, as it is given back if all of them are Parquet.
         """
         if not any(part.is_text for part in self.parts):
-            return rows
-        self.run(f"COPY ({rows}) TO {_literal(self.copy)} (FORMAT parquet)", progress)
-        return f"SELECT * FROM read_parquet({_literal(self.copy)})"
+            return list(rows)
+        copied = self.run(
+            f"COPY ({together(rows)}) TO {_literal(self.copy)} (FORMAT parquet)", progress
+        )[0][0]
+        kept = f"SELECT * FROM read_parquet({_literal(self.copy)})"
+        return [f"{kept} {only}" for only in row_ranges(int(copied))]
+
+    def gathered(
+        self,
+        table: str,
+        found: Sequence[str],
+        keys: Sequence[str] = (),
+        sums: Mapping[str, str] = MappingProxyType({}),
+        progress: Progress | None = None,
+    ) -> None:
+        """Make a table of the rows that statements find, one after the other.
+
+        keys, sums: columns of the statements. Rows of several of them with equal keys become one,
+        with the SQL of each sum, such as "sum(rows)::BIGINT". Without keys all rows stay. Memory
+        follows ``ADDED_AT_ONCE``; a table that is larger is put on disk.
+        """
+        least = ADDED_AT_ONCE
+        for number, statement in enumerate(found, 1):
+            start = f"INSERT INTO {table}" if number > 1 else f"CREATE TEMP TABLE {table} AS"
+            self.run(f"{start} {statement}", _part_of(progress, number - 1, len(found)))
+            if not keys or len(found) == 1:
+                continue
+            rows = self._size_of(table)
+            if rows > least or number == len(found):
+                self._add_up(table, rows, keys, sums)
+                least = ADDED_AT_ONCE + 2 * self._size_of(table)
+
+    def _size_of(self, table: str) -> int:
+        return int(self.run(f"SELECT count(*) FROM {table}")[0][0])
+
+    def _add_up(self, table: str, rows: int, keys: Sequence[str], sums: Mapping[str, str]) -> None:
+        by = ", ".join(keys)
+        columns = ", ".join((by, *(f"{sql} AS {name}" for name, sql in sums.items())))
+        self.run(f"CREATE TEMP TABLE added AS SELECT * FROM {table} LIMIT 0")
+        for some in hashed(f"hash({by})", -(-rows // ADDED_AT_ONCE)):
+            self.run(f"INSERT INTO added SELECT {columns} FROM {table} {some} GROUP BY {by}")
+        self.run(f"DROP TABLE {table}")
+        self.run(f"ALTER TABLE added RENAME TO {table}")
 
     def put(self, table: str, **columns: NDArray[Any]) -> None:
         """Make a table, by name of each column."""
@@ -306,12 +401,15 @@ class Relation:
 
         What ``progress`` raises ends the statement. Raises InputError for what is wrong in the log.
         """
-        used = {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
+        used = self._used(statement)
 
         def rows() -> Any:
             done = self.connection.execute(statement, used)
             return done.fetchnumpy() if arrays else done.fetchall()
 
+        return self._watched(rows, progress)
+
+    def _watched(self, rows: Callable[[], Any], progress: Progress | None) -> Any:
         with self._told():
             if progress is None:
                 return rows()
@@ -325,6 +423,9 @@ class Relation:
                 except BaseException:
                     self.connection.interrupt()
                     raise
+
+    def _used(self, statement: str) -> dict[str, Any]:
+        return {name: self.parameters[name] for name in re.findall(r"\$(p\d+)", statement)}
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -388,6 +489,37 @@ def opened_log(
         )
         log.room.rows.require(sum(part.rows for part in parts), log.name)
         yield Relation(log.name, parts, connection, copy)
+
+
+def together(rows: Iterable[str]) -> str:
+    """SQL for the rows of all pieces."""
+    return " UNION ALL ".join(rows)
+
+
+def row_ranges(rows: int) -> list[str]:
+    """SQL for the rows of a Parquet file in pieces of ``PIECE_ROWS``; the last one has no end."""
+    starts = range(0, max(rows, 1), PIECE_ROWS)
+    if len(starts) == 1:
+        return [""]
+    ends = [f" AND file_row_number < {start}" for start in starts[1:]]
+    return [
+        f"WHERE file_row_number >= {start}{end}"
+        for start, end in zip(starts, [*ends, ""], strict=True)
+    ]
+
+
+def hashed(number: str, passes: int) -> list[str]:
+    """SQL for rows in so many passes, by a hash that tells which of them belong together."""
+    if passes <= 1:
+        return [""]
+    return [f"WHERE {number} % {passes} = {place}" for place in range(passes)]
+
+
+def _part_of(progress: Progress | None, number: int, pieces: int) -> Progress | None:
+    """What tells the share of one of several pieces as one of all."""
+    if progress is None:
+        return None
+    return lambda share: progress((number + share) / pieces)
 
 
 def sweep_folders() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_columns import COLUMNS
+from ultr_core.files.log_columns import COLUMNS, NO_NAME
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
-from ultr_core.limits import CELL_BYTES
+from ultr_core.files.parquet_pages import Budget
+from ultr_core.limits import CELL_BYTES, UNPACKED_FROM_BYTES
 from ultr_core.propensity.presentations import GROUPS, RowFault
 
 IntArray = NDArray[np.int64]
@@ -31,12 +32,7 @@ IN_COUNTS = ("group", "query_presentations")
 
 CLICK_WITHOUT_POSITION = "a click without a position"
 CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
-
-NO_NAME = frozenset(
-    {"nan", "NaN", "NULL", "null", "None", "<null>", "\\N", "(not set)", "(not provided)",
-     "undefined", "#N/A", "N/A", "n/a", "-", "(none)", "(null)", "(empty)", "[null]", "<NA>", "NaT"}
-)  # fmt: skip
-"""What tools write where a query or a document has no name."""
+WITHOUT_PRESENTATION = "no id of a presentation"
 
 _VALUES = {
     "click": "a click",
@@ -59,6 +55,9 @@ _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
 _SMALLEST_ID, _NEARLY_ALL = 100, 0.9
+_BYTES = {"VARCHAR": "strlen", "JSON": "strlen", "BLOB": "octet_length"}
+_LONG_TEXTS = 1_000  # bytes of a row that no log has on average
+_LOOKED_AT, _NEARLY_NONE = 100_000, 0.99  # first rows of a file, and how many of them are none
 _FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
 _FEW, _MANY = 0.02, 0.9  # of the rows at position 0, in those at 1
 _WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
@@ -88,14 +87,14 @@ Places = Mapping[tuple[Any, ...], Mapping[str, int]]
 """By layout of a part, the place of the column of each meaning."""
 
 
-def cells_of(relation: Relation, places: Places) -> str:
-    """SQL for the rows of all parts, as text in columns k_query, k_document, ..."""
+def cells_of(relation: Relation, places: Places) -> list[str]:
+    """SQL for the rows of all parts in pieces, as text in columns k_query, k_document, ..."""
     meanings = meanings_of(places)
     if any(part.action for part in relation.parts):
         meanings.append("action")
-    return " UNION ALL ".join(
+    return [
         cells_of_part(part, scan, places[part.layout], meanings) for part, scan in relation.scans()
-    )
+    ]
 
 
 def meanings_of(places: Places) -> list[str]:
@@ -146,15 +145,64 @@ def _numbered_cells(relation: Relation, part: Part, places: Places, meanings: li
 
 
 def _may_be_blank(part: Part) -> str:
+    """SQL for rows of text that are looked at whole: few, where rows are what they should be."""
     if not part.is_csv:
         return "broken"
-    return "c1 IS NULL OR trim(c1) = ''" if len(part.header) > 1 else "true"
+    # By its first character, which takes a tenth of what trimming does: "#" and blanks are below.
+    first = "(c0 IS NULL OR c0 < '$' OR starts_with(c0, chr(160)))"
+    return f"{first} AND (c1 IS NULL OR trim(c1) = '')" if len(part.header) > 1 else first
+
+
+def require_rows(relation: Relation, places: Places) -> None:
+    """Raise InputError for a part of text of which nearly all of the first rows are none.
+
+    Millions of rows that end too soon take the engine a minute, and fit into a small packed file;
+    so do long texts in the dictionary of a Parquet file that all its rows refer to.
+    """
+    for part in relation.parts:
+        if not part.is_text:
+            _require_names(relation, part, places[part.layout].values())
+            continue
+        last = max(places[part.layout].values())
+        fault = f"c{last} IS NULL" if part.is_csv else "broken"
+        rows, faulty = relation.run(
+            f"SELECT count(*), count(*) FILTER ({fault}) FROM "
+            f"(SELECT * FROM {relation.scan_of(part)} LIMIT {_LOOKED_AT})"
+        )[0]
+        if rows < _LOOKED_AT or faulty < _NEARLY_NONE * rows:
+            continue
+        what = (
+            f"end before the column {quoted(part.header[last])}; give every row the columns of "
+            f"line {part.skip}"
+            if part.is_csv
+            else "are no JSON objects; write an object for each row, on a line of its own"
+        )
+        raise InputError(
+            f"{faulty:,} of the first {rows:,} rows of {part.name} {what}.",
+            "short_rows" if part.is_csv else "json_lines",
+        )
+
+
+def _require_names(relation: Relation, part: Part, places: Collection[int]) -> None:
+    """Raise InputError for a small Parquet file of long texts that unpacks to too much."""
+    texts = [
+        f"coalesce({_BYTES[part.types[place]]}(c{place}), 0)"
+        for place in places
+        if part.types[place] in _BYTES
+    ]
+    if not texts or part.source.size > UNPACKED_FROM_BYTES:
+        return
+    size, rows = relation.run(
+        f"SELECT coalesce(sum({' + '.join(texts)}), 0), count(*) FROM {relation.scan_of(part)}"
+    )[0]
+    if size > _LONG_TEXTS * rows:
+        Budget(part.name, part.source.size, part.source.room.unpacked).add(int(size))
 
 
 def counted_rows(
     relation: Relation,
     places: Places,
-    cells: str,
+    cells: Sequence[str],
     meanings: list[str],
     progress: Progress | None,
 ) -> CountedRows:
@@ -164,6 +212,7 @@ def counted_rows(
     is damaged.
     """
     keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
+    by = [*keys, "short", "broken"]
     sizes = [f"strlen(k_{meaning})" for meaning in meanings]
     # One comparison for most rows.
     kept = (
@@ -171,14 +220,20 @@ def counted_rows(
         f"{CELL_BYTES.most} THEN true ELSE error('door cells') END"
     )
     try:
-        relation.run(
-            f"CREATE TEMP TABLE counted AS SELECT row_number() OVER () AS number, * FROM (SELECT "
-            f"{', '.join(keys)}, short, broken, count(*) AS rows, count(*) FILTER (long) AS long "
-            f"FROM ({cells}) WHERE {kept} GROUP BY ALL)",
+        relation.gathered(
+            "entries",
+            [
+                f"SELECT {', '.join(by)}, count(*) AS rows, count(*) FILTER (long) AS long "
+                f"FROM ({piece}) WHERE {kept} GROUP BY ALL"
+                for piece in cells
+            ],
+            by,
+            {name: f"sum({name})::BIGINT" for name in ("rows", "long")},
             progress,
         )
     except LongCellsError:
         raise _long_cell(relation, places) from None
+    relation.run("CREATE TEMP VIEW counted AS SELECT rowid AS number, * FROM entries")
     rows, long = relation.run("SELECT coalesce(sum(rows), 0), coalesce(sum(long), 0) FROM counted")[
         0
     ]
@@ -208,7 +263,8 @@ def _long_cell(relation: Relation, places: Places) -> InputError:
     for part in relation.parts:
         cells = _numbered_cells(relation, part, places, meanings)
         found = relation.run(
-            f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} LIMIT 1"
+            f"SELECT n, {sizes} FROM ({cells}) WHERE greatest({sizes}) > {CELL_BYTES.most} "
+            "ORDER BY n LIMIT 1"
         )
         if found:
             record, *lengths = found[0]
@@ -291,6 +347,7 @@ def usable_rows(
         said = {*said, "impressions"}  # for counts have them
     if "impressions" in counted.codes and "impressions" not in said:
         _require_counts(counted, shown, clicks, marks.kind == 0, columns["impressions"])
+    _require_not_swapped(counted, clicks, position, marks.kind == 0, columns)
     clicks, again = _clicked_once(counted, clicks, shown, marks, how)
     marks.add(clicks > shown, "more clicks than impressions")
     swap = np.full(counted.rows.size, -1, np.int64)
@@ -337,6 +394,27 @@ def usable_rows(
         size,
         again,
         marks.faults(clicks),
+    )
+
+
+def _require_not_swapped(
+    counted: CountedRows,
+    clicks: IntArray,
+    position: IntArray,
+    usable: NDArray[np.bool_],
+    columns: Mapping[str, str],
+) -> None:
+    """Raise InputError for a column of positions that holds clicks, beside one that holds ranks."""
+    if "impressions" in counted.codes or not usable.any():
+        return
+    most, last = int(clicks[usable].max()), int(position[usable].max())
+    if most <= 1 or last > 1 or not (position[usable] == 0).any():
+        return
+    raise InputError(
+        f"The column {quoted(columns['position'])}, taken for the position, holds only 0 and 1, "
+        f"and the column {quoted(columns['click'])}, taken for clicks, numbers up to {most:,}: "
+        "they seem to be the other way round; say which is which.",
+        "columns",
     )
 
 

@@ -1,7 +1,7 @@
 """Tables of names: the id of each text of a query, or of each name of a document.
 
-A CSV file with the columns ``query_id,text`` or ``document_id,name``. With it a log of texts joins
-a corpus of ids.
+A CSV file with the columns ``query_id,text`` or ``document_id,name``; of two columns, one may have
+any name. With it a log of texts joins a corpus of ids.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import read_text, text_of
+from ultr_core.files.log_columns import in_words
 from ultr_core.files.tables import find_column, read_header
 from ultr_core.words import counted
 
@@ -41,6 +42,23 @@ def read_names(path: str | Path) -> NameTable:
     return parse_names(read_text(path, _WHAT), named(path))
 
 
+def _columns(header: Sequence[str], name: str) -> tuple[int, int]:
+    """Places of the id and the name; of two columns, the other one of one that is known."""
+    ids, names = find_column(header, ID_COLUMNS), find_column(header, NAME_COLUMNS)
+    if len(header) == 2 and ids is None and names is not None:
+        ids = 1 - names
+    elif len(header) == 2 and names is None and ids is not None:
+        names = 1 - ids
+    if ids is None or names is None:
+        raise InputError(
+            f"{name}, line 1 has the columns {in_words(header)}; one must be called "
+            f"{', '.join(ID_COLUMNS)} and hold the ids of the corpus, the other "
+            f"{', '.join(NAME_COLUMNS)} and hold what the log says.",
+            "column_missing",
+        )
+    return ids, names
+
+
 def parse_names(text: str | bytes, name: str = "the table of names") -> NameTable:
     """A table of names out of CSV text, or the bytes of an upload.
 
@@ -49,12 +67,7 @@ def parse_names(text: str | bytes, name: str = "the table of names") -> NameTabl
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
     header, lines = read_header(text, name, (*ID_COLUMNS, *NAME_COLUMNS))
-    id_column, name_column = find_column(header, ID_COLUMNS), find_column(header, NAME_COLUMNS)
-    if id_column is None or name_column is None:
-        raise InputError(
-            f"{name}, line 1 must name the columns, such as query_id,text or document_id,name.",
-            "column_missing",
-        )
+    id_column, name_column = _columns(header, name)
     ids: dict[str, str] = {}
     for *cells, number in lines:
         place = f"{name}, line {number}"

@@ -23,7 +23,6 @@ from ultr_core.files.tables import parse_number
 from ultr_core.words import counted, part_of
 
 _RUN = re.compile(r"\s*\S+\s+[Qq]0\s+\S+\s+\d+\s+\S+\s+\S+\s*")
-_QRELS = re.compile(r"\s*\S+\s+(?:0|[Qq]0)\s+\S+\s+-?\d+\s*")
 _TAG = "ultr-lab"
 
 
@@ -34,11 +33,6 @@ def is_run(first: str) -> bool:
     (True, False)
     """
     return _RUN.fullmatch(first) is not None
-
-
-def is_qrels(first: str) -> bool:
-    """Whether a line is of TREC's judgements."""
-    return _QRELS.fullmatch(first) is not None
 
 
 def parse_run(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:

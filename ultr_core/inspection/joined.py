@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.name_tables import NameTable
 from ultr_core.propensity import DisplayCounts, PresentationLog
@@ -75,6 +76,7 @@ def join_log(
     name: str = "the corpus",
     queries: NameTable | None = None,
     documents: NameTable | None = None,
+    shown_whole: bool = False,
 ) -> JoinedLog:
     """Match a log with a corpus by query id and document id.
 
@@ -83,10 +85,19 @@ def join_log(
     query was drawn as often as it has presentations, where the log has their ids and one
     impression a row; otherwise as often as its most shown position was shown. queries, documents:
     tables of the ids of what the log calls by text or by name; what they lack is taken for an id.
+    shown_whole: whether only queries are kept whose candidates were all shown, in lists that were
+    long enough for them.
 
-    Raises InputError if no query, or no document, of the log is in the corpus, or if the file of
-    the corpus may hold document ids that were not read.
+    Raises InputError if no query, or no document, of the log is in the corpus, if the log has no
+    column of queries, if none is kept, or if the file of the corpus may hold document ids that were
+    not read.
     """
+    if "query" not in log.columns and log.query_names == ("",):
+        raise InputError(
+            f"The log has no column of queries, so its rows belong to none of {name}; say which "
+            "column holds the query of each row, or add one.",
+            "query",
+        )
     if corpus.document_ids is None and corpus.unread_ids:
         raise InputError(
             f"A log cannot be joined with {name} before its document ids are read: "
@@ -101,20 +112,33 @@ def join_log(
         raise InputError(
             f"None of the {counted(len(log.query_names), 'query', 'queries')} of the log, such as "
             f"{quoted(log.query_names[0])}, is in {name}, whose queries are such as "
-            f"{quoted(corpus.query_ids[0])}; both must use the same query ids."
+            f"{quoted(corpus.query_ids[0])}; both must use the same query ids, or a table must "
+            "give the id of each text of a query.",
+            "query_texts",
         )
     shown = log.displays()
     query, title = np.divmod(shown.document, len(log.document_names))
     document = _corpus_documents(document_names, corpus, query_of[query], title)
     joined = document >= 0
     if not joined.any():
-        raise InputError(_no_document(log, corpus, query, title, query_of, name))
+        raise InputError(
+            _no_document(log, corpus, query, title, query_of, name),
+            "" if corpus.document_ids is None else "document_names",
+        )
     draws = _draws(log, query_of, corpus.n_queries)
     if not draws.any():
         raise InputError(
             f"No row of the log on a query of {name} has an impression; the column impressions "
             "must be above 0 where something was shown."
         )
+    overlap = _overlap(log, corpus, shown, query_of, document)
+    kept: tuple[str, ...] = ()
+    if shown_whole:
+        whole = _shown_whole(document, shown, corpus)
+        kept = (_kept(whole & (draws > 0), draws, name),)
+        draws = np.where(whole, draws, 0)
+        query_of = np.where(whole[query_of], query_of, -1)
+        joined &= query_of[query] >= 0
     clicks = ClickLog(
         **_together(document[joined], shown, joined),
         query_draws=int(draws.sum()),
@@ -126,7 +150,6 @@ def join_log(
     places = int(shown.rank.max()) + 1
     row = np.searchsorted(clicks.document * places + clicks.rank, document * places + shown.rank)
     row[~joined] = -1
-    overlap = _overlap(log, corpus, shown, query_of, document)
     lacking = (
         *_lacking(queries, ~known_queries[query], shown, "query", "queries"),
         *_lacking(documents, ~known_documents[title], shown, "document", "documents"),
@@ -134,7 +157,38 @@ def join_log(
     return JoinedLog(
         _by_session(log, clicks, row, query_of),
         overlap,
-        (*lacking, *_sentences(overlap, corpus, name)),
+        (*lacking, *_sentences(overlap, corpus, name), *kept),
+    )
+
+
+def _shown_whole(document: IntArray, shown: DisplayCounts, corpus: Corpus) -> NDArray[np.bool_]:
+    """Queries of which all candidates were shown, and whose lists had a place for each [queries].
+
+    document: row in the corpus of each row of displays, -1 for none.
+    """
+    seen = (document >= 0) & (shown.impressions > 0)
+    never = np.bincount(document[seen], minlength=corpus.n_documents) == 0
+    query = query_of_document(corpus.query_offsets)
+    lowest = np.zeros(corpus.n_queries, dtype=np.int64)
+    np.maximum.at(lowest, query[document[seen]], shown.rank[seen])
+    left_out = np.bincount(query[never], minlength=corpus.n_queries)
+    found: NDArray[np.bool_] = (left_out == 0) & (lowest >= corpus.sizes)
+    return found
+
+
+def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
+    """What is said of a log of which only queries that were shown whole are kept."""
+    number, drawn = int(np.count_nonzero(whole)), int(np.count_nonzero(draws))
+    if not number:
+        raise InputError(
+            f"None of the {counted(drawn, 'query', 'queries')} of {name} in the log had all "
+            "candidates shown; log longer lists, or leave out of the corpus what users cannot see.",
+            "none_shown_whole",
+        )
+    return (
+        f"Only {number:,} of {counted(drawn, 'query', 'queries')} had all candidates shown and are "
+        f"used, with {draws[whole].sum() / draws.sum():.1%} of the query draws: what follows is "
+        "about those queries."
     )
 
 
@@ -290,7 +344,8 @@ def _no_document(
     own = quoted(corpus.document_ids[int(corpus.query_offsets[query_of[query[row]]])])
     return (
         f"No document of the log is a candidate of its query in {name}: {about}, where the corpus "
-        f"has documents such as {own}; both must use the same document ids."
+        f"has documents such as {own}; both must use the same document ids, or a table must give "
+        "the id of each name of a document."
     )
 
 

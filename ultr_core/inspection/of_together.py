@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, Remark
 from ultr_core.findings import Finding, Severity
 from ultr_core.inspection.inspection import (
     Check,
@@ -37,6 +37,7 @@ from ultr_core.propensity import (
     clipping_effect,
 )
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY
+from ultr_core.risk import too_few_clicks
 from ultr_core.users import ClickLog, ExaminationCurve, TableCurve
 from ultr_core.words import counted
 
@@ -129,14 +130,18 @@ def _never_shown(found: Unshown) -> Seen:
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         return good(0, words)
     words += (
-        ". No click can come from there, so estimated risks leave out relevant documents, and "
+        ". No click can come from there, so the relevant ones among them count for nothing, and "
         "how much that is differs from ranker to ranker"
     )
     if found.withheld:
-        words += "; these clicks cannot say which ranker is better"
+        words += (
+            "; these clicks cannot say which ranker is better. Judge by the queries whose "
+            "candidates were all shown, log longer lists, or leave out of the corpus what users "
+            "cannot see"
+        )
     elif not found.lasting and not found.below:
         words += "; it may be chance, for their queries were drawn rarely"
-    return Seen(found.never, found.severity, f"{words}.")
+    return Seen(found.never, found.severity, Remark(f"{words}.", "shown_whole"))
 
 
 UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)
@@ -169,7 +174,6 @@ HEAVIEST = 5
 """Clicks whose share of the whole weight is told."""
 
 _GOOD_OVERLAP, _LEAST_OVERLAP = 0.95, 0.05
-_SMALL_SAMPLE = 0.1  # effective sample size as a share of the clicks
 _HEAVY = 0.2  # share of the weight on the five heaviest clicks
 
 
@@ -396,12 +400,15 @@ def _effective(given: _Together) -> Seen | None:
     found = given.diagnostics
     if found is None:
         return None
+    assert given.weighed is not None
     share = found.effective_sample_size / found.clicks
+    too_few = too_few_clicks(given.log, given.weighed)
     return graded(
         found.effective_sample_size,
         f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
-        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}).",
-        warning=share < _SMALL_SAMPLE,
+        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}); "
+        f"{too_few or 'enough for an interval'}.",
+        warning=bool(too_few),
     )
 
 

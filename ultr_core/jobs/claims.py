@@ -17,7 +17,8 @@ from ultr_core.claims import (
     headline,
     measure,
 )
-from ultr_core.claims.ledger import content
+from ultr_core.claims.ledger import content, counts_by_origin
+from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Switch
 from ultr_core.findings import OUTCOMES
@@ -26,6 +27,9 @@ from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
 
 _WIDTH = 100
+
+WHO = {"paper": "the paper's", "lab": "this lab's own", "later": "of later work"}
+"""Whose claims they are, by origin."""
 
 ALL = "all"
 
@@ -71,7 +75,11 @@ class Ledger:
     def show(self) -> None:
         """Print the claims and how many hold."""
         _print_table(self.shown)
-        print(headline([line.outcome for line in self.lines]))
+        print(headline(self.lines))
+        for origin, counts in counts_by_origin(self.lines).items():
+            listed = ", ".join(f"{outcome} {count:,}" for outcome, count in counts.items() if count)
+            if listed:
+                print(f"  {WHO[origin]}: {listed}")
 
 
 def run(given: Given) -> Ledger:
@@ -98,12 +106,13 @@ def _print_table(lines: Sequence[LedgerLine]) -> None:
         if entry.section != section:
             section = entry.section
             print(SECTIONS[section])
-        origin = "" if entry.ours else f" ({entry.where})"
+        origin = f" ({entry.where})" if entry.origin == "paper" else f" ({WHO[entry.origin]})"
         print(f"  {line.outcome:14} {entry.key}: {entry.claim}{origin}")
         parts = (
             f"Check: {entry.check}",
             f"Found: {line.shown}",
             found.reason if line.decided else "",
+            f"Broken by: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
             f"Page: {entry.link}",
         )
         for part in filter(None, parts):
@@ -137,7 +146,7 @@ def cells(state: PageState) -> list[Cell]:
             from ultr_core.claims import headline, measure
 
             lines = measure(lab)
-            print(headline(line.outcome for line in lines))
+            print(headline(lines))
             """
         ),
         words(f"## {title}"),
@@ -180,7 +189,7 @@ def _readings(place: str) -> list[Cell]:
             print(found.sentence)
             """
         ),
-        words("## All misprints and open questions"),
+        words("## All errata and open questions"),
         code(
             """
             for reading in READINGS:

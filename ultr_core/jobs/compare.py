@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
+    Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
 )
 
 
@@ -43,7 +44,7 @@ def run(given: Given) -> Comparison:
 
 def show(comparison: Comparison) -> None:
     """Print the table."""
-    from ultr_core.risk import NO_INTERVAL
+    from ultr_core.risk import FOR_ONE_WORLD, NO_INTERVAL
 
     corpus = comparison.corpus
     print(
@@ -62,7 +63,7 @@ def show(comparison: Comparison) -> None:
     print(
         "Test risk: mean over all test queries of the summed ranks of relevant documents. "
         + (
-            "Intervals: spread over the click logs; rankers that see no click have none."
+            f"Intervals: over the click logs {FOR_ONE_WORLD}; rankers that see no click have none."
             if comparison.draws > 1
             else f"{NO_INTERVAL} Ask for more with --draws."
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files import read_scores
+from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
@@ -27,6 +28,7 @@ from ultr_core.jobs.own_files import (
     own_propensities,
 )
 from ultr_core.own_data.evaluation import (
+    INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     SHOWN_CLIP,
@@ -45,10 +47,10 @@ _NOTES = (
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(ESTIMATORS)}: label, scale, "
-    "assumes, value, low, high, standard_error, effective_sample_size, words), true (risk, "
-    "risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, intervals, withheld, sentence), overlap "
-    "and checks."
+    "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
+    "sentence), overlap and checks. Where no_interval says why, low and high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in ESTIMATORS.values() if "clip" in estimator.needs]
 
@@ -87,8 +89,12 @@ class Evidence:
                 print(f"{report.label:22}{'-':>10}  {report.words}")
             else:
                 about = f"  ({report.scale})" if report.normalised else ""
-                interval = f"{found.low:.3f} to {found.high:.3f}"
-                print(f"{report.label:22}{found.value:10.3f}  {interval}{about}")
+                print(f"{report.label:22}{found.value:10.3f}  {found.interval_text()}{about}")
+        own, less = result.judged.estimate, self.against.estimate
+        if own is not None and less is not None and not result.unshown.withheld:
+            by = f"by {result.judged.label}, from the same clicks"
+            print(f"{'What users saw':22}{own.value - less.value:10.3f}  {by}")
+        print(INTERVALS_ARE_FOR)
         true = result.true
         if true is not None:
             print()
@@ -120,14 +126,17 @@ def run(given: Given) -> Evidence:
     own, log = own_corpus(given), own_log(given)
     curve = own_propensities(given, log)
     assert curve is not None
-    joined = own_join(given, log, own.corpus, own.name)
+    every = own_join(given, log, own.corpus, own.name)
+    joined = every
+    if given.shown_whole:
+        joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
         relevant_grade=given.relevant_grade, name=name,
     )  # fmt: skip
-    result = replace(result, notices=(*result.notices, *_flattery(given, joined.clicks)))
+    result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
     against = compare_with_shown(joined.clicks, scores, curve, name=name, clip=given.clip)
@@ -169,6 +178,7 @@ JOB = Job(
             f"have a threshold ({', '.join(_WITH_CLIP)}) are shown at it, and without it at "
             f"{SHOWN_CLIP:g}",
         ),
+        SHOWN_WHOLE,
         *setting_fields("relevant_grade"),
     ),
     show=Evidence.show,

@@ -34,9 +34,14 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "reference_not_logged": "--landmark",
         "reference_not_linked": "--landmark",
         "reference_no_click": "--landmark",
-        "presentation": "--columns presentation=NAME, or presentation=-",
+        "presentation": "--columns presentation=NAME",
+        "larger_ids": "--columns presentation=NAME, or presentation=-",
+        "query_texts": "--query-texts, --document-names",
+        "document_names": "--document-names, --query-texts",
+        "query": "--columns query=NAME",
         "session": "--columns session=NAME",
         "views": "--columns action=NAME",
+        "clicks_apart": "--columns click=NAME, or --clicks FILE",
     }
 )
 """How the command line repairs what a message is about, where that is no option of its name."""

@@ -134,11 +134,15 @@ def _graded(given: Given, corpus: Corpus) -> Corpus:
     return corpus if path is None else read_qrels(path, corpus)
 
 
-def own_join(given: Given, log: PresentationLog, corpus: Corpus, name: str) -> JoinedLog:
+def own_join(
+    given: Given, log: PresentationLog, corpus: Corpus, name: str, *, shown_whole: bool = False
+) -> JoinedLog:
     """Log and corpus joined, with the tables of names; raises InputError as `join_log` does."""
     tables = [getattr(given, field.name) for field in TABLES]
     queries, documents = (None if path is None else read_names(path) for path in tables)
-    return join_log(log, corpus, name=name, queries=queries, documents=documents)
+    return join_log(
+        log, corpus, name=name, queries=queries, documents=documents, shown_whole=shown_whole
+    )
 
 
 def own_log(given: Given) -> PresentationLog:

@@ -66,7 +66,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Paper scale, shipped", "quick": "Quick, computed here"},
     help="The shipped result was made at the paper's sizes on the built-in corpus. The quick one "
-    "is computed on this server; the line under it says what it takes from the sidebar.",
+    "is computed on this server; the line under it says what it takes from the settings above.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
@@ -223,7 +223,7 @@ def _clock(seconds: float) -> str:
 def _print_result(result: StudyResult) -> None:
     print(f"{result.plan.study.title}: {read_study(result)}")
     for claim in judge(result):
-        print(f"  {claim.finding.outcome:14} {claim.rule.statement} {claim.finding.sentence}")
+        print(f"  {claim.finding.outcome:14} {claim.rule.said} {claim.finding.sentence}")
 
 
 def learning_curves(state: PageState) -> list[NotebookCell]:
@@ -261,7 +261,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         code(
             """
             for claim in judge(result):
-                print(f"{claim.finding.outcome}: {claim.rule.statement}")
+                print(f"{claim.finding.outcome}: {claim.rule.said}")
             """
         ),
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, words
 from ultr_core.fields import Choice, Switch
-from ultr_core.files.log_reading import READING_FIELDS
+from ultr_core.files.log_reading import READING_FIELDS, SHOWN_WHOLE
 from ultr_core.jobs.files import COLUMNS
 from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
 from ultr_core.jobs.own_files import CLIP, LEARNER, METHOD
@@ -129,6 +129,7 @@ JUDGED_CLIPPED = Switch("data-judging-clipped", "Judge by the clipped estimate")
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
 )
+JUDGED_WHOLE = replace(SHOWN_WHOLE, key="data-shown-whole", help="")
 """The values of the page, which the session keeps; a link has none of these, as it has no files."""
 
 
@@ -143,7 +144,8 @@ class OwnWork:
     cost, clip: of training, None chooses by validation. judged: file of the ranker that was
     evaluated, None for the trained one; scores: whether that file holds scores. folds: whether the
     trained one was judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate
-    where that judges, None for IPS. ids: pattern of the corpus's document ids. qrels, query_texts,
+    where that judges, None for IPS. shown_whole: whether only queries judge whose candidates were
+    all shown. ids: pattern of the corpus's document ids. qrels, query_texts,
     document_names: names of those files. missing_zero: of the ranker's features. steps: which of
     "propensities", "fit" and "evaluate" were done.
     """
@@ -168,6 +170,7 @@ class OwnWork:
     scores: bool = False
     folds: bool = True
     judging_clip: float | None = None
+    shown_whole: bool = False
     ids: str | None = None
     qrels: str | None = None
     query_texts: str | None = None
@@ -189,6 +192,8 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     else:
         asked = {"files": own, **_log(work)}
     asked["document_ids"] = work.ids
+    if own and work.log:
+        asked |= {each: value for each, value in _files(work).items() if each in _JOINING}
     if own or work.log:
         lines.append(command_line("check", check.JOB, asked))
     if "propensities" in work.steps and CURVE_SOURCES[work.propensities].estimates and work.log:
@@ -203,6 +208,9 @@ def command_lines(work: OwnWork) -> tuple[str, ...]:
     if "evaluate" in work.steps:
         lines.append(command_line("evaluate", evaluate.JOB, {**_files(work), **_judging(work)}))
     return tuple(lines)
+
+
+_JOINING = ("corpus", "qrels", "query_texts", "document_names")
 
 
 def _log(work: OwnWork) -> dict[str, Any]:
@@ -246,6 +254,7 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     return {
         "scores" if by_scores else "model": ranker,
         "clip": work.judging_clip,
+        "shown_whole": work.shown_whole or None,
         "missing_zero": work.missing_zero or None,
         "relevant_grade": work.relevant_grade,
     }
@@ -290,6 +299,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
     if "evaluate" in work.steps:
         yield words("## Evidence")
         yield code(_ranker_code(work))
+        if work.shown_whole:
+            yield code(f"joined = {_join(work, ', shown_whole=True')}\nprint(joined.notices[-1])")
         yield _evidence_cell(work)
 
 
@@ -396,13 +407,18 @@ def _evidence_cell(work: OwnWork) -> Cell:
 
 def _joining(work: OwnWork) -> str:
     """Code that joins log and corpus, with the tables of names that were brought."""
-    tables = {"queries": work.query_texts, "documents": work.document_names}
-    given = "".join(f", {k}=read_names({path!r})" for k, path in tables.items() if path)
-    needs = "from ultr_core.files.name_tables import read_names\n" if given else ""
+    named = work.query_texts or work.document_names
+    needs = "from ultr_core.files import read_names\n" if named else ""
     return (
         f"{needs}from ultr_core.inspection import inspect_together, join_log\n\n"
-        f"joined = join_log(log, corpus{given})"
+        f"joined = {_join(work)}"
     )
+
+
+def _join(work: OwnWork, more: str = "") -> str:
+    tables = {"queries": work.query_texts, "documents": work.document_names}
+    given = "".join(f", {k}=read_names({path!r})" for k, path in tables.items() if path)
+    return f"join_log(log, corpus{given}{more})"
 
 
 def _ranker_code(work: OwnWork) -> str:

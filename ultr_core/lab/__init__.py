@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ranker_family,
         risk_picture,
     )
+    from ultr_core.lab.rank_sums import RankSums
     from ultr_core.lab.small_query import small_world
     from ultr_core.lab.store import Cell, Store
     from ultr_core.lab.training import TrainedMethod, train_method
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         test_risk,
         test_risks,
     )
+    from ultr_core.lab.wrong_sides import Sides, headline, sides
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -66,9 +68,11 @@ __all__ = [
     "LoggedQueries",
     "Logs",
     "Method",
+    "RankSums",
     "RankerFamily",
     "RankerSummary",
     "RiskPicture",
+    "Sides",
     "Store",
     "TestRisk",
     "TrainedMethod",
@@ -76,10 +80,12 @@ __all__ = [
     "assumed_curve",
     "build_world",
     "curve_notices",
+    "headline",
     "mistaken_curve",
     "proof_checks",
     "ranker_family",
     "risk_picture",
+    "sides",
     "simulate_logs",
     "simulate_training_log",
     "small_world",

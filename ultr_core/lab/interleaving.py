@@ -6,7 +6,6 @@ Joachims, 2008), in the reading of Chapelle, Joachims, Radlinski and Yue (TOIS 2
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,13 +21,13 @@ from ultr_core.corpus.ranking import checked_offsets, rank_documents, whole_in_r
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.propensity.swaps import relevance_of_all
-from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.sign_test import (
     SignTest,
     comparisons_needed,
     p_words,
     sign_test,
     sign_test_power,
+    wins_by_chance,
 )
 from ultr_core.users import ClickModel
 from ultr_core.users.examination import checked_ranks
@@ -345,16 +344,15 @@ class Contest:
         """What a result without a difference would have looked like."""
         if self.test.decided == 0:
             return "Without a decided query nothing is known about which one is better."
-        half, n = self.test.decided / 2, self.test.decided
-        reach = NORMAL_QUANTILE * math.sqrt(n) / 2
+        n = self.test.decided
+        fewest, most = wins_by_chance(n)
         return (
             f"Of {counted(self.queries, 'query', 'queries')} {self.without_click:,} had no click, "
             f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
             f"{counted(n, 'was', 'were')} decided. If both were equally good, about half of these "
-            f"would be won: {half:,.0f}. In 95 of 100 such experiments there would be "
-            f"{max(0, math.floor(half - reach)):,} to "
-            f"{counted(min(n, math.ceil(half + reach)), 'win')}, "
-            f"and p would be above 0.05. This one had {counted(self.test.wins, 'win')}."
+            f"would be won: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
+            f"{fewest:,} to {counted(most, 'win')}, for which p is above 0.05. "
+            f"This one had {counted(self.test.wins, 'win')}."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from ultr_core.lab.propensity_study import (
     second_ranker,
     swap_bias,
 )
+from ultr_core.lab.rank_sums import RankSums, rank_sums
 from ultr_core.lab.store import Cell, CorpusChoice, Store
 from ultr_core.lab.training import TrainedMethod, train_method
 from ultr_core.lab.world import TestRisk, World, build_world
@@ -186,6 +187,13 @@ class Lab:
 
         return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
 
+    def rank_sums(self) -> RankSums:
+        """What the expected estimates of all rankers are made of, by rank."""
+        return self.remember(
+            self.cell("rank_sums", WORLD_FIELDS),
+            lambda lab: rank_sums(lab.world(), lab.family()),
+        )
+
     # Rankers that learn from clicks, and the proof checks.
 
     def trained(self, draw: int, method: str) -> TrainedMethod:
@@ -305,24 +313,29 @@ def proof_checks(
     """
     logs = logs if logs is not None else simulate_logs(world, settings, 0)
     if trained is None:
-        trained = train_method(world, settings, 0, "propensity", logs)
+        trained = train_method(world, settings, 0, _CHECKED, logs)
+    return run_checks(proof_evidence(world, family, settings, logs, trained))
+
+
+def proof_evidence(
+    world: World, family: RankerFamily, settings: Settings, logs: Logs, trained: TrainedMethod
+) -> Evidence:
+    """What the proof checks look at; ``trained`` is the weighted ranker of these ``logs``."""
     corpus = world.train.corpus
-    return run_checks(
-        Evidence(
-            users=user_model(settings),
-            assumed_curve=assumed_curve(settings),
-            query_offsets=corpus.query_offsets,
-            relevance=world.train.relevance,
-            presented_ranks=world.train.presented_ranks,
-            family_ranks=family.ranks,
-            true_risk=family.true_risk,
-            log=logs.train,
-            scores={
-                "production": world.production.ranker.score(corpus),
-                "propensity-weighted": corpus.features @ trained.coefficients,
-                "skyline": world.skyline.score(corpus),
-            },
-            gap=trained.gap,
-            gap_tolerance=FINAL_TOLERANCE,
-        )
+    return Evidence(
+        users=user_model(settings),
+        assumed_curve=assumed_curve(settings),
+        query_offsets=corpus.query_offsets,
+        relevance=world.train.relevance,
+        presented_ranks=world.train.presented_ranks,
+        family_ranks=family.ranks,
+        true_risk=family.true_risk,
+        log=logs.train,
+        scores={
+            "production": world.production.ranker.score(corpus),
+            "propensity-weighted": corpus.features @ trained.coefficients,
+            "skyline": world.skyline.score(corpus),
+        },
+        gap=trained.gap,
+        gap_tolerance=FINAL_TOLERANCE,
     )

@@ -18,6 +18,7 @@ from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import (
     RiskEstimates,
     affine_law,
+    estimate_differences,
     estimates_and_expectations,
     order_agreement,
     true_risks,
@@ -110,12 +111,15 @@ class EstimatedRisks:
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
-        low, high: float64 [rankers], its 95% interval.
+        low, high: float64 [rankers], its 95% interval; infinite where there is none.
         expected: float64 [rankers], its exact expectation.
         kendall: Kendall's tau between ``value`` and the true risk.
         kendall_expected: the same for ``expected``: what endless data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
+        difference_low, difference_high: float64 [rankers], the 95% interval of the estimate less
+            that of the production ranker from the same log.
+        no_interval: why there are no intervals, "" where there are.
     """
 
     value: FloatArray
@@ -126,6 +130,9 @@ class EstimatedRisks:
     kendall_expected: float
     effective_sample_size: float
     largest_weight: float
+    difference_low: FloatArray
+    difference_high: FloatArray
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +152,11 @@ class RiskPicture:
     intercept: float
     clicks: int
     query_draws: int
+
+    @property
+    def production(self) -> int:
+        """The place of the production ranker among the rankers."""
+        return self.kinds.index("production")
 
     @property
     def weights_alike(self) -> bool:
@@ -184,21 +196,19 @@ def risk_picture(
     probability = user_model(settings).click_probability(queries.relevance, queries.presented_ranks)
     belief = Belief(assumed_curve(settings))
     law = affine_law(settings.eps_plus, settings.eps_minus, queries.corpus.sizes)
-    naive, weighted = estimates_and_expectations(
-        log,
-        family.ranks,
-        probability,
-        [
-            (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
-            for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
-        ],
-    )
+    numbers = [
+        (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
+        for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
+    ]
+    naive, weighted = estimates_and_expectations(log, family.ranks, probability, numbers)
+    places = family.ranks - family.ranks[family.kinds.index("production")]
+    apart = estimate_differences(log, places, *(of_log for of_log, _ in numbers))
     return RiskPicture(
         family.kinds,
         family.labels,
         family.true_risk,
-        _estimates(family, *naive),
-        _estimates(family, *weighted),
+        _estimates(family, *naive, apart[0]),
+        _estimates(family, *weighted, apart[1]),
         law.slope,
         law.intercept,
         log.total_clicks,
@@ -206,7 +216,9 @@ def risk_picture(
     )
 
 
-def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray) -> EstimatedRisks:
+def _estimates(
+    family: RankerFamily, risks: RiskEstimates, expected: FloatArray, apart: RiskEstimates
+) -> EstimatedRisks:
     return EstimatedRisks(
         risks.value,
         risks.low,
@@ -216,4 +228,7 @@ def _estimates(family: RankerFamily, risks: RiskEstimates, expected: FloatArray)
         order_agreement(expected, family.true_risk),
         risks.effective_sample_size,
         risks.largest_weight,
+        apart.low,
+        apart.high,
+        risks.no_interval,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,9 @@ class RiskReport:
     """One estimate of a ranker's risk.
 
     key: of the estimator in ``ESTIMATORS``. label: its name. scale: what the number is, in words.
-    estimate: with its 95% interval, None where there is none. words: how it is made, or why there
-    is none. normalised: whether it is a mean rank of clicks instead of a risk.
+    estimate: with its 95% interval, or why clicks are too few for one; None where there is no
+    estimate. words: how it is made, or why there is none. normalised: whether it is a mean rank of
+    clicks instead of a risk.
     """
 
     key: str
@@ -69,13 +71,17 @@ class RiskReport:
             **_numbers(
                 self.estimate, "value", "low", "high", "standard_error", "effective_sample_size"
             ),
+            "no_interval": getattr(self.estimate, "no_interval", ""),
             "words": self.words,
         }
 
 
 def _numbers(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
-    """Some numbers of an estimate by name, each None where there is no estimate."""
-    return {name: getattr(estimate, name, None) for name in names}
+    """Some numbers of an estimate by name, each None where there is no estimate or no interval."""
+    found = {name: getattr(estimate, name, None) for name in names}
+    return {
+        name: value if value is None or isfinite(value) else None for name, value in found.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,10 @@ class TrueQuality:
     """How good the ranker is by the grades of the corpus.
 
     risk: mean over all queries of the summed ranks of relevant documents (equation 2).
-    risk_of_log: the same with each query as often as the log shows it, which is what estimates from
-    the log aim at. mean_rank: over all relevant documents, each once. ndcg: at
-    ``NDCG_CUTOFF``, with its rule.
+    risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as
+    often as users ask them, of which the log is a sample, so that their intervals include the draw
+    of queries and are wider than this risk needs. mean_rank: over all relevant documents, each
+    once. ndcg: at ``NDCG_CUTOFF``, with its rule.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
     """
@@ -164,12 +171,20 @@ class Evaluation:
         estimate = found.estimate
         text = (
             f"By {found.label}, {self.name} has an estimated risk of {estimate.value:.3f} "
-            f"(95% interval {estimate.low:.3f} to {estimate.high:.3f})."
+            f"({estimate.interval_words()})."
         )
         if self.true is not None:
-            text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged."
+            text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged"
+            also = "; the interval also allows for which queries were drawn"
+            text += "." if estimate.no_interval else f"{also}."
         if self.unshown.what:
-            return f"{text} {self.unshown.finding().sentence}"
+            text += f" {self.unshown.finding().sentence}"
+            if self.true is not None and not self.unshown.clicks_only:
+                text += (
+                    " Clicks on irrelevant documents raise the estimate, so it may be above or "
+                    "below the true risk."
+                )
+            return text
         if self.true is not None:
             text += (
                 " Clicks on irrelevant documents move the estimate by a factor and a constant that "
@@ -193,6 +208,13 @@ class Evaluation:
             "notices": list(self.notices),
         }
 
+
+INTERVALS_ARE_FOR = (
+    "An interval is for what its estimate would be after endless clicks, with queries as often as "
+    "users ask them. Naive and clipped estimates are biased, so their intervals need not hold the "
+    "true risk."
+)
+"""What the intervals of all estimates are for, as it is said where they are shown."""
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
 
@@ -361,8 +383,7 @@ class RankerDifference:
         if found.side == 0:
             return (
                 f"These clicks cannot tell {self.first} from {self.second}: the difference in risk "
-                f"by {self.judge} is {found.value:+.2f} (95% interval {found.low:+.2f} to "
-                f"{found.high:+.2f})."
+                f"by {self.judge} is {found.value:+.2f} ({found.interval_words(2, '+')})."
             )
         word, low, high = (
             ("better", -found.high, -found.low) if found.value < 0 else
@@ -381,6 +402,7 @@ class RankerDifference:
             "second": self.second,
             "difference": getattr(self.estimate, "value", None),
             **_numbers(self.estimate, "low", "high"),
+            "no_interval": getattr(self.estimate, "no_interval", ""),
             "intervals": self.intervals,
             "withheld": self.unshown is not None and self.unshown.withheld,
             "sentence": self.sentence,
@@ -464,7 +486,7 @@ def truth_sentence(found: Evaluation) -> str:
     holds: list[str] = []
     misses: list[str] = []
     for report in found.risks:
-        if report.estimate is not None:
+        if report.estimate is not None and not report.estimate.no_interval:
             inside = report.estimate.low <= truth <= report.estimate.high
             (holds if inside else misses).append(report.label)
     if not holds and not misses:

@@ -58,6 +58,7 @@ class Evidence:
         scores: float64 [documents] of the rankers whose hinge bound is checked, by label.
         gap: relative duality gap of the trained propensity-weighted ranker.
         gap_tolerance: the gap that its fit was asked for.
+        broken: assumptions that are broken on the small query, keys of ``BREAKS``.
     """
 
     users: PositionModel
@@ -71,6 +72,7 @@ class Evidence:
     scores: Mapping[str, NDArray[np.float64]]
     gap: float
     gap_tolerance: float
+    broken: tuple[str, ...] = ()
 
     @cached_property
     def click_probability(self) -> NDArray[np.float64]:
@@ -110,6 +112,7 @@ class Evidence:
             # The decimals that were asked for, not the binary number next to them.
             eps_plus=Fraction(str(self.users.eps_plus)),
             eps_minus=Fraction(str(self.users.eps_minus)),
+            broken=self.broken,
         )
 
 

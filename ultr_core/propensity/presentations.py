@@ -98,7 +98,8 @@ class PresentationLog:
     query_names, document_names: names by number.
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
-    notices: one sentence for each thing a reader should know.
+    notices: one sentence for each thing a reader should know. events: what was said of rows that
+    are views and clicks, and of those that are neither.
     """
 
     query: Numbers
@@ -122,6 +123,7 @@ class PresentationLog:
     columns: Mapping[str, str]
     faults: tuple[RowFault, ...]
     notices: tuple[str, ...]
+    events: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Sizes of the log, for tables and JSON."""

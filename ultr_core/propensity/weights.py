@@ -1,7 +1,8 @@
 """What the learner sees: one non-negative number for each document.
 
-Naive, propensity-weighted, clipped and full-information learning differ in these numbers
-and in nothing else. They are the two numbers a row of an estimator, summed by document.
+Naive, propensity-weighted, clipped and full-information training differ in these numbers
+alone; C is validated by each with its own estimate. They are the two numbers a row of an
+estimator, summed by document.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ultr_core.risk.agreement import kendall_tau, order_agreement
     from ultr_core.risk.by_group import GroupEstimates, estimate_by_group, estimates_by_group
     from ultr_core.risk.estimate import (
+        FOR_ONE_WORLD,
         NO_INTERVAL,
         Estimate,
         ShownDifference,
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
         difference_by,
         estimate_by,
         estimate_difference,
+        estimate_differences,
         estimate_mean_rank,
         estimate_risk,
         estimate_risks,
     )
+    from ultr_core.risk.intervals import too_few_clicks
     from ultr_core.risk.known_relevance import (
         empty_queries,
         mean_rank_of_relevant,
@@ -45,6 +48,7 @@ else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "FOR_ONE_WORLD",
     "NO_INTERVAL",
     "AffineLaw",
     "Estimate",
@@ -58,6 +62,7 @@ __all__ = [
     "estimate_by",
     "estimate_by_group",
     "estimate_difference",
+    "estimate_differences",
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",
@@ -72,6 +77,7 @@ __all__ = [
     "order_agreement",
     "plus_minus",
     "shown_difference",
+    "too_few_clicks",
     "true_risk",
     "true_risks",
     "variance_of_delta",

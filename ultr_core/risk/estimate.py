@@ -14,10 +14,11 @@ from scipy.special import ndtri, stdtrit
 from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
 
-_UPPER_TAIL = 0.975
+UPPER_TAIL = 0.975
+"""Level of the upper end of a 95% interval."""
 _MOST_DECIMALS = 12
 _ROUNDING = 1e-12  # relative spread that equal numbers may show
-NORMAL_QUANTILE = float(ndtri(_UPPER_TAIL))
+NORMAL_QUANTILE = float(ndtri(UPPER_TAIL))
 """Standard errors from the middle of a 95% normal interval to its end, about 1.96."""
 
 
@@ -28,6 +29,8 @@ class Estimate:
     value: the estimate; standard_error: of that value; low, high: ends of the interval.
     n: number of independent observations (query draws, or repetitions of a whole experiment).
     effective_sample_size: observations of equal weight that would be worth as much.
+    no_interval: why there is no interval, such as too few clicks; "" where there is one. Its ends
+    are then infinite: nothing is excluded.
     """
 
     value: float
@@ -36,24 +39,28 @@ class Estimate:
     high: float
     n: int
     effective_sample_size: float
+    no_interval: str = ""
 
     @classmethod
     def normal(
         cls, value: float, standard_error: float, n: int, effective_sample_size: float
     ) -> Estimate:
-        """Estimate with the interval value -+ 1.96 standard errors; see `symmetric`."""
-        return cls.symmetric(value, standard_error, NORMAL_QUANTILE, n, effective_sample_size)
+        """Estimate with the interval value -+ 1.96 standard errors; see `between`."""
+        reach = NORMAL_QUANTILE * number_or_nan(standard_error)
+        ends = number_or_nan(value) - reach, number_or_nan(value) + reach
+        return cls.between(value, standard_error, ends, n, effective_sample_size)
 
     @classmethod
-    def symmetric(
+    def between(
         cls,
         value: float,
         standard_error: float,
-        quantile: float,
+        ends: tuple[float, float],
         n: int,
         effective_sample_size: float,
+        no_interval: str = "",
     ) -> Estimate:
-        """Estimate with the interval value -+ quantile standard errors.
+        """Estimate with an interval, or with none and the reason.
 
         Raises InputError if value, standard error or interval is not finite, or the error negative.
         """
@@ -63,8 +70,25 @@ class Estimate:
                 f"An estimate needs a finite value and standard error, "
                 f"not {in_brief(value)} and {in_brief(standard_error)}."
             )
-        low, high = _interval(value, quantile * standard_error)
-        return cls(value, standard_error, low, high, n, effective_sample_size)
+        if no_interval:
+            ends = -math.inf, math.inf
+        else:
+            _require_finite(*ends)
+        return cls(value, standard_error, *ends, n, effective_sample_size, no_interval)
+
+    def interval_text(self, decimals: int = 3, sign: str = "") -> str:
+        """The ends of the interval as a text, or why there is none.
+
+        >>> Estimate.normal(1.0, 0.5, 9, 9.0).interval_text(2)
+        '0.02 to 1.98'
+        """
+        if self.no_interval:
+            return self.no_interval
+        return f"{self.low:{sign}.{decimals}f} to {self.high:{sign}.{decimals}f}"
+
+    def interval_words(self, decimals: int = 3, sign: str = "") -> str:
+        """`interval_text` with what it is, as it stands in brackets."""
+        return f"{'' if self.no_interval else '95% interval '}{self.interval_text(decimals, sign)}"
 
     @property
     def side(self) -> int:
@@ -74,6 +98,9 @@ class Estimate:
 
 NO_INTERVAL = "One click log has no interval; two or more are needed."
 """Why a value over draws may stand alone."""
+
+FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
+"""What all click logs of a comparison or a study share, so that intervals over them do too."""
 
 
 def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
@@ -156,17 +183,17 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
     if n == 1:
         return Estimate(value, 0.0, value, value, 1, 1.0)
     standard_error = spread / math.sqrt(n)
-    low, high = _interval(value, float(stdtrit(n - 1, _UPPER_TAIL)) * standard_error)
+    reach = float(stdtrit(n - 1, UPPER_TAIL)) * standard_error
+    low, high = value - reach, value + reach
+    _require_finite(low, high)
     return Estimate(value, standard_error, low, high, n, float(n))
 
 
-def _interval(value: float, reach: float) -> tuple[float, float]:
-    """Value -+ reach; raises InputError if that is beyond the range of a float."""
-    low, high = value - reach, value + reach
+def _require_finite(low: float, high: float) -> None:
+    """Raise InputError for an interval that goes beyond the range of a float."""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(
             "The numbers are too large for an interval, whose ends must lie within "
             f"±{sys.float_info.max:.3g}; rescale them.",
             "too_large",
         )
-    return low, high

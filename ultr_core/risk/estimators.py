@@ -22,45 +22,55 @@ from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
 from ultr_core.risk.by_group import estimate_by_group
-from ultr_core.risk.estimate import NORMAL_QUANTILE, Estimate
+from ultr_core.risk.estimate import Estimate
 from ultr_core.risk.inputs import checked_places, rank_blocks
+from ultr_core.risk.intervals import (
+    LARGER,
+    Ends,
+    Sums,
+    difference_ends,
+    gamma_ends,
+    no_ends,
+    normal_ends,
+    too_few_clicks,
+)
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.grouped_log import GroupedLog
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
+_HEAVY = 1_000
+"""Clicked documents among which the heaviest contribution is sought: by weight and length of list,
+so that the ranks of the others are not read once more."""
+
 
 class RiskEstimates(NamedTuple):
     """Estimated risks of several rankers from one log.
 
-    value, standard_error: float64 [rankers]; query_draws: N;
+    value, standard_error: float64 [rankers]; low, high: ends of 95% intervals, infinite where
+    ``no_interval`` says why there is none; query_draws: N;
     effective_sample_size, largest_weight: of the click weights u, the same for every ranker.
     """
 
     value: FloatArray
     standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
     query_draws: int
     effective_sample_size: float
     largest_weight: float
-
-    @property
-    def low(self) -> FloatArray:
-        """Lower ends of the 95% intervals, float64 [rankers]."""
-        return self.value - NORMAL_QUANTILE * self.standard_error
-
-    @property
-    def high(self) -> FloatArray:
-        """Upper ends of the 95% intervals, float64 [rankers]."""
-        return self.value + NORMAL_QUANTILE * self.standard_error
+    no_interval: str
 
     def estimate(self, ranker: int) -> Estimate:
         """One ranker's risk with its 95% interval."""
-        return Estimate.normal(
+        return Estimate.between(
             float(self.value[ranker]),
             float(self.standard_error[ranker]),
+            (float(self.low[ranker]), float(self.high[ranker])),
             self.query_draws,
             self.effective_sample_size,
+            self.no_interval,
         )
 
 
@@ -73,14 +83,26 @@ def estimate_risk(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate
 
 
 def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> Estimate:
-    """Risk of one ranker less that of another, for risk is linear in the ranks.
+    """Risk of one ranker less that of another; see `estimate_differences`.
 
-    differences [documents] of their ranks, of any sign; numbers [rows of the log]. Raises
-    InputError as `estimate_risks` does.
+    differences [documents] of their ranks, of any sign; numbers [rows of the log].
     """
     places = real_numbers(differences, "Differences of ranks")[None, ...]
-    places = checked_places(places, log.n_documents, least=-np.inf)
-    return _estimates(log, places, numbers).estimate(0)
+    return estimate_differences(log, places, numbers)[0].estimate(0)
+
+
+def estimate_differences(
+    log: ClickLog, differences: ArrayLike, *numbers: Numbers
+) -> list[RiskEstimates]:
+    """Differences in risk of several pairs of rankers, for risk is linear in the ranks.
+
+    differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log], of one
+    estimator or several, each of which gives its own. Intervals are `difference_ends` of the
+    documents that the first ranks lower and those that it ranks higher. Raises InputError as
+    `estimate_risks` does.
+    """
+    places = places_of_rankers(differences, log.n_documents, least=-np.inf)
+    return _signed(log, places, numbers)
 
 
 def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEstimates:
@@ -99,6 +121,10 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     which is unbiased for every N_q >= 1 if each query has one presented ranking and the documents
     of a draw are examined independently. A query drawn once contributes its own square. Where
     documents move between ranks it neglects that two of them cannot move independently.
+
+    Intervals are `gamma_ends`; -+ 1.96 standard errors where impressions count (v other than 0),
+    for which no coverage is stated. Those of an estimator that is biased, as the clipped one, are
+    for what it expects.
 
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
     u of unclicked rows does not matter. Raises InputError for clicks without propensity, arrays
@@ -124,9 +150,49 @@ def _estimates(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEst
     return sums.estimates()[0]
 
 
-def places_of_rankers(ranks: ArrayLike, documents: int) -> NDArray[Any]:
+def _signed(log: ClickLog, places: NDArray[Any], numbers: Sequence[Numbers]) -> list[RiskEstimates]:
+    """Estimates for places of either sign, by each estimator: a part above 0 less one below 0."""
+    rows = len(places)
+    sums = WeighedSums(log, numbers, 3 * rows)
+    room = np.empty((0, 3 * rows))
+    for queries, documents, block in rank_blocks(places, log.query_offsets):
+        if len(room) < len(block):
+            room = np.empty((len(block), 3 * rows))
+        parts = room[: len(block)]
+        np.maximum(block, 0.0, out=parts[:, :rows])
+        np.subtract(parts[:, :rows], block, out=parts[:, rows : 2 * rows])
+        parts[:, 2 * rows :] = block
+        sums.add(queries, documents, parts)
+    estimates = []
+    for weighed, found in zip(sums.weighed, sums.sums(), strict=True):
+        above, below, both = (
+            Sums(*(part[first : first + rows] for part in found)) for first in (0, rows, 2 * rows)
+        )
+        ends = difference_ends(above, below, both.error)
+        estimates.append(_with_ends(log, weighed, both, ends))
+    return estimates
+
+
+def _with_ends(log: ClickLog, weighed: _Weighed, sums: Sums, ends: Ends) -> RiskEstimates:
+    """Estimates with these ends, unless impressions count or clicks are too few."""
+    if weighed.counts_impressions:
+        ends = normal_ends(sums.value, sums.error)
+    if weighed.no_interval:
+        ends = no_ends(sums.value)
+    return RiskEstimates(
+        sums.value,
+        sums.error,
+        *ends,
+        log.query_draws,
+        weighed.size,
+        weighed.largest,
+        weighed.no_interval,
+    )
+
+
+def places_of_rankers(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDArray[Any]:
     """Ranks [rankers, documents], of the number type given; raises InputError for another shape."""
-    places = checked_places(ranks, documents)
+    places = checked_places(ranks, documents, least=least)
     if places.ndim != 2:
         raise InputError(f"Ranks must have axes [rankers, documents], not shape {places.shape}.")
     return places
@@ -141,8 +207,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     the risk but that of one rank, from 1 to the longest list. Swaminathan and Joachims (NIPS
     2015). It is a ratio and slightly biased, by about 1 / N.
 
-    Standard error by the delta method: that of the estimated risk with rank - value in place of
-    the rank, divided by the mean summed weight of a draw.
+    Standard error and interval by the delta method: those of the estimated risk with rank - value
+    in place of the rank, divided by the mean summed weight of a draw.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
@@ -150,8 +216,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
-    sums = WeighedSums(log, [numbers], 1)
-    weight = sums.weights[0]
+    weight = WeighedSums(log, [numbers], 1).weights[0]
     summed = float(weight.sum())
     if log.total_clicks == 0:
         raise InputError(
@@ -165,11 +230,18 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
             "sum_of_weights",
         )
     value = float(places.astype(np.float64) @ weight) / summed
-    for queries, documents, block in rank_blocks(places[None] - value, log.query_offsets):
-        sums.add(queries, documents, block)
-    centred = sums.estimates()[0]
-    error = float(centred.standard_error[0]) * (log.query_draws / summed)
-    return Estimate.normal(value, error, log.query_draws, centred.effective_sample_size)
+    [centred], scale = _signed(log, places[None] - value, [numbers]), log.query_draws / summed
+    low, high, error = (
+        float(each[0]) * scale for each in (centred.low, centred.high, centred.standard_error)
+    )
+    return Estimate.between(
+        value,
+        error,
+        (value + low, value + high),
+        log.query_draws,
+        centred.effective_sample_size,
+        centred.no_interval,
+    )
 
 
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
@@ -203,12 +275,18 @@ def difference_by(
 class _Weighed(NamedTuple):
     """A log by document: u clicks + v impressions, A_d - B_d^2 / N_q, and draws N_q.
 
-    size, largest: effective sample size and largest weight of the clicks.
+    size, largest: effective sample size and largest weight of the clicks. heavy: the documents
+    whose clicks can contribute most, and heaviest: the largest weight of a click on each of them.
+    no_interval: as `too_few_clicks` says.
     """
 
     size: float
     largest: float
+    counts_impressions: bool
+    no_interval: str
     weight: FloatArray
+    heavy: NDArray[np.intp]
+    heaviest: FloatArray
     spread: FloatArray
     drawn: NDArray[np.int64]
 
@@ -224,19 +302,21 @@ class WeighedSums:
     """
 
     def __init__(self, log: ClickLog, numbers: Sequence[Numbers], rankers: int) -> None:
-        self._weighed = [_weighed(log, of_rows) for of_rows in numbers]
-        self._draws = log.query_draws
+        self.weighed = [_weighed(log, of_rows) for of_rows in numbers]
+        self._log = log
         counting = np.logical_or.reduce(
-            [log.clicks_per_document > 0, *(weighed.weight != 0 for weighed in self._weighed)]
+            [log.clicks_per_document > 0, *(weighed.weight != 0 for weighed in self.weighed)]
         )
         self._counting = np.flatnonzero(counting).astype(np.int32)
         self._starts = np.searchsorted(self._counting, log.query_offsets).astype(np.int32)
-        self._total, self._between, self._within = np.zeros((3, len(numbers), rankers))
+        self._total, self._between, self._within, self._largest = np.zeros(
+            (4, len(numbers), rankers)
+        )
 
     @property
     def weights(self) -> list[FloatArray]:
         """Summed u clicks + v impressions of each document, [documents] for each estimator."""
-        return [weighed.weight for weighed in self._weighed]
+        return [weighed.weight for weighed in self.weighed]
 
     def add(self, queries: slice, documents: slice, ranks: FloatArray) -> None:
         """Count a block of queries, float64 [documents, rankers]; its ranks are squared in place.
@@ -252,27 +332,51 @@ class WeighedSums:
                 shape=(starts.size - 1, len(ranks)),
             )
             @ ranks
-            for weighed in self._weighed
+            for weighed in self.weighed
         ]
+        for number, (weighed, sums) in enumerate(zip(self.weighed, of_query, strict=True)):
+            self._keep_largest(number, sums / weighed.drawn[queries, None])
+            first, last = np.searchsorted(weighed.heavy, (documents.start, documents.stop))
+            heavy = weighed.heavy[first:last]
+            self._keep_largest(
+                number, ranks[heavy - documents.start] * weighed.heaviest[first:last, None]
+            )
         ranks *= ranks
-        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
+        for number, (weighed, sums) in enumerate(zip(self.weighed, of_query, strict=True)):
             self._total[number] += _summed(np.ones(len(sums)), sums)
             sums *= sums
             self._between[number] += _summed(1.0 / weighed.drawn[queries], sums)
             self._within[number] += _summed(weighed.spread[rows], ranks, columns)
 
+    def _keep_largest(self, number: int, contributions: FloatArray) -> None:
+        """Keep what is larger than anything so far, of contributions [..., rankers]."""
+        largest = self._largest[number]
+        np.maximum(largest, contributions.max(axis=0, initial=0.0), out=largest)
+
     def estimates(self) -> tuple[RiskEstimates, ...]:
         """The estimated risks by each of the estimators, once all blocks are counted."""
         return tuple(
-            self._estimate(number, weighed) for number, weighed in enumerate(self._weighed)
+            _with_ends(self._log, weighed, sums, gamma_ends(sums))
+            for weighed, sums in zip(self.weighed, self.sums(), strict=True)
         )
 
-    def _estimate(self, number: int, weighed: _Weighed) -> RiskEstimates:
-        value = self._total[number] / self._draws
-        second = (self._between[number] + self._within[number]) / self._draws
-        variance = np.maximum(second - value**2, 0.0)
-        error = np.sqrt(variance / (self._draws - 1))
-        return RiskEstimates(value, error, self._draws, weighed.size, weighed.largest)
+    def sums(self) -> tuple[Sums, ...]:
+        """Value, standard error and the largest draw to be expected, for each estimator.
+
+        The largest draw is ``LARGER`` times the heaviest click or, where it is more, the mean draw
+        of the query with the largest: a log of counts does not say which clicks came together.
+        """
+        draws = self._log.query_draws
+        found = []
+        for total, between, within, largest in zip(
+            self._total, self._between, self._within, self._largest, strict=True
+        ):
+            value = total / draws
+            second = (between + within) / draws
+            variance = np.maximum(second - value**2, 0.0)
+            error = np.sqrt(variance / (draws - 1))
+            found.append(Sums(value, error, LARGER * largest / draws))
+        return tuple(found)
 
 
 def _summed(
@@ -302,4 +406,21 @@ def _weighed(log: ClickLog, numbers: Numbers) -> _Weighed:
     weight = clicked
     if of_rows.counts_impressions:
         weight = clicked + log.sum_by_document(log.impressions * of_rows.v)
-    return _Weighed(size, float(of_rows.u.max(initial=0)), weight, spread, drawn)
+    heaviest = np.zeros(log.n_documents)
+    np.maximum.at(heaviest, log.document, of_rows.u)
+    heavy = np.arange(log.n_documents)
+    if heavy.size > _HEAVY:
+        sizes = np.diff(log.query_offsets)
+        most = heaviest * np.repeat(sizes, sizes)
+        heavy = np.sort(np.argpartition(-most, _HEAVY)[:_HEAVY])
+    return _Weighed(
+        size,
+        float(of_rows.u.max(initial=0)),
+        of_rows.counts_impressions,
+        too_few_clicks(log, numbers),
+        weight,
+        heavy,
+        heaviest[heavy],
+        spread,
+        drawn,
+    )

@@ -134,6 +134,25 @@ def sign_test_power(decided: int, win_share: float) -> float:
     return lower + float(bdtrc(decided - worst - 1, decided, win_share))
 
 
+def wins_by_chance(decided: int) -> tuple[int, int]:
+    """Fewest and most wins of n decided comparisons for which the exact test has p above 0.05.
+
+    Were both equally good, at least 95 of 100 experiments would have as many: [a + 1, n - a - 1]
+    with a the largest number with 2 P(Y <= a) <= 0.05, Y ~ Binomial(n, 1/2). Raises InputError for
+    n below 1.
+
+    >>> wins_by_chance(135)
+    (56, 79)
+    """
+    if (whole_or_none(decided) or 0) < 1:
+        raise InputError(
+            f"A range of wins needs one decided comparison or more, not {in_brief(decided)}.",
+            "no_comparison",
+        )
+    fewest = _critical_losses(decided) + 1
+    return fewest, decided - fewest
+
+
 def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     """Decided comparisons from which the sign test has the wanted power for good.
 

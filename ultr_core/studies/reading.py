@@ -212,8 +212,8 @@ def settings_words(plan: Plan) -> str:
     return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
 
 
-def sidebar_words(plan: Plan) -> str:
-    """The controls of the sidebar that a plan of this study takes over, in words."""
+def taken_words(plan: Plan) -> str:
+    """The controls above the page that a plan of this study takes over, in words."""
     numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
     *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
     return f"{', '.join(first)} and {last}"

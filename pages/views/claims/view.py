@@ -28,10 +28,12 @@ from ultr_core.claims import (
     measure,
     small_corpus,
 )
-from ultr_core.claims.ledger import to_csv, to_json
+from ultr_core.claims.ledger import counts_by_origin, to_csv, to_json
+from ultr_core.claims.mutations import MUTATIONS
+from ultr_core.findings import OUTCOMES
 from ultr_core.jobs.claims import ALL, CHECKS, PART, PLACE, READING, SECTION, VERDICT
 from ultr_core.lab import Lab
-from ultr_core.words import part_of, with_minus
+from ultr_core.words import counted, part_of, with_minus
 
 _VERDICT_IN_ONE_LINE = """<style>
 @media (min-width: 500px) {
@@ -43,6 +45,9 @@ _VERDICT_IN_ONE_LINE = """<style>
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
+WHOSE = {"paper": "The paper's", "lab": "This lab's own", "later": "Of later work"}
+SAID_BY = {"paper": "paper", "lab": "added here", "later": "later work"}
+"""Whose a claim is, by origin: in the summary, and behind the claim."""
 
 
 def _show_ledger(corpus: str | None) -> None:
@@ -53,12 +58,8 @@ def _show_ledger(corpus: str | None) -> None:
     lab = replace(HERE, corpus=corpus)
     require_world(lab)
     lines = _measured_lines(lab, top)
-    outcomes = [line.outcome for line in lines]
-    top.place().markdown(
-        f"**{headline(outcomes)}** {_exceptions(lines)} Every number is computed here and now, or "
-        "read from this lab's own studies at the paper's sizes. *Added here*: not printed in the "
-        "paper, but implied by it or needed to check it."
-    )
+    with top.place().container():
+        _summary(lines)
     shown = [
         line
         for line in lines
@@ -105,12 +106,45 @@ def _measured_lines(lab: Lab, top: Slot) -> tuple[LedgerLine, ...]:
     return lines
 
 
-def _exceptions(lines: Sequence[LedgerLine]) -> str:
-    """The claims that do not hold, by name."""
-    failing = [line.entry.claim for line in lines if line.outcome == "does not hold"]
-    if not failing:
-        return ""
-    return "What does not hold: " + " ".join(f"“{prose(claim)}”" for claim in failing)
+def _summary(lines: Sequence[LedgerLine]) -> None:
+    """How many hold, by whose claims they are, and each that does not hold or is open."""
+    st.markdown(f"**{headline(lines)}**")
+    with st.container(key="claims-summary"):
+        st.table(
+            [
+                {
+                    "Claims": WHOSE[origin],
+                    **{outcome: f"{counts[outcome]:,}" for outcome in OUTCOMES},
+                }
+                for origin, counts in counts_by_origin(lines).items()
+                if any(counts.values())
+            ],
+            hide_index=True,
+            width="content",
+            alt=headline(lines),
+        )
+    for outcome, said in (("does not hold", "Does not hold"), ("open", "Open")):
+        found = [line for line in lines if line.outcome == outcome]
+        if found:
+            st.markdown(f"{mark(outcome)} **{said}: {counted(len(found), 'claim')}**")
+            st.markdown("\n".join(f"- {_exception(line)}" for line in found))
+    st.markdown(
+        "Numbers are computed here, read from this lab's own studies, or counts that the paper "
+        "prints; each line says which. Each claim that holds or is open has a mutation, which "
+        "breaks data, users or learner, after which it does not hold."
+    )
+
+
+def _exception(line: LedgerLine) -> str:
+    """A claim that does not hold or is open, whose it is, and where it is found."""
+    entry = line.entry
+    return f"{prose(entry.claim)} *(section {entry.section}, {_said_by(entry)})*"
+
+
+def _said_by(entry: Entry) -> str:
+    """Who says it; of the paper's, where it is printed."""
+    said = SAID_BY[entry.origin]
+    return said if entry.origin != "paper" or entry.where == "text" else entry.where
 
 
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
@@ -127,14 +161,14 @@ def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
 
 def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     entry, found = line.entry, line.finding
-    origin = "added here" if entry.ours else "" if entry.where == "text" else entry.where
     row = {
-        "Claim": f"{prose(entry.claim)} *({origin})*" if origin else prose(entry.claim),
+        "Claim": f"{prose(entry.claim)} *({_said_by(entry)})*",
         "Verdict": f"{mark(line.outcome)}{NO_BREAK}{line.outcome}",
         "Found": with_minus(prose(line.shown)),
     }
     if checks:
         row["Checked by"] = prose(entry.check)
+        row["Broken by"] = MUTATIONS[entry.mutation].words if entry.mutation else ""
         row["Remark"] = prose(found.reason) if line.decided else ""
     row["See"] = f"[{MENU[entry.page]}]({entry.link})"
     return row
@@ -178,7 +212,7 @@ def _show_readings() -> None:
         st.markdown(f"**{prose(found.sentence)}**")
     st.subheader("What the numbers mean")
     st.markdown("\n".join(f"- **{c.name}**: {c.text}" for c in CONVENTIONS))
-    st.subheader("All misprints and open questions")
+    st.subheader("All errata and open questions")
     st.table(
         [
             {

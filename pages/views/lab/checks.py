@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import streamlit as st
@@ -11,42 +11,33 @@ import streamlit as st
 from pages.app.markdown import mark, prose
 from pages.app.style import CHECKS
 
-_READINGS = {
-    "does not hold, as predicted": (
-        "as the paper predicts for these settings, this does not hold",
-        "as the paper predicts for these settings, these do not hold",
-    ),
-    "does not hold": ("this should hold and does not", "these should hold and do not"),
-}
-NAMED = 2  # claims that the summary names for each way of failing
+NAMED = 2  # checks that the summary names where they should hold and do not
 
 
 def summary(checks: Sequence[Mapping[str, Any]], broken: Mapping[str, str]) -> str:
-    """How the checks came out, in a line; those that do not hold are named, with the reason.
+    """How the checks came out, in a line; those that should hold and do not are named.
 
     ``broken`` says of the assumptions that these settings break how they do it.
     """
-    good = [check for check in checks if check["holds"]]
-    parts = [f"{mark('holds')} {len(good)} of {len(checks)} proof checks hold"]
-    for status, (one, several) in _READINGS.items():
-        for reason, titles in _by_reason(checks, status, broken).items():
-            parts.append(
-                f"{mark(status)} {several if len(titles) > 1 else one}{reason}: {_named(titles)}"
-            )
+    good = sum(1 for check in checks if check["holds"])
+    parts = [f"{mark('holds')} {good} of {len(checks)} proof checks hold"]
+    expected = Counter(
+        next((broken[name] for name in check["assumes"] if name in broken), "")
+        for check in checks
+        if check["status"] == PREDICTED
+    )
+    fail = "fails" if sum(expected.values()) == 1 else "fail"
+    for place, (reason, count) in enumerate(expected.most_common()):
+        words = f"{count} {fail} as predicted" if place == 0 else f"{count}"
+        sign = f"{mark(PREDICTED)} " if place == 0 else ""
+        parts.append(f"{sign}{words}{f' because {prose(reason)}' if reason else ''}")
+    wrong = [f"“{prose(check['title'])}”" for check in checks if check["status"] == WRONG]
+    if wrong:
+        parts.append(f"{mark(WRONG)} {len(wrong)} should hold: {_named(wrong)}")
     return "; ".join(parts) + "."
 
 
-def _by_reason(
-    checks: Sequence[Mapping[str, Any]], status: str, broken: Mapping[str, str]
-) -> dict[str, list[str]]:
-    """Titles of the checks that came out as ``status``, by why, the most first."""
-    found: dict[str, list[str]] = {}
-    for check in checks:
-        if check["status"] == status:
-            why = (broken[name] for name in check["assumes"] if name in broken)
-            reason = "".join(f", because {prose(words)}" for words in islice(why, 1))
-            found.setdefault(reason, []).append(f"“{prose(check['title'])}”")
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+PREDICTED, WRONG = "does not hold, as predicted", "does not hold"
 
 
 def _named(titles: Sequence[str]) -> str:
@@ -56,13 +47,16 @@ def _named(titles: Sequence[str]) -> str:
 
 
 def show_checks(checks: Sequence[Mapping[str, Any]]) -> None:
-    """All checks, two beside each other; each opens to its numbers.
+    """All checks, two beside each other, once they are opened; each opens to its numbers.
 
-    One element a column instead of two a check: a class that moves its sliders pays for each, and
-    the list was half of the page.
+    To be called in a fragment, which is run again on opening. One element a column instead of two
+    a check: a class that moves its sliders pays for each.
     """
+    opened = st.expander("All proof checks", key="checks", on_change="rerun", type="compact")
+    if not opened.open:
+        return
     half = (len(checks) + 1) // 2
-    with st.container(key=CHECKS):
+    with opened, st.container(key=CHECKS):
         for part in (checks[:half], checks[half:]):
             st.markdown("\n\n".join(entry(check) for check in part), unsafe_allow_html=True)
 

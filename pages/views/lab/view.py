@@ -12,22 +12,28 @@ import streamlit as st
 from pages.app import lecture, link
 from pages.app.context import PageContext, require_lab, require_world
 from pages.app.field_control import choose
-from pages.app.frame import Draw, save_figure, show_chart, show_figure, theme
+from pages.app.frame import offer_files, save_figure, show_chart, show_figure, theme
 from pages.app.markdown import told
 from pages.app.slots import AnswerSlots, Slot, first_time
 from pages.app.turns import FIRST_CELLS, Training
 from pages.views.lab import pins, words
 from pages.views.lab.checks import show_checks, summary
+from pages.views.lab.users import users_panel
 from ultr_core.figures import (
     Quantity,
+    Scale,
     comparison_figure,
+    estimates_figure,
     examination_figure,
-    risk_figure,
 )
 from ultr_core.jobs.compare import LAB
 from ultr_core.lab import METHODS, Comparison, RiskPicture
+from ultr_core.lab import headline as found_by
 from ultr_core.risk import NO_INTERVAL, Estimate
 from ultr_core.settings import Settings
+
+WAITING = ":shimmer[Users are clicking …]"
+CHECKING = ":shimmer[Checking the paper's claims …]"
 
 NOTICEABLE = 0.15  # seconds after which a partial picture is worth sending
 
@@ -37,69 +43,92 @@ def show(page: PageContext) -> None:
     lab = require_lab(page)
     settings = lab.settings
     headline = lecture.headline()
+    with st.container(key="panels"):
+        users, estimates, rankers = (
+            st.container(key=key, gap="xsmall")
+            for key in ("panel-users", "panel-estimates", "panel-rankers")
+        )
     verdict = Slot(st.container(key="verdict"))
     first = first_time("lab_was_shown")
     # Numbers of the former settings must not stand beside new ones.
-    headline.markdown(":shimmer[Users are clicking and rankers are learning …]")
-    verdict.markdown(":shimmer[Checking the paper's claims …]")
+    headline.markdown(WAITING)
+    verdict.markdown(CHECKING)
     require_world(lab, headline, verdict)
+    with users:
+        st.subheader("Users", help=words.USERS_HELP)
+        users_panel(lab)
     # From a page's first picture to its last: many at once slow each other down and are all late.
     with lab.store.turn("painting"):
         picture = lab.picture()
-        _risk_section(picture)
-    st.subheader("Trained rankers: which one would you rather use?")
-    with st.container(key="figure-trained-rankers", gap="xsmall"):
-        slots = AnswerSlots(headline, Slot(), Slot())
-    compared = st.container(key="pins")
-    if first:
-        slots.chart.place().skeleton(height=340)
+        headline.markdown(f"**{found_by(picture)}**")
+        with estimates:
+            _estimates_panel(picture, settings)
+    with rankers:
+        slots = _rankers_panel(first)
     order = Training(lab)
     # What is there already is shown once, at the end.
     trained = order.complete or _train(order, slots, first=0, last=FIRST_CELLS)
-    with st.container():
-        answered = trained and _check(order, verdict)
+    answered = trained and _check(order, verdict)
+    below = Slot(st.container(key="outcome"))
+    compared = st.container(key="pins")
+    _estimates_section(picture)
     _examination_section(settings)
     _formula_section(settings, picture)
     _steps_section()
-    answer = _answer()
-    slots = replace(slots, answer=answer)
+    slots = replace(slots, headline=below, answer=_answer())
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished:
         found = lab.comparison(order.plan)
         if both := words.two_orders(picture, found):
-            headline.markdown(f"**{found.sentence}**  \n{both}")
+            below.markdown(f"**{found.sentence}**  \n{both}")
         with compared:
             pins.section(found)
     elif order.refused is not None:
-        without_rankers = () if trained else (headline, slots.chart)
-        for slot in without_rankers if answered else (*without_rankers, verdict, answer):
-            slot.place().empty()  # it announces what will not come
+        without_rankers = () if trained else (slots.chart,)
+        for slot in without_rankers if answered else (*without_rankers, verdict, slots.answer):
+            if slot is not None:
+                slot.place().empty()  # it announces what will not come
         slots.below_chart.place().error(told(order.refused), icon=":material/error:")
     else:
         with slots.below_chart.place().container():
             order.come_back(answered=answered)
 
 
-def _risk_section(picture: RiskPicture) -> None:
-    st.subheader(
-        "Empirical against true risk: does the estimate rank sixty rankers rightly?",
-        help="Each mark is a ranker that has seen no click. Upright bars are 95% intervals, the "
-        "thin line joins the exact expectations, the dashed line is E[R_IPS] = slope R + "
-        "intercept. Kendall's τ compares the order: 1 is the true order, 0 chance. "
-        "All of it is over the training queries, whose clicks were logged; the risks of the "
-        "trained rankers below are over the test queries, so their numbers differ.",
+def _estimates_panel(picture: RiskPicture, settings: Settings) -> None:
+    """The picture, and the switch to the absolute scale."""
+    (_, scale) = LAB
+    with st.container(horizontal=True, key="estimates-head"):
+        st.subheader("Estimates", help=words.ESTIMATES_HELP)
+        chosen = cast(Scale, choose(scale, label_visibility="collapsed"))
+    draw = partial(estimates_figure, picture, chosen, belief_is_right=settings.belief_is_right)
+    figure = draw(theme=theme())
+    with st.container(key=f"figure-{figure.name}"):
+        show_chart(figure, fills=True)
+    offer_files(figure, draw)
+
+
+def _rankers_panel(first: bool) -> AnswerSlots:
+    st.subheader("Rankers", help=words.RANKERS_HELP)
+    with st.container(key="figure-trained-rankers"):
+        chart = Slot()
+    below = Slot()
+    if first:
+        chart.place().skeleton(height=340)
+    return AnswerSlots(None, chart, below)
+
+
+def _estimates_section(picture: RiskPicture) -> None:
+    """How well each estimate orders the sixty rankers."""
+    st.subheader("Do the estimates put sixty rankers in the right order?")
+    found = (
+        f"- {counted_as}: Kendall's τ = **{estimates.kendall:.2f}**. "
+        f"{words.preference(picture, estimates)}"
+        for counted_as, estimates in (
+            ("**Naive**: every click counts 1", picture.naive),
+            ("**Weighted**: a click counts 1/p", picture.weighted),
+        )
     )
-    panels = (
-        ("naive", "**Naive**: every click counts 1", picture.naive),
-        ("propensity", "**Weighted**: a click counts 1/p", picture.weighted),
-    )
-    with st.container(key="risks", gap="medium"):
-        for method, counted, estimates in panels:
-            finding = (
-                f"{counted}. Kendall's τ = **{estimates.kendall:.2f}**.  \n"
-                f"{words.preference(picture, estimates)}"
-            )
-            show_figure(partial(risk_figure, picture, method), above=finding)
+    st.markdown("\n".join(found))
 
 
 def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> bool:
@@ -141,11 +170,11 @@ def _check(order: Training, verdict: Slot) -> bool:
     while not order.checked(NOTICEABLE):
         if order.leave():
             return False
-        verdict.markdown(":shimmer[Checking the paper's claims …]")
+        verdict.markdown(CHECKING)
     checks = [{**check.as_dict(), "formula": check.proof.formula} for check in order.lab.checks()]
     verdict.markdown(summary(checks, words.broken_assumptions(order.lab.settings)))
-    st.subheader("Proof checks: the paper's claims, measured in this world")
-    show_checks(checks)
+
+    st.fragment(show_checks)(checks)
     return True
 
 
@@ -155,18 +184,19 @@ def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool)
     for slot in (slots.headline, slots.answer):
         if slot is not None:
             slot.markdown(f"**{comparison.sentence}**")
-    show_chart(figure, slots.chart.place())
+    show_chart(figure, slots.chart.place(), fills=True)
     if complete:
-        with slots.below_chart.place().container(gap="xsmall"):
-            st.fragment(_below_rankers)(figure.name, figure.title, draw, comparison)
+        with slots.below_chart.place().container(horizontal=True):
+            st.fragment(save_figure)(figure.name, figure.title, draw)
+            st.fragment(_numbers_of)(comparison)
 
 
-def _below_rankers(name: str, title: str, draw: Draw, comparison: Comparison) -> None:
-    """Files and numbers; both are made when they are opened, without another run of the page."""
-    save_figure(name, title, draw)
-    opened = st.expander(
-        "Numbers: intervals, mean ranks, C and clipping", key="numbers", on_change="rerun"
-    )
+def _numbers_of(comparison: Comparison) -> None:
+    """The numbers; made when they are opened, without another run of the page."""
+    opened = st.popover(
+        "Numbers", icon=":material/table:", type="tertiary", key="numbers", on_change="rerun",
+        help="Intervals, mean ranks, C and clipping.",
+    )  # fmt: skip
     if not opened.open:
         return
     with opened:
@@ -201,8 +231,8 @@ def _interval(estimate: Estimate) -> str:
 
 
 def _examination_section(settings: Settings) -> None:
-    st.subheader("Who looks how far down, and what a click weighs")
-    (value,) = LAB
+    st.subheader("How far down users look, and what each click counts")
+    (value, _) = LAB
     quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
     show_figure(
         partial(examination_figure, settings, quantity),
@@ -224,7 +254,7 @@ def _formulas(*formulas: str, below: str = "") -> None:
 
 
 def _steps_section() -> None:
-    st.subheader("Try this, each from the lab's first world")
+    st.subheader("Try these (each starts from the default settings)")
     with st.container(key="steps"):
         for number, step in enumerate(words.STEPS):
             st.markdown(step.question)

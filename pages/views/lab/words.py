@@ -24,6 +24,10 @@ MOST_RIGHT = 0.5
 _WORDS = read(__file__, "lab")
 
 
+USERS_HELP = _WORDS.text("users-help")
+ESTIMATES_HELP = _WORDS.text("estimates-help")
+RANKERS_HELP = _WORDS.text("rankers-help")
+
 STEPS = (
     read_step(_WORDS, "no-bias", Settings(eta=0.0, assumed_eta=0.0)),
     read_step(_WORDS, "exaggerating", Settings(assumed_eta=1.5)),
@@ -65,13 +69,15 @@ def law_formula(settings: Settings, picture: RiskPicture) -> str:
 
 def broken_assumptions(settings: Settings) -> dict[str, str]:
     """Which assumptions of the claims these settings break, and how, in words."""
-    words, broken, users = _WORDS.part("broken"), {}, users_have(settings)
+    broken = {}
     if not settings.belief_is_right:
-        broken[PROPENSITIES] = words.text(
-            "propensities", users=users, learner=learner_believes(settings)
+        broken[PROPENSITIES] = (
+            f"{learner_believes(settings)} and {users_have(settings)}"
+            if settings.curves
+            else "η′ ≠ η"
         )
     if settings.curve or settings.eta:
-        broken[NO_POSITION_BIAS] = words.text("position-bias", users=users)
+        broken[NO_POSITION_BIAS] = "the given curve falls" if settings.curve else "η > 0"
     return broken
 
 
@@ -143,5 +149,8 @@ def sample_sentence(picture: RiskPicture) -> str:
         clicks=counted(picture.clicks, "click"),
     )
     if picture.weights_alike:
-        return f"{drawn} {words.text('alike', weight=heaviest)}"
-    return f"{drawn} {words.text('unequal', worth=worth, heaviest=heaviest)}"
+        told = words.text("alike", weight=heaviest)
+    else:
+        told = words.text("unequal", worth=worth, heaviest=heaviest)
+    without = picture.weighted.no_interval
+    return f"{drawn} {told}" + (f" There is {without}." if without else "")

@@ -239,9 +239,9 @@ def _open(door: Door, settings: Settings) -> None:
 
 
 def _world_words(lesson: Lesson, settings: Settings) -> str:
-    """The lesson's world, before anybody moves a control at the side in vain."""
+    """The lesson's world, before anybody moves a control in vain."""
     fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
     return (
         f":small[:material/tune: This lesson sets its own world: {fixed}; "
-        f"{lesson.traffic(settings)}. At the side only the corpus and the seed act on it.]"
+        f"{lesson.traffic(settings)}. Of the settings above only corpus and seed act on it.]"
     )

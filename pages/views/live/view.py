@@ -18,7 +18,7 @@ from ultr_core.errors import InputError
 from ultr_core.figures import live_curve_figure, win_share_figure
 from ultr_core.jobs.live import LIVE, SIGN_TEST
 from ultr_core.lab.interleaving import SCHEME, SCHEMES, click_on, exact_verdicts, one_random_click
-from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, LiveResult
+from ultr_core.lab.live import PAPER_CLICKS, SMOOTHING_BIAS, LiveDesign, LiveResult
 from ultr_core.risk.sign_test import sign_test, traffic_words
 from ultr_core.words import counted
 
@@ -29,9 +29,9 @@ RANKERS = {
 }
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
-        "**Would the paper's number of queries have shown it here?** Its 218 queries against "
-        "the production ranker (Prod) all had a click. At the default settings six in ten shown "
-        "queries have one, so that 370 must be shown.",
+        "**Would the paper's number of queries have shown it here?** It had 218 against the "
+        "production ranker (Prod) and does not say whether its ties include queries without a "
+        "click. If all had a click, 370 must be shown here, where six in ten have one.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
@@ -127,7 +127,8 @@ def _curve_section(result: LiveResult) -> None:
     st.markdown(
         "Swap ratios with their intervals, smoothed with the overall click rates; below rank "
         f"{result.design.last_rank} the last value holds. Click rates fall faster than "
-        "examination, because relevant documents stand on top: more smoothing, steeper curve."
+        "examination, because relevant documents stand on top: more smoothing, steeper curve. "
+        f"{SMOOTHING_BIAS}"
     )
     show_figure(partial(live_curve_figure, result))
 

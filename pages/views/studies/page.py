@@ -20,7 +20,7 @@ from ultr_core.content import read
 from ultr_core.errors import InputError
 from ultr_core.jobs.reproduce import LOSS, RESULT
 from ultr_core.lab import Lab, curve_notices, stage
-from ultr_core.risk import NO_INTERVAL
+from ultr_core.risk import FOR_ONE_WORLD, NO_INTERVAL
 from ultr_core.settings import Settings
 from ultr_core.studies import (
     BASE_FIELDS,
@@ -37,7 +37,7 @@ from ultr_core.studies import (
     read_study,
     settings_words,
     shipped_result,
-    sidebar_words,
+    taken_words,
 )
 from ultr_core.studies.grids import MAPS
 from ultr_core.words import counted, part_of
@@ -184,7 +184,7 @@ def _map_key(result: StudyResult) -> str:
 
 
 def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
-    """With which settings the result is made, and what the sidebar has to do with it."""
+    """With which settings the result is made, and what the settings above have to do with it."""
     try:
         made = settings_words(plan)
     except InputError:
@@ -192,18 +192,21 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
     if view == SHIPPED:
         title = RESULT.options[COMPUTED]
         return (
-            f":material/tune: **Made with** {made}. The sidebar does not change this result; it "
-            f"acts on “{title}” only."
+            f":material/tune: **Made with** {made}. The settings above do not change this "
+            f"result; they act on “{title}” only."
         )
     return (
-        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the sidebar it "
-        f"takes {sidebar_words(plan)}; the "
-        "rest is the paper's."
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the settings "
+        f"above it takes {taken_words(plan)}; the rest is the paper's."
     )
 
 
 def _bars(draws: int) -> str:
-    bars = f"Bars: 95% intervals over {draws} click logs." if draws > 1 else NO_INTERVAL
+    bars = (
+        f"Bars: 95% intervals over {draws} click logs {FOR_ONE_WORLD}."
+        if draws > 1
+        else NO_INTERVAL
+    )
     return f"{bars} Marks of several rankers at one place stand a little side by side."
 
 
@@ -236,7 +239,7 @@ def _run_button(lab: Lab, plan: Plan) -> None:
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
             help="One ranker for each method, each place on the axis and each click log, with the "
-            "seed, click logs, ε₊ and corpus of the sidebar; what the study varies or fixes is "
+            "seed, click logs, ε₊ and corpus set above; what the study varies or fixes is "
             "taken from the paper.",
         )  # fmt: skip
 
@@ -248,7 +251,7 @@ def _claims_section(claims: Sequence[Claim]) -> None:
     with st.container(key="study-claims"):
         for claim in claims:
             rule, found = claim.rule, claim.finding
-            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.statement}"
+            label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
                 st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
 

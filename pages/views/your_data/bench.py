@@ -156,7 +156,8 @@ class Bench:
     """The files of a session by kind, and the newest result of each stage.
 
     ``read_for`` is the token of the log that choices of reading were made for. ``wanted`` is the
-    training that was asked for and has not ended. ``faults`` are sentences on what could not be
+    training that was asked for and has not ended. ``names_wanted`` says that tables of names would
+    repair how log and corpus join. ``faults`` are sentences on what could not be
     taken, by kind. ``turns`` number the uploaders, so that each is emptied once its file is taken.
     ``offers`` make the files to be saved, by key: Streamlit's store, which outlives the session for
     a while, is only told how to find them here.
@@ -168,6 +169,7 @@ class Bench:
         self.turns: dict[str, int] = {}
         self.read_for = ""
         self.wanted: Hashable | None = None
+        self.names_wanted = False
         self.wishes: set[str] = set()
         self.offers: dict[str, Callable[[], bytes]] = {}
         self._store = Store(otherwise=1)

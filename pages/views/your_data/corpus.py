@@ -8,14 +8,14 @@ import streamlit as st
 
 from pages.app.context import PageContext
 from pages.app.field_control import control, kept
-from pages.app.markdown import plain, show_error
+from pages.app.markdown import NAMES, plain, show_error
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Field
-from ultr_core.files import load_corpus, parse_corpus
+from ultr_core.files import NameTable, load_corpus, parse_corpus, parse_names
 from ultr_core.files.trec_files import parse_qrels
 from ultr_core.inspection import Inspection, inspect_corpus, kind_of
 from ultr_core.jobs.files import DOCUMENT_IDS
@@ -87,10 +87,25 @@ def _more(page: PageContext) -> None:
         "query-texts": "Texts of queries",
         "document-names": "Names of documents",
     }
-    brought = any(kind in bench().files for kind in kinds)
-    with st.expander("Grades and names from other files", type="compact", expanded=brought):
+    own = bench()
+    open_ = own.names_wanted or any(kind in own.files for kind in kinds)
+    with st.expander(NAMES, type="compact", expanded=open_):
         for kind, label in kinds.items():
-            bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind], small=True)
+            file = bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind], small=True)
+            if file is None or kind == "qrels":
+                continue
+            try:
+                names_of(own, kind)
+            except InputError as error:
+                show_error(error)
+
+
+def names_of(own: Bench, kind: str) -> NameTable | None:
+    """A table of names that was brought; raises InputError for one that cannot be used."""
+    file = own.files.get(kind)
+    if file is None:
+        return None
+    return own.make(kind, file.token, lambda: parse_names(file.data, file.name))
 
 
 def _read(page: PageContext, file: Brought, groups: Brought | None) -> Corpus:

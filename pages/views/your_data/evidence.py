@@ -9,18 +9,19 @@ import streamlit as st
 
 from pages.app.field_control import control, kept
 from pages.app.frame import show_figure
-from pages.app.markdown import plain, show_error, shown, told
+from pages.app.markdown import plain, show_error, show_note, shown, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
-from pages.views.your_data.ranker import Ranker, joined_token
+from pages.views.your_data.ranker import Ranker, joined_token, together
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
-from ultr_core.inspection import JoinedLog, inspect_together
-from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED
+from ultr_core.inspection import JoinedLog, inspect_together, unshown_candidates
+from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED, JUDGED_WHOLE
 from ultr_core.own_data.evaluation import (
+    INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
@@ -32,6 +33,7 @@ from ultr_core.own_data.evaluation import (
     truth_sentence,
 )
 from ultr_core.own_data.fitting import FOLDS, flattery
+from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
@@ -40,16 +42,21 @@ _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_cl
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A ranker, what the log says of it, and how it compares: first with what users saw."""
+    """A ranker, what the log says of it, and how it compares: first with what users saw.
+
+    whole: whether only queries judge whose candidates were all shown.
+    """
 
     ranker: Ranker
     found: Evaluation
     against: list[RankerDifference]
+    whole: bool = False
 
 
 def evidence_step(
     settings: Settings,
     corpus: Corpus | None,
+    log: PresentationLog | None,
     joined: JoinedLog | None,
     propensities: Propensities | None,
     rankers: list[Ranker],
@@ -63,6 +70,15 @@ def evidence_step(
         )
         return None
     ranker = _chosen(rankers)
+    unshown = unshown_candidates(joined.clicks)
+    whole = bool(unshown.never or unshown.below) and bool(control(JUDGED_WHOLE, keep=True))
+    fairness = _fairness(ranker, joined)
+    if whole:
+        part = together(corpus, log, shown_whole=True)
+        if part is None:
+            return None
+        joined = part
+        show_note(joined.notices[-1])
     clip = judging_clip()
     own = bench()
     token = (
@@ -70,6 +86,7 @@ def evidence_step(
         joined_token(own),
         propensities.token,
         clip,
+        whole,
         own.token("qrels"),
         settings.relevant_grade,
     )
@@ -90,7 +107,7 @@ def evidence_step(
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
-        _fairness(ranker, joined),
+        fairness,
     ]
     st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
     if any(report.estimate is not None for report in found.risks):
@@ -99,7 +116,7 @@ def evidence_step(
     _weights(joined, corpus, propensities, clip)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
-    return Judged(ranker, found, against)
+    return Judged(ranker, found, against, whole)
 
 
 def _against(
@@ -159,6 +176,7 @@ def _tables(found: Evaluation) -> None:
         key="estimates", alt="Estimates of the risk with their intervals",
         saved=[{"key": key, **report.as_dict()} for key, report in found.reports.items()],
     )  # fmt: skip
+    st.markdown(f"- :material/info: {INTERVALS_ARE_FOR}")
     true = found.true
     if true is None:
         return
@@ -181,7 +199,7 @@ def _row(report: RiskReport) -> dict[str, str]:
     return {
         "Estimate": report.label,
         "Value": "none" if found is None else f"{found.value:.3f}",
-        "95% interval": "" if found is None else f"{found.low:.3f} to {found.high:.3f}",
+        "95% interval": "" if found is None else found.interval_text(),
         "What it is": told(report.words),
     }
 

@@ -21,6 +21,7 @@ from pages.views.your_data.bench import GROWTH, Bench, Brought, bench, largest_u
 from ultr_core.content import read
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import PACKED, readable_file, unpacked
+from ultr_core.files.letor import training_file_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_parts import parts_of
 from ultr_core.inspection import kind_of
@@ -114,7 +115,8 @@ def _ways(
         st.text_input(
             f"{label}: or its path on this server", key=path_key,
             placeholder=shown(page.launch.paths), on_change=_take_path,
-            args=(kind, path_key, page.launch.paths, several), help=_PARTS if several else None,
+            args=(kind, path_key, page.launch.paths, several),
+            help=_PARTS if several else _SPLITS if kind == "corpus" else None,
         )  # fmt: skip
     if kind in SAMPLE_NAMES:
         _sample_buttons(kind)
@@ -210,6 +212,9 @@ _PARTS = (
 )
 
 
+_SPLITS = "Of a directory with train.txt, vali.txt and test.txt, the training part is taken."
+
+
 def _take_path(kind: str, key: str, root: str, several: bool) -> None:
     """Callback: a file below the directory that the server was started for, or several."""
     own = bench()
@@ -217,7 +222,11 @@ def _take_path(kind: str, key: str, root: str, several: bool) -> None:
     if not text:
         return
     try:
-        paths = allowed_paths(text, root) if several else [allowed_path(text, root)]
+        paths = (
+            allowed_paths(text, root) if several
+            else [allowed_corpus(text, root)] if kind == "corpus"
+            else [allowed_path(text, root)]
+        )  # fmt: skip
     except InputError as error:
         own.faults[kind] = str(error)
         return
@@ -232,6 +241,15 @@ def allowed_path(text: str, root: str) -> Path:
     it is the same whatever is there.
     """
     return readable_file(_allowed(text, root), "The file")
+
+
+def allowed_corpus(text: str, root: str) -> Path:
+    """A file below ``root``, or of a directory there the training part.
+
+    Raises InputError as `allowed_path` does, and for a directory that is no corpus.
+    """
+    place = Path(_allowed(text, root))
+    return allowed_path(str(training_file_of(place)) if place.is_dir() else text, root)
 
 
 def allowed_paths(text: str, root: str) -> list[Path]:

@@ -46,8 +46,16 @@ _CONTROLS = tuple(
 """Meanings of columns and values of reading, in the order of their controls."""
 
 _AT_FIRST = 8  # controls that are shown before the rest is unfolded
-_ASKED = {"columns": ("impressions", "presentation"), "views": ("action",)}
+_ASKED = {
+    "columns": ("impressions", "presentation"),
+    "views": ("action",),
+    "larger_ids": ("presentation",),
+    "clicks_apart": ("click",),
+}
 """By key of what an error is about: the controls that answer it, where they have other names."""
+
+
+_BY_VALUES = ("presentation", "page")  # which the reader may take another column for
 
 
 @dataclass(frozen=True)
@@ -273,9 +281,12 @@ def _controls(preview: LogPreview | None, token: str, names: Sequence[str]) -> N
 
 
 def _column(preview: LogPreview, found: str | None, token: str, meaning: str) -> Choice:
-    automatic = "not in the file" if found is None else f"{found} (found)"
     names = {name: shown(name) for name in dict.fromkeys(preview.header) if name.strip()}
-    options = {_BY_NAME: shown(automatic), NO_COLUMN: "no column", **names}
+    if found is None and meaning not in _BY_VALUES:
+        options = {_BY_NAME: "no column", **names}
+    else:
+        automatic = "found by its values" if found is None else f"{found} (found)"
+        options = {_BY_NAME: shown(automatic), NO_COLUMN: "no column", **names}
     return Choice(_key(meaning, token), MEANINGS[meaning], options)
 
 
@@ -304,7 +315,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f"**No log?** Let simulated users click on your corpus: the users of the sidebar, "
+            f"**No log?** Let simulated users click on your corpus: the users set above, "
             f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
             "rankers that learned from a few of your grades."
         )

@@ -18,7 +18,7 @@ from pages.app.field_control import control, kept
 from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
-from pages.views.your_data.corpus import corpus_token
+from pages.views.your_data.corpus import corpus_token, names_of
 from pages.views.your_data.curve import Propensities, id_of_log
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
@@ -27,7 +27,6 @@ from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError, about
 from ultr_core.fields import Field
 from ultr_core.files import parse_scores, read_scores
-from ultr_core.files.name_tables import NameTable, parse_names
 from ultr_core.files.ranker_files import (
     on_columns_of,
     parse_ranker,
@@ -175,35 +174,43 @@ def joined_log() -> JoinedLog | None:
     return found if isinstance(found, JoinedLog) else None
 
 
-def together(corpus: Corpus | None, log: PresentationLog | None) -> JoinedLog | None:
-    """Log and corpus joined; None, with a sentence on the page, where that cannot be."""
+def together(
+    corpus: Corpus | None, log: PresentationLog | None, *, shown_whole: bool = False
+) -> JoinedLog | None:
+    """Log and corpus joined; None, with a sentence on the page, where that cannot be.
+
+    shown_whole: as in `join_log`.
+    """
     if corpus is None or log is None:
         return None
     own = bench()
     name = own.files["corpus"].name
     try:
-        queries, documents = (_names(own, kind) for kind in ("query-texts", "document-names"))
-        return own.make(
-            "joined", joined_token(own),
-            lambda: join_log(log, corpus, name=name, queries=queries, documents=documents),
+        queries, documents = (names_of(own, kind) for kind in ("query-texts", "document-names"))
+        found = own.make(
+            "joined-whole" if shown_whole else "joined", joined_token(own),
+            lambda: join_log(
+                log, corpus, name=name, queries=queries, documents=documents,
+                shown_whole=shown_whole,
+            ),
         )  # fmt: skip
     except InputError as error:
         show_error(error)
+        if error.about in _BY_NAMES and not own.names_wanted:
+            own.names_wanted = True
+            st.rerun()  # with the files that would repair it in sight
         return None
+    own.names_wanted = False
+    return found
+
+
+_BY_NAMES = ("query_texts", "document_names")
 
 
 def joined_token(own: Bench) -> Hashable:
     """What log and corpus as they are joined were made of."""
     names = own.token("query-texts"), own.token("document-names")
     return (*corpus_token(own), *names, id_of_log(own))
-
-
-def _names(own: Bench, kind: str) -> NameTable | None:
-    """A table of names that was brought; raises InputError for one that cannot be used."""
-    file = own.files.get(kind)
-    if file is None:
-        return None
-    return own.make(kind, file.token, lambda: parse_names(file.data, file.name))
 
 
 def ranker_step(

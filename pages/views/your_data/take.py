@@ -145,6 +145,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
         judging_clip=judging_clip(),
+        shown_whole=judged is not None and judged.whole,
         ids=ids_of_corpus(own),
         qrels=names.get("qrels"),
         query_texts=names.get("query-texts"),

@@ -64,8 +64,8 @@ def _introduction() -> None:
         )
     grade, seed = (field.label for field in JOB.pages["your_data"].settings)
     st.markdown(
-        f":small[:material/tune: At the side only “{grade}” and “{seed}” act on your files; the "
-        "rest describes simulated users.]"
+        f":small[:material/tune: Of the settings above only “{grade}” and “{seed}” act on "
+        "your files; the rest describes simulated users.]"
     )
 
 
@@ -141,6 +141,6 @@ def show(page: PageContext) -> None:
     propensities = propensities_step(page, log)
     rankers = ranker_step(page, settings, corpus, log, propensities)
     joined = joined_log()
-    judged = evidence_step(settings, corpus, joined, propensities, rankers)
+    judged = evidence_step(settings, corpus, log, joined, propensities, rankers)
     take_away_section(settings, corpus, rankers, judged)
     top.place().markdown(_overview(corpus, log, propensities, rankers, judged))

@@ -28,12 +28,19 @@ def rows(found: Compared) -> dict[str, tuple[float, float]]:
     return {label: (ours, other) for label, ours, other in found.rows}
 
 
-def test_every_misprint_and_question_is_there_once() -> None:
+def test_every_erratum_and_question_is_there_once() -> None:
     ids = [name for reading in READINGS for name in reading.ids]
     assert len(ids) == len(set(ids))
     assert {f"E{n}" for n in range(1, 15)} | {f"Q{n}" for n in range(1, 16)} <= set(ids)
     assert len({c.name for c in CONVENTIONS}) == len(CONVENTIONS)
+    kinds = {name: reading.kind for reading in READINGS for name in reading.ids}
+    assert {name for name, kind in kinds.items() if kind == "misprint"} == {
+        "E1", "E2", "E3", "E4", "E6", "E7", "E9",
+    }  # fmt: skip
+    assert {kinds[name] for name in ("E13", "E14")} == {"omission"}
+    assert {kinds[name] for name in ("E5", "E8", "E10", "E11", "E12")} == {"ambiguity"}
     for reading in READINGS:
+        assert (reading.kind == "open question") == reading.key.startswith("Q")
         assert all((reading.place, reading.unclear, reading.taken, reading.why))
 
 

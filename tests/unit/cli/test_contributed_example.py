@@ -214,6 +214,7 @@ sys.argv = ["app.py", "--corpus", {corpus!r}]
 app = AppTest.from_file("app.py", default_timeout=120)
 for key, value in {{"eta": "0.5", "depth": "3", "top": "5", "draws": "1", "clicks": "500"}}.items():
     app.query_params[key] = value
+app.session_state["checks"] = True
 app.run()
 assert not app.exception, app.exception
 words = [element.value for element in app.markdown]

@@ -218,4 +218,7 @@ def test_a_link_of_one_page_waits_for_no_other_page() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["({'examination': 'weight'}, ())", "[]"]
+    assert done.stdout.splitlines() == [
+        "({'examination': 'weight', 'estimates': 'relative'}, ())",
+        "[]",
+    ]

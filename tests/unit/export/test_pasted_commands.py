@@ -37,10 +37,14 @@ def is_file(given: str | None, name: str) -> bool:
 def test_own_files_of_any_name(name: str, source: str) -> None:
     work = OwnWork(
         corpus=name, log=(name,), columns={"query": "-q"}, propensities=source, curve=name,
-        judged=name, folds=False, steps=("propensities", "fit", "evaluate"),
+        judged=name, folds=False, steps=("propensities", "fit", "evaluate"), query_texts=name,
+        qrels=name, shown_whole=True,
     )  # fmt: skip
     lines = {shlex.split(line)[3]: parsed(line) for line in command_lines(work)}
     assert all(is_file(path, name) for path in lines["check"].files)
+    assert is_file(lines["check"].corpus, name)
+    assert is_file(lines["check"].query_texts, name) and is_file(lines["evaluate"].qrels, name)
+    assert lines["evaluate"].shown_whole
     if source == "estimated":
         assert all(is_file(log, name) for log in lines["propensities"].log)
     for command in (lines["fit"], lines["evaluate"]):

@@ -105,6 +105,20 @@ def test_drawing_leaves_the_shared_template_alone() -> None:
     assert dict(first.spec) == before
 
 
+def test_without_intervals_there_are_no_bars_and_the_axis_says_so() -> None:
+    nothing = family_rows().assign(low=np.nan, high=np.nan)
+    with_bars, without = (
+        risk_scatter(rows, method="naive", alt_text="", title="", law=(1.0, 30.0))
+        for rows in (family_rows(), nothing)
+    )
+    assert with_bars.spec != without.spec
+    rows = without.rows[without.rows["part"] == "ranker"]
+    assert len(rows) == 6
+    assert rows[["low", "high"]].isna().all(axis=None)
+    assert rows["estimate"].notna().all()
+    json.dumps(without.standalone_spec(), allow_nan=False)
+
+
 def test_law_line_has_the_given_slope_and_intercept() -> None:
     figure = risk_scatter(
         family_rows(), method="propensity", alt_text="", title="", law=(0.9, 30.0)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from tests.inputs import one_sentence, soon
+from tests.meaning import refused
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.files import (
     load_corpus,
+    log_files,
     parse_corpus,
     parse_curve_values,
     parse_log,
@@ -23,6 +25,7 @@ from ultr_core.files import (
     parse_weights,
     preview_log,
 )
+from ultr_core.files.log_relation import Relation
 from ultr_core.inspection import inspect_upload, own_curve
 from ultr_core.propensity import estimate_from_log
 
@@ -155,6 +158,23 @@ def test_a_few_odd_rows_do_not_slow_a_long_log_down() -> None:
         rows[place] = "a,b\n"
     text = HEADER + "".join(rows)
     assert [(f.rows, f.first) for f in parse_log(text).faults] == [(8, 2)]
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "about", "named"),
+    [
+        ("presentation,query,document,position,action,session", "1", "short_rows", "session"),
+        ('{"document": "a", "position": 1, "click": 1}', "1", "json_lines", "100,000"),
+    ],
+)
+def test_millions_of_rows_that_are_none_are_refused_by_the_first_of_them(
+    head: str, line: str, about: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each took as long as a row that is used; thirty million of them, a minute."""
+    monkeypatch.setattr(Relation, "kept", lambda *given: pytest.fail("all rows were read"))
+    monkeypatch.setattr(log_files, "counted_rows", lambda *given: pytest.fail("all were counted"))
+    with refused(about, "100,000", named):
+        parse_log(f"{head}\n" + f"{line}\n" * 100_001)
 
 
 def test_a_zero_byte_makes_a_row_unusable() -> None:

@@ -48,3 +48,23 @@ def test_a_column_called_p_has_no_meaning_of_its_own():
 def test_a_column_can_be_said_to_mean_nothing():
     assert log(page="3")["presentations"] is not None
     assert log("page=-", page="3")["presentations"] is None
+
+
+@pytest.mark.parametrize("name", ["sku", "asin", "product_id", "item_id", "url"])
+def test_usual_names_of_products_are_documents(name: str) -> None:
+    log = parse_log(f"query,{name},position,click\nq,a,1,1\n")
+    assert log.columns["document"] == name
+
+
+def test_a_column_that_is_missing_is_asked_for_beside_those_that_are_there() -> None:
+    with refused("columns", "document", "'thing'", "'position'"):
+        parse_log("query,thing,position,click\nq,a,1,1\n")
+    with refused("clicks_apart", "click", "'document'"):
+        parse_log("query,document,position\nq,a,1\n")
+
+
+def test_clicks_and_positions_that_changed_places_are_told() -> None:
+    rows = "".join(f"q,d{n},{n},{int(n == 2)}\n" for n in range(1, 8))
+    swapped = {"position": "click", "click": "position"}
+    with refused("columns", "'click'", "'position'", "7"):
+        parse_log(f"query,document,position,click\n{rows}", columns=swapped)

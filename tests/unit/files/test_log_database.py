@@ -177,7 +177,7 @@ def test_types_that_parquet_lacks_are_text(made: Made) -> None:
     assert log.document_names == ("170141183460469231731687303715884105727",)
     with refused("lists", "'lists'"):
         read_log(path, columns={"query": "lists"})
-    with refused("", "click"):
+    with refused("clicks_apart", "click"):
         read_log(path, how=Reading(select="SELECT document, position FROM log"))
 
 

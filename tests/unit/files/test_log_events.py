@@ -117,6 +117,76 @@ def test_faults_among_events_are_counted() -> None:
     assert sorted(fault.rows for fault in log.faults) == [1, 1, 1]
 
 
+# Rows that name no presentation.
+
+
+@pytest.mark.parametrize("none", ["", " ", "NULL", "None"])
+def test_events_without_an_id_are_left_out_and_never_one_with_each_other(none: str) -> None:
+    lost = [f"{none},q,a,{1 + place % 2},view" for place in range(40)]
+    log = parse_log(events(*VIEWS, *lost, f"{none},q,a,1,click", "p1,q,a,1,click"))
+    assert counts(log) == JOINED
+    assert [(fault.rows, fault.clicks) for fault in log.faults] == [(41, 1)]
+    assert mentions(log.notices, "40 views", "1 click")
+    found = inspect_log(log)
+    assert (found.finding("without_id").severity, found.finding("without_id").value) == ("stop", 41)
+    assert mentions(found.finding("without_id").sentence, "40 of 44", "1 of 2")
+    assert found.finding("rows_left_out").severity == "good"
+
+
+def test_a_few_events_without_an_id_are_a_warning() -> None:
+    views = [f"p{each},q,{d},{n},view" for each in range(100) for n, d in enumerate("ab", 1)]
+    log = parse_log(events(*views, ",q,a,1,view", *(f"p{each},q,a,1,click" for each in range(50))))
+    assert inspect_log(log).finding("without_id").severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        ((",q,a,1,view", ",q,b,2,view", ",q,a,1,click"), "3 rows"),
+        ((*VIEWS, ",q,a,1,click", "NULL,q,a,1,click"), "2 clicks"),
+        ((*(f",{view.partition(',')[2]}" for view in VIEWS), "p1,q,a,1,click"), "4 views"),
+    ],
+)
+def test_ids_that_are_empty_everywhere_are_asked_for(rows: tuple[str, ...], named: str) -> None:
+    with refused("presentation", "'presentation'", named):
+        parse_log(events(*rows))
+
+
+def test_ids_that_are_empty_in_a_file_of_clicks() -> None:
+    views = events(*(row.rpartition(",")[0] for row in VIEWS), header=HEADER.replace(",action", ""))
+    with refused("presentation", "2 clicks"):
+        parse_log(views, clicks=b"document,presentation\na,\nb,NULL\n")
+    log = parse_log(views, clicks=b"document,presentation\na,\na,p1\n")
+    assert counts(log) == JOINED
+    assert [(fault.rows, fault.clicks) for fault in log.faults] == [(1, 1)]
+
+
+def test_events_whose_column_of_presentations_is_none_are_not_asked_again() -> None:
+    with refused("presentation") as asked:
+        parse_log(events(*VIEWS, header=HEADER.replace("presentation", "nothing")))
+    with refused("presentation", "impressions") as answered:
+        parse_log(events(*VIEWS), columns={"presentation": "-"})
+    assert str(asked.value) != str(answered.value)
+
+
+def test_an_id_that_was_taken_for_the_query_is_named() -> None:
+    with refused("presentation", "'query_id'", "query"):
+        parse_log(events(*VIEWS, header="search,text,document,position,action\n".replace(
+            "search", "query_id")))  # fmt: skip
+
+
+def test_an_empty_id_of_searches_is_named() -> None:
+    rows = [insight("", "impression", "a", 1), insight("", "click", "a", 1)]
+    with refused("presentation", "'query_id'", "2 rows"):
+        parse_log("\n".join(rows).encode(), "events.ndjson")
+
+
+def test_each_row_that_is_none_is_counted_among_events() -> None:
+    rows = [insight(s, "impression", "a", 1) for s in ("s1", "s2")]
+    log = parse_log("\n".join([*rows, "{", "}", "nothing"]).encode(), "events.ndjson")
+    assert [fault.rows for fault in log.faults] == [3]
+
+
 # User behaviour insights: queries, and events with attributes in attributes.
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.logs import counts
 from tests.meaning import mentions, refused
 from ultr_core.files import log_presentations, parse_log
+from ultr_core.files.log_columns import NO_NAME
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log
 from ultr_core.propensity import PresentationLog
@@ -252,9 +253,19 @@ def test_two_documents_at_one_position_of_a_presentation_are_a_warning() -> None
 
 def test_a_column_of_presentations_that_names_something_larger_is_asked_about() -> None:
     rows = [("p1", *row[1:]) for row in lists(50)]
-    with refused("presentation", "'presentation'"):
+    with refused("larger_ids", "'presentation'"):
         parse_log(csv_of(rows))
     assert parse_log(csv_of(rows), columns={"presentation": "-"}).impressions.sum() == 150
+
+
+@pytest.mark.parametrize("none", ["", "NULL", "undefined"])
+def test_rows_of_no_presentation_count_as_they_stand(none: str) -> None:
+    rows = [(none if row[0] in ("p3", "p4") else row[0], *row[1:]) for row in lists(30)]
+    log = parse_log(csv_of(rows))
+    assert log.impressions.sum() == 90
+    assert log.presentations is not None
+    assert (log.presentations.number, log.presentations.without) == (28, 6)
+    assert severity(log, "without_id") == "warning"
 
 
 # Groups, in every format.
@@ -291,6 +302,7 @@ def by_group(log: PresentationLog) -> Counter[tuple[int, str, str, int, int]]:
 
 
 def group_of(session: str, groups: int = 100) -> int:
+    session = "" if session in NO_NAME else session
     number = int(hashlib.md5(session.encode(), usedforsecurity=False).hexdigest()[:8], 16) % 100
     return number * groups // 100
 

@@ -94,7 +94,7 @@ LOG = (
 
 def test_a_log_of_texts_joins_a_corpus_by_tables_of_names() -> None:
     log = parse_log(LOG, "log")
-    with refused(""):
+    with refused("query_texts"):
         join_log(log, CORPUS)
     joined = join_log(log, CORPUS, queries=QUERIES, documents=DOCUMENTS)
     clicks = joined.clicks
@@ -117,6 +117,8 @@ def test_a_log_of_texts_joins_a_corpus_by_tables_of_names() -> None:
         ("query_id,text\n1,\n", "name_missing"),
         ("query_id,text\n,lamp\n", "id_missing"),
         ("query_id\n1\n", "column_missing"),
+        ("one,two\n1,lamp\n", "column_missing"),
+        ("query_id,one,two\n1,lamp,desk\n", "column_missing"),
         ("query_id,text\n1\n", "cells_missing"),
         ("query_id,text\n", "empty_file"),
     ],
@@ -124,6 +126,29 @@ def test_a_log_of_texts_joins_a_corpus_by_tables_of_names() -> None:
 def test_a_table_that_could_mean_two_things_is_refused(text, about) -> None:
     with refused(about):
         parse_names(text, "texts")
+
+
+@pytest.mark.parametrize(
+    "text", ["sku,docid\nS1,a\n", "docid,sku\na,S1\n", "query_id,what\na,S1\n", "one,text\na,S1\n"]
+)
+def test_of_two_columns_one_may_have_any_name(text: str) -> None:
+    assert parse_names(text).ids == {"S1": "a"}
+
+
+def test_a_table_without_known_columns_names_its_own() -> None:
+    with refused("column_missing", "'one'", "'two'", "docid", "name"):
+        parse_names("one,two\n1,lamp\n")
+
+
+def test_a_log_of_names_says_that_a_table_would_join_it() -> None:
+    texts = parse_log("query,document,position,click\n1,Lamp A,1,1\n", "log")
+    with refused("document_names"):
+        join_log(texts, CORPUS)
+
+
+def test_a_log_without_a_column_of_queries_says_so() -> None:
+    with refused("query", "queries"):
+        join_log(parse_log("document,position,click\na,1,1\n", "log"), CORPUS)
 
 
 # The commands take all of it.

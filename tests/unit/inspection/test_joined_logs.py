@@ -94,16 +94,16 @@ def test_documents_that_a_corpus_does_not_name_are_refused_with_the_repair() -> 
 
 
 @pytest.mark.parametrize(
-    ("rows", "named"),
+    ("rows", "fault"),
     [
-        ("C,x,1,1\n", ("1 query", "'C'")),
-        ("A,z,1,1\n", ("'A'", "'z'", "'x'")),
+        ("C,x,1,1\n", ("query_texts", "1 query", "'C'")),
+        ("A,z,1,1\n", ("document_names", "'A'", "'z'", "'x'")),
     ],
 )
 def test_logs_of_something_else_are_refused(
-    rows: str, named: tuple[object, ...], corpus: Corpus
+    rows: str, fault: tuple[str, ...], corpus: Corpus
 ) -> None:
-    with refused("", *named):
+    with refused(*fault):
         join_log(parse_log(HEADER + rows), corpus)
 
 

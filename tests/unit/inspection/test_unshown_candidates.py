@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.meaning import mentions
+from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log, unshown_candidates
 from ultr_core.own_data.evaluation import compare_rankers, compare_with_shown, evaluate_ranker
-from ultr_core.users import ClickLog, PowerLaw
+from ultr_core.propensity import PresentationLog
+from ultr_core.users import ClickLog, GroupedLog, PowerLaw
 
 CURVE = PowerLaw(1.0)
 PLACES = 10
@@ -135,3 +136,45 @@ def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:
     assert (finding.value, finding.severity) == (None, "warning")
     assert "only" in finding.sentence
     assert "only" in compare_with_shown(log, best, CURVE, name="mine").sentence
+
+
+def whole_and_cut(sessions: bool = False) -> tuple[Corpus, PresentationLog]:
+    """Query 0 shows all ten of its candidates in 30 lists, query 1 the first eight in 90."""
+    rows = ["session,presentation,query,document,position,click"]
+    for turn in range(120):
+        query, cut = (0, PLACES) if turn % 4 == 0 else (1, 8)
+        session = f"s{turn % 6}" if sessions else ""
+        rows += [
+            f"{session},p{turn},{query},d{place},{place},{int((turn + place) % 5 == 0)}"
+            for place in range(1, cut + 1)
+        ]
+    return world(2)[0], parse_log("\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("sessions", [False, True])
+def test_only_queries_that_were_shown_whole_can_judge(sessions: bool) -> None:
+    corpus, log = whole_and_cut(sessions)
+    scores = np.arange(corpus.n_documents, dtype=np.float64)
+    every = join_log(log, corpus)
+    assert compare_with_shown(every.clicks, scores, CURVE, name="mine").as_dict()["withheld"]
+    part = join_log(log, corpus, shown_whole=True)
+    assert part.clicks.draws.tolist() == [30, 0]
+    assert part.clicks.document.tolist() == list(range(PLACES))
+    assert isinstance(part.clicks, GroupedLog) == sessions
+    assert mentions(part.notices, "1 of 2", "25.0%")
+    assert part.overlap == every.overlap
+    assert unshown_candidates(part.clicks).severity == "good"
+    assert not compare_with_shown(part.clicks, scores, CURVE, name="mine").as_dict()["withheld"]
+
+
+def test_a_log_in_which_no_query_was_shown_whole_says_so() -> None:
+    corpus, _ = world()
+    with refused("none_shown_whole", 40):
+        join_log(parse_log(log_of(40, 6)), corpus, shown_whole=True)
+
+
+def test_candidates_that_take_turns_below_the_cut_are_not_shown_whole() -> None:
+    """Each was shown, but never more than eight of ten at once."""
+    corpus, _ = world()
+    with refused("none_shown_whole"):
+        join_log(parse_log(log_of(40, 8, moved=True)), corpus, shown_whole=True)

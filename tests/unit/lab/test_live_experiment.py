@@ -8,7 +8,13 @@ import pytest
 from tests.meaning import mentions, refused, without_numbers
 from ultr_core.jobs.live import LIVE
 from ultr_core.lab import METHODS, World, build_world, simulate_logs, user_model
-from ultr_core.lab.live import PAPER_CLICKS, LiveDesign, run_live
+from ultr_core.lab.live import (
+    LIVE_SMOOTHING,
+    PAPER_CLICKS,
+    SMOOTHING_BIAS,
+    LiveDesign,
+    run_live,
+)
 from ultr_core.lab.production import hand_made_weights
 from ultr_core.lab.propensity_study import (
     SwapDesign,
@@ -88,14 +94,23 @@ def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> No
     told: list[str] = []
     verdicts = []
     sentences: dict[bool, set[str]] = {}
+    curves = []
     for seed in range(6):
         result = run_live(world, Settings(clicks=PAPER_CLICKS, seed=seed), progress=told.append)
         naive = result.contests[1]
+        curves.append(result.curve.curve.at([1, 10, 21]))
         sentences.setdefault(naive.test.significant, set()).add(without_numbers(naive.sentence))
         if naive.test.significant:
             verdicts.append("weighted" if naive.test.wins > naive.test.losses else "naive")
         else:
             verdicts.append("neither")
+    _, at_10, at_21 = np.mean([curve / curve[0] for curve in curves], axis=0).tolist()
+    # What the page says of its default smoothing; 1 / r is true, one run varies by some 0.02.
+    assert (at_10, at_21) == pytest.approx((0.075, 0.032), abs=0.02)
+    assert at_10 < 0.1
+    assert at_21 < 1 / 21
+    assert mentions(SMOOTHING_BIAS, "0.075", "0.032", "0.100", f"{1 / 21:.3f}")
+    assert LIVE_SMOOTHING.default == 0.5
     assert "naive" in verdicts, verdicts
     assert verdicts.count("weighted") < 3, verdicts
     assert len(told) == 6 * 6

@@ -166,7 +166,9 @@ def test_corners_of_the_settings_give_finite_numbers(
     for summary in comparison.rankers.values():
         assert np.isfinite([summary.risk.value, summary.mean_rank.value]).all()
     assert not any(check.finding.fails for check in proof_checks(world, family, extreme))
-    assert np.isfinite(risk_picture(world, family, extreme).weighted.high).all()
+    weighted = risk_picture(world, family, extreme).weighted
+    assert np.isfinite(weighted.value).all()
+    assert np.isfinite(weighted.high).all() == (weighted.no_interval == "") == (extreme.clicks > 10)
 
 
 def test_stages_keep_their_fields_and_nothing_else() -> None:

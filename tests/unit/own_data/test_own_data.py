@@ -209,6 +209,28 @@ def test_a_log_without_clicks_is_no_finding(corpus: Corpus, clicks: ClickLog) ->
         assert [against.as_dict()[part] for part in ("difference", "low", "high")] == [None] * 3
 
 
+def test_too_few_clicks_have_estimates_and_no_interval(corpus: Corpus, clicks: ClickLog) -> None:
+    few = replace(clicks, clicks=np.where(np.arange(clicks.clicks.size) < 60, clicks.clicks, 0))
+    assert 0 < few.total_clicks < 200
+    scores = np.random.default_rng(1).normal(size=corpus.n_documents)
+    found = evaluate_ranker(corpus, few, scores, CURVE)
+    for report in found.reports.values():
+        numbers = report.as_dict()
+        assert numbers["value"] == report.estimate.value
+        assert (numbers["low"], numbers["high"]) == (None, None)
+        assert mentions(numbers["no_interval"], few.total_clicks)
+    assert mentions(found.sentence, found.reports["ips"].estimate.no_interval)
+    assert truth_sentence(found) == ""
+    assert "inf" not in evidence_figure(found).alt
+    against = compare_with_shown(few, scores, CURVE, name="it")
+    numbers = against.as_dict()
+    assert (numbers["low"], numbers["high"]) == (None, None)
+    assert mentions(against.sentence, "cannot", numbers["no_interval"])
+    whole = evaluate_ranker(corpus, clicks, scores, CURVE).reports["ips"].as_dict()
+    assert whole["no_interval"] == ""
+    assert whole["low"] < whole["value"] < whole["high"]
+
+
 def test_a_curve_is_carried_on_only_when_asked() -> None:
     log = parse_log("query,document,position,click\nq,a,1,1\nq,b,4,1\n")
     assert curve_for_log([1.0, 0.5], log, carry_on=True).at([4]).tolist() == [0.5]

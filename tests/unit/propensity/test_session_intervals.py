@@ -118,11 +118,12 @@ def test_displays_are_counted_once(log: PresentationLog) -> None:
 def test_intervals_by_session_cover_where_those_by_presentation_do_not() -> None:
     """100 logs of strong sessions, a part of the table in `scripts.session_intervals`.
 
-    If a risk is covered in 92% of logs, as measured, its share falls below 0.82 with probability
-    0.0003. That of a difference is higher; ratios are pooled over five ranks and vary less.
+    If a risk is covered in 94% of logs, and 96% were measured, its share falls below 0.85 with
+    probability 0.0004. Differences are covered as often; ratios are pooled over five ranks and
+    vary less.
     """
     found = coverage(2_000, range(100), strong=True, methods={"swap": "swap"})
     for (today, _), (by_groups, known) in found.values():
         assert known == 1
-        assert by_groups >= 0.82
+        assert by_groups >= 0.85
         assert today <= 0.75

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.propensity import ESTIMATORS, Belief, RowNumbers
 from ultr_core.risk import (
     difference_by,
@@ -23,6 +23,8 @@ from ultr_core.risk import (
     estimate_risk,
     estimates_by_group,
 )
+from ultr_core.risk.by_group import FEWEST_GROUPS
+from ultr_core.risk.intervals import Sums, difference_ends
 from ultr_core.users import ClickLog, GroupCounts, GroupedLog, PowerLaw
 
 OFFSETS = np.array([0, 3, 5, 9])
@@ -91,9 +93,39 @@ def test_it_is_the_jackknife_of_plain_python(
         value, error = by_hand(log, ranks[ranker].tolist(), numbers, normalised=normalised)
         assert found.value[ranker] == pytest.approx(value, rel=1e-12, abs=1e-12)
         assert found.standard_error[ranker] == pytest.approx(error, rel=1e-12, abs=1e-12)
-    reach = t.ppf(0.975, groups - 1) * found.standard_error
-    np.testing.assert_allclose(found.high - found.value, reach, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.value - found.low, reach, rtol=1e-9, atol=1e-12)
+    assert mentions(found.no_interval, groups, FEWEST_GROUPS)
+    assert np.isinf(found.low).all()
+    assert np.isinf(found.high).all()
+
+
+def test_where_impressions_count_the_interval_is_by_students_t() -> None:
+    log = grouped(np.random.default_rng(1), 60)
+    numbers = RowNumbers(np.ones(12), np.linspace(0.1, 1, 12))
+    found = estimate_by_group(log, np.arange(9) + 1.0, numbers)
+    reach = t.ppf(0.975, 59) * found.standard_error
+    assert (found.value - found.low, found.high - found.value) == pytest.approx((reach, reach))
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_ends_by_hand_from_what_each_group_adds(normalised: bool) -> None:
+    log, ranks = grouped(np.random.default_rng(2), 70), np.arange(9.0) - 3
+    found = estimate_by_group(log, ranks, RowNumbers(np.ones(12)), normalised=normalised)
+    counts = log.by_group
+    centred = ranks[log.document[counts.row]] - (found.value if normalised else 0.0)
+    sums = []
+    for side in (np.maximum(centred, 0), np.maximum(-centred, 0), centred):
+        added = np.bincount(counts.group, side * counts.clicks)
+        mean = added.sum() / counts.draws.sum()
+        without = (added.sum() - added) / (counts.draws.sum() - counts.draws)
+        error = np.sqrt(69 / 70 * np.square(without - without.mean()).sum())
+        largest = (added - mean * counts.draws).max() / counts.draws.sum()
+        sums.append(Sums(*(np.array([each]) for each in (mean, error, largest))))
+    scale = log.total_clicks / log.query_draws if normalised else 1.0
+    low, high = difference_ends(sums[0], sums[1], found.standard_error * np.array([scale]))
+    middle = float(sums[0].value[0] - sums[1].value[0])
+    stretch = t.ppf(0.975, 69) / NormalDist().inv_cdf(0.975) / scale
+    by_hand = (middle - low[0]) * stretch, (high[0] - middle) * stretch
+    assert (found.value - found.low, found.high - found.value) == pytest.approx(by_hand, rel=1e-6)
 
 
 def each_its_own(presentations: int = 40, seed: int = 3) -> tuple[GroupedLog, np.ndarray]:
@@ -111,8 +143,8 @@ def each_its_own(presentations: int = 40, seed: int = 3) -> tuple[GroupedLog, np
 
 
 def test_one_presentation_a_group_gives_the_standard_error_of_independent_draws() -> None:
-    """The factor between standard errors is 1, that between reaches t over the normal quantile."""
-    log, ranks = each_its_own()
+    """Of the ends as well, but for t and the largest group, which is that beyond the mean."""
+    log, ranks = each_its_own(400)
     numbers = PowerLaw(1.0).at(log.rank)
     pairs = [
         (estimate_risk(log, ranks, numbers), estimate_by_group(log, ranks, numbers)),
@@ -121,12 +153,12 @@ def test_one_presentation_a_group_gives_the_standard_error_of_independent_draws(
             estimate_by_group(log, ranks - log.rank, numbers),
         ),
     ]
-    factor = t.ppf(0.975, 39) / NormalDist().inv_cdf(0.975)
     for independent, by_group in pairs:
         assert by_group.value == pytest.approx(independent.value, rel=1e-12)
         assert by_group.standard_error == pytest.approx(independent.standard_error, rel=1e-12)
-        reach = (independent.high - independent.low) * factor
-        assert by_group.high - by_group.low == pytest.approx(reach, rel=1e-9)
+        assert by_group.high - by_group.value == pytest.approx(
+            independent.high - independent.value, rel=0.1
+        )
         assert by_group.n == independent.n
         assert by_group.effective_sample_size == independent.effective_sample_size
 

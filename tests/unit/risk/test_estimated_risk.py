@@ -89,24 +89,24 @@ def world(queries=60, seed=5):
 
 @pytest.mark.parametrize(("eta", "eps_minus", "query_draws"), [(1, 0.1, 400), (0.5, 0, 5000)])
 def test_intervals_cover_and_errors_are_calibrated(eta, eps_minus, query_draws):
-    # 1000 logs: coverage within 95% -+ 2.8 points (four standard errors, 0.69 points each), for
-    # three rankers; mean and spread within five standard errors. False-alarm rate below 1e-3.
+    # 400 logs: the intervals hold 95% or more less 4.4 points (four standard errors), for three
+    # rankers; mean and spread within five standard errors. False-alarm rate below 1e-3.
     offsets, presented, judged, relevance = world()
     judged = judged[:3]
     model = PositionModel(PowerLaw(eta), 1, eps_minus)
     pi, q = model.click_probability(relevance, presented), PowerLaw(eta).at(presented)
     truth = expected_risk(pi, q, judged, offsets)
     errors = np.sqrt(variance_of_risk(pi, q, judged, offsets, query_draws))
-    seeds = SeedSequence(17).spawn(1000)
+    seeds = SeedSequence(17).spawn(400)
     logs = (simulate_counts(pi, presented, offsets, query_draws, seed) for seed in seeds)
     estimates = [estimate_risks(log, judged, q) for log in logs]
     values = np.stack([e.value for e in estimates])
     standard_errors = np.stack([e.standard_error for e in estimates])
-    covered = np.abs(values - truth) <= 1.959964 * standard_errors
-    assert np.all(np.abs(covered.mean(axis=0) - 0.95) <= 0.028)
-    assert np.all(np.abs(values.mean(axis=0) - truth) < 5 * errors / 1000**0.5)
-    assert values.std(axis=0) == pytest.approx(errors, rel=5 / (2 * 1000) ** 0.5)
-    assert np.mean(standard_errors**2, axis=0) == pytest.approx(errors**2, rel=0.03)
+    covered = np.stack([(e.low <= truth) & (truth <= e.high) for e in estimates])
+    assert np.all(covered.mean(axis=0) >= 0.906)
+    assert np.all(np.abs(values.mean(axis=0) - truth) < 5 * errors / 400**0.5)
+    assert values.std(axis=0) == pytest.approx(errors, rel=5 / (2 * 400) ** 0.5)
+    assert np.mean(standard_errors**2, axis=0) == pytest.approx(errors**2, rel=0.05)
 
 
 def test_the_error_falls_with_the_root_of_the_draws():
@@ -145,7 +145,9 @@ def test_one_ranker_is_a_row_of_many():
         assert one == many.estimate(ranker)
         assert one.value == many.value[ranker]
         assert one.n == 3000
-        assert (one.high - one.low) / one.standard_error == pytest.approx(2 * 1.959964, rel=1e-6)
+        # Skewed: below by a little less than a normal interval, above by more.
+        below, above = one.value - one.low, one.high - one.value
+        assert 1.7 < below / one.standard_error < 1.959964 < above / one.standard_error < 2.5
         assert one.effective_sample_size < log.total_clicks
     # Straight from the definition.
     by_hand = np.sum(log.clicks * judged / q, axis=1) / 3000

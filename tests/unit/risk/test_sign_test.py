@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from tests.meaning import mentions, refused
+from ultr_core.lab.interleaving import Contest
 from ultr_core.risk.sign_test import (
     comparisons_needed,
     p_words,
     sign_test,
     sign_test_power,
     traffic_words,
+    wins_by_chance,
 )
 
 PAPER = {
@@ -65,6 +68,38 @@ def test_power_is_the_sum_of_the_outcomes_that_reject(decided: int, share: float
         if binomtest(wins, decided).pvalue <= 0.05
     )
     assert sign_test_power(decided, share) == pytest.approx(by_outcome, abs=1e-12)
+
+
+def test_the_range_of_chance_is_where_the_test_does_not_reject() -> None:
+    """For every n from 1 to 2,000: p > 0.05 at both ends, and nowhere beyond them."""
+    sizes = np.arange(1, 2_001)
+    fewest, most = np.array([wins_by_chance(int(n)) for n in sizes]).T
+    assert np.array_equal(fewest + most, sizes)
+    assert (2 * binom.cdf(fewest, sizes, 0.5) > 0.05).all()
+    assert (2 * binom.cdf(fewest - 1, sizes, 0.5) <= 0.05).all()
+    assert (fewest <= most).all()
+    with refused("no_comparison", 0):
+        wins_by_chance(0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.integers(1, 4_000), st.floats(0.3, 0.7))
+def test_a_contest_is_within_its_range_exactly_if_it_is_not_significant(
+    decided: int, share: float
+) -> None:
+    wins = round(share * decided)
+    test = sign_test(wins, decided - wins)
+    contest = Contest("naive", "the naive ranker", test, decided, 0, None, 0.5)
+    fewest, most = wins_by_chance(decided)
+    assert (fewest <= wins <= most) == (test.p_value > 0.05) == (not test.significant)
+    assert mentions(contest.null_sentence, f"{fewest:,} to {most:,}")
+
+
+def test_the_range_of_a_contest_that_was_printed_too_wide() -> None:
+    """1,767 of 3,654 wins have p = 0.049, and were called within the range of chance."""
+    fewest, most = wins_by_chance(3_654)
+    assert sign_test(1_767, 1_887).p_value < 0.05
+    assert (fewest, most) == (1_768, 1_886)
 
 
 def test_traffic_reaches_the_power_for_good() -> None:

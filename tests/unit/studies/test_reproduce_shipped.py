@@ -73,12 +73,12 @@ def test_sampled_cells_come_out_again(world: World, cell: Cell) -> None:
     assert computed.query_draws == shipped.query_draws
 
 
-UNDECIDED = {"mediocre-beats-naive"}
-"""Assuming η = 1.25 where it is 1, twenty click logs cannot tell weighting from not weighting."""
+OTHERWISE = {"gap-grows": "open", "naive-flat": "does not hold"}
+"""The last steps of the noise are too small for twenty click logs; naive gains with few clicks."""
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_papers_shapes_hold_at_paper_scale(name: str) -> None:
+def test_what_holds_of_the_papers_shapes_at_paper_scale(name: str) -> None:
     claims = judge(shipped_result(name, RANKS))
     for claim in claims:
-        assert claim.finding.outcome == ("open" if claim.rule.key in UNDECIDED else "holds"), claim
+        assert claim.finding.outcome == OTHERWISE.get(claim.rule.key, "holds"), claim

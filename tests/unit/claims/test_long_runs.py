@@ -1,0 +1,41 @@
+"""What the long runs ship comes out again, and is what the claims say they were measured on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ultr_core.claims.common import MORE_CLICKS
+from ultr_core.claims.long_runs import (
+    CLIPPING_CLICKS,
+    CORPORA,
+    LIVE_CLICKS,
+    MAKERS,
+    NOISES,
+    SEEDS,
+    THRESHOLDS,
+    growing_rows,
+    live_rows,
+    shipped_runs,
+)
+from ultr_core.lab.live import PAPER_CLICKS
+
+SAME, FEW = 1e-3, 40
+"""Relative difference of risks, and of counts of verdicts, that another processor may make."""
+
+
+def test_the_first_rows_come_out_again() -> None:
+    tables = shipped_runs().tables
+    live, growing = next(live_rows()), next(growing_rows())
+    assert live == pytest.approx(tables["live"][0], abs=FEW)
+    assert growing == pytest.approx(tables["growing"][0], rel=SAME)
+
+
+def test_every_table_is_whole() -> None:
+    tables = shipped_runs().tables
+    assert set(tables) == set(MAKERS)
+    assert len(tables["live"]) == len(CORPORA) * len(SEEDS) * len(LIVE_CLICKS)
+    assert len(tables["endless"]) == len(CORPORA) * len(NOISES)
+    assert {row["clicks"] for row in tables["clipping"]} == set(CLIPPING_CLICKS)
+    assert {f"{clip:g}" for clip in THRESHOLDS} < set(tables["clipping"][0])
+    assert {PAPER_CLICKS, MORE_CLICKS} <= {row["clicks"] for row in tables["live"]}
+    assert len(CORPORA) * len(SEEDS) >= 20

@@ -1,0 +1,74 @@
+"""Every check of the ledger can fail: each claim has a mutation that breaks it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from ultr_core.claims import CLAIMS, Entry, measure_entry
+from ultr_core.claims.mutations import MUTATIONS, AlteredStore
+from ultr_core.corpus import synthetic_splits
+from ultr_core.lab import Lab
+from ultr_core.lab.store import Cell
+
+MOST = 5
+"""Claims that one mutation may break."""
+
+WITHOUT = {"2b", "53l", "S1", "F0.levels", "L1", "L5", "8a", "F1.naive-flat", "8b"}
+"""Claims that do not hold as it is, or are not checkable."""
+
+SHIPPED = ("L9", "L1", "F", "4j", "52n")
+"""Claims on shipped results or printed numbers, by how their keys begin: the same on any corpus."""
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    """A corpus on which everything is measured in a moment, and holds as on the built-in one."""
+    return Lab(
+        corpus=synthetic_splits(
+            3, train_queries=300, validation_queries=80, test_queries=200, features=10
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def broken(lab: Lab) -> dict[str, Lab]:
+    """A lab for each mutation, made once: claims that share one share what it costs."""
+    return {key: mutation.lab(lab) for key, mutation in MUTATIONS.items()}
+
+
+def test_every_claim_that_can_be_measured_has_a_mutation_and_none_breaks_many() -> None:
+    assert {entry.key for entry in CLAIMS.values() if not entry.mutation} == WITHOUT
+    used = Counter(entry.mutation for entry in CLAIMS.values() if entry.mutation)
+    assert set(used) == set(MUTATIONS)
+    assert max(used.values()) <= MOST
+    words = [mutation.words for mutation in MUTATIONS.values()]
+    assert all(words)
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in CLAIMS.values() if entry.mutation], ids=lambda entry: entry.key
+)
+def test_a_claim_is_broken_by_its_mutation(entry: Entry, lab: Lab, broken: dict[str, Lab]) -> None:
+    if not entry.key.startswith(SHIPPED):
+        assert measure_entry(lab, entry).outcome == "holds"
+    assert measure_entry(broken[entry.mutation], entry).outcome == "does not hold"
+
+
+def test_a_mutation_leaves_the_lab_that_it_is_given_alone(lab: Lab) -> None:
+    before = lab.world().train.presented_ranks.copy()
+    altered = MUTATIONS["reversed-production"].lab(lab)
+    assert (altered.world().train.presented_ranks != before).any()
+    assert (lab.world().train.presented_ranks == before).all()
+
+
+def test_stages_before_an_altered_one_are_shared_and_later_ones_are_made_anew(lab: Lab) -> None:
+    def change(_: Lab, log: object, __: Cell) -> object:
+        return log
+
+    store = AlteredStore(lab, {"training_log": change})
+    at = Lab(lab.settings, lab.corpus, store)
+    assert at.world() is lab.world()
+    assert at.training_log() is not lab.training_log()
+    assert at.logs() is not lab.logs()

@@ -1,0 +1,215 @@
+"""Claims read from the long runs: what endless clicks give, clipping, live contests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import NormalDist
+from types import MappingProxyType
+
+import numpy as np
+
+from ultr_core.claims.common import MORE_CLICKS, Measure, by_corpus, long_runs
+from ultr_core.claims.long_runs import Row
+from ultr_core.findings import Finding, Outcome, all_of, compared
+from ultr_core.lab import Lab
+from ultr_core.lab.live import PAPER_CLICKS
+from ultr_core.risk import Estimate, interval_over_draws
+from ultr_core.risk.estimate import NORMAL_QUANTILE
+from ultr_core.words import counted
+
+NEAR = 0.05
+"""Share of the gap from production to skyline within which a limit counts as the skyline."""
+
+FAMILY = 0.05
+"""Chance that any of the settings of the search for clipping looks better and is not."""
+
+RANGE = (0.025, 0.975)
+"""Quantiles of the runs between which a number counts as one that a run may give."""
+
+
+def _left(rows: Sequence[Row]) -> Estimate:
+    """Share of the gap from production to skyline that is left, with its interval over corpora."""
+    return by_corpus(
+        [
+            (
+                int(row["corpus"]),
+                (row["weighted"] - row["skyline"]) / (row["production"] - row["skyline"]),
+            )
+            for row in rows
+        ]
+    )
+
+
+def _share(found: Estimate) -> str:
+    return f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+
+
+def clean_limit(lab: Lab) -> Finding:
+    """What is left of the gap to the skyline without noise, after more and more clicks."""
+    runs = long_runs(lab)
+    clean = [row for row in runs.tables["growing"] if row["eps_minus"] == 0]
+    grid = sorted({int(row["clicks"]) for row in clean})
+    left = {n: _left([row for row in clean if row["clicks"] == n]) for n in grid}
+    first, last = left[grid[0]], left[grid[-1]]
+    falls = compared(first.low - last.high, ">")
+    near = compared(last.value, "<", NEAR, interval=(last.low, last.high))
+    listed = ", ".join(f"{_share(found)} after {n:,}" for n, found in left.items())
+    return Finding(
+        f"Of the gap between production and skyline there is left, with 95% intervals over "
+        f"corpora: {listed} clicks; ε₋ = 0.",
+        last.value,
+        "<",
+        NEAR,
+        interval=(last.low, last.high),
+        decided=all_of((falls, near)),
+        reason=f"{runs.source} Holds if what is left falls, and ends below {NEAR:.0%}.",
+    )
+
+
+def noisy_limit(lab: Lab) -> Finding:
+    """What is left of the gap to the skyline with noise and endless clicks, 0 if consistent.
+
+    Open where corpora disagree: behind the skyline on average, and not behind on some.
+    """
+    runs = long_runs(lab)
+    endless = [row for row in runs.tables["endless"] if row["eps_minus"] != 0]
+    left = _left(endless)
+    behind = sum(row["weighted"] > row["skyline"] for row in endless)
+    outcome: Outcome = "holds" if left.low <= 0 <= left.high else "does not hold"
+    if outcome == "does not hold" and 0 < behind < len(endless):
+        outcome = "open"
+    disagree = "Corpora disagree. " if outcome == "open" else ""
+    return Finding(
+        f"Trained on the expected weights of endless clicks, at ε₋ = {endless[0]['eps_minus']:g}, "
+        f"the weighted ranker is behind the skyline by {left.value:.1%} of the gap, 95% interval "
+        f"over corpora {left.low:.1%} to {left.high:.1%}, and behind on "
+        f"{behind} of {counted(len(endless), 'corpus', 'corpora')}.",
+        left.value,
+        "=",
+        0.0,
+        interval=(left.low, left.high),
+        decided=outcome,
+        reason=f"{disagree}{runs.source} The theorem is about minimising ranks; the SVM minimises "
+        "a bound on them, whose minimum noise moves.",
+    )
+
+
+def clipping_can_help(lab: Lab) -> Finding:
+    """Largest gain of a fixed threshold over no clipping in the settings that were searched."""
+    runs = long_runs(lab)
+    rows = runs.tables["clipping"]
+    places = sorted({(int(row["clicks"]), row["assumed_eta"]) for row in rows})
+    thresholds = [key for key in rows[0] if key.startswith("0.")]
+    found = {
+        (clicks, eta, clip): _gain(rows, clicks, eta, clip)
+        for clicks, eta in places
+        for clip in thresholds
+    }
+    # Of all settings together: each interval is as wide as it takes for FAMILY over all of them.
+    wide = NormalDist().inv_cdf(1 - FAMILY / 2 / len(found)) / NORMAL_QUANTILE
+    lows = {place: gain.value - wide * (gain.value - gain.low) for place, gain in found.items()}
+    best = max(lows, key=lambda place: lows[place])
+    clicks, eta, clip = best
+    helped = sorted({place[:2] for place, low in lows.items() if low > 0})
+    listed = "; ".join(f"n = {n:,} at η′ = {assumed:g}" for n, assumed in helped) or "nowhere"
+    high = found[best].value + wide * (found[best].value - found[best].low)
+    return Finding(
+        f"A fixed τ improves on no clipping in {len(helped)} of {len(places)} settings: {listed}. "
+        f"Most clearly at n = {clicks:,}, η′ = {eta:g} and τ = {clip}: by {found[best].value:.2f}, "
+        f"95% interval {lows[best]:.2f} to {high:.2f}.",
+        found[best].value,
+        ">",
+        interval=(lows[best], high),
+        reason=f"{runs.source} Intervals are for all {len(found)} comparisons together. Where "
+        "propensities are right or overestimated and clicks are many, clipping only adds bias.",
+    )
+
+
+def _gain(rows: Sequence[Row], clicks: int, eta: float, clip: str) -> Estimate:
+    return interval_over_draws(
+        [
+            row["0"] - row[clip]
+            for row in rows
+            if row["clicks"] == clicks and row["assumed_eta"] == eta
+        ]
+    )
+
+
+def _wins(row: Row, opponent: str) -> tuple[int, int]:
+    return int(row[f"{opponent}_wins"]), int(row[f"{opponent}_losses"])
+
+
+def _win_share(row: Row, opponent: str) -> float:
+    wins, losses = _wins(row, opponent)
+    return wins / (wins + losses)
+
+
+def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
+    """Win share of the weighted ranker over simulated engines, as a distribution over runs."""
+    runs = long_runs(lab)
+    rows = [row for row in runs.tables["live"] if row["clicks"] == clicks]
+    shares = [_win_share(row, opponent) for row in rows]
+    low, high = (float(end) for end in np.quantile(shares, RANGE))
+    z = [
+        (wins - losses) / (wins + losses) ** 0.5
+        for wins, losses in (_wins(r, opponent) for r in rows)
+    ]
+    ahead, behind = (sum(sign * one > NORMAL_QUANTILE for one in z) for sign in (1, -1))
+    corpora = len({row["corpus"] for row in rows})
+    outcome = compared(float(np.mean(shares)), ">", 0.5, interval=(low, high))
+    return Finding(
+        f"{clicks:,} clicks, {len(rows)} simulated engines ({corpora} corpora): win share "
+        f"{np.mean(shares):.1%} on average, {low:.1%} to {high:.1%} in 95 of 100; significant in "
+        f"favour in {ahead}, against in {behind}.",
+        float(np.mean(shares)),
+        ">",
+        0.5,
+        interval=(low, high),
+        decided=outcome,
+        reason=f"{'Engines disagree, some favour the other ranker. ' if outcome == 'open' else ''}"
+        f"{runs.source} Users follow the position model, and 10,000 queries are interleaved.",
+    )
+
+
+def more_clicks_more_wins(lab: Lab) -> Finding:
+    """How much the win share against naive grows from the paper's clicks to the most."""
+    runs = long_runs(lab)
+    rows = runs.tables["live"]
+    grid = sorted({int(row["clicks"]) for row in rows})
+    shares = {
+        n: {
+            (int(row["corpus"]), int(row["seed"])): _win_share(row, "naive")
+            for row in rows
+            if row["clicks"] == n
+        }
+        for n in grid
+    }
+    gains = by_corpus(
+        [(run[0], shares[grid[-1]][run] - share) for run, share in shares[grid[0]].items()]
+    )
+    listed = ", ".join(
+        f"{np.mean(list(found.values())):.1%} at {n:,}" for n, found in shares.items()
+    )
+    return Finding(
+        f"Win share against naive by clicks: {listed}. From the first to the last it grows by "
+        f"{gains.value:.1%}, 95% interval over corpora {gains.low:.1%} to {gains.high:.1%}.",
+        gains.value,
+        ">",
+        interval=(gains.low, gains.high),
+        reason=runs.source,
+    )
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "4j": clean_limit,
+        "52n": noisy_limit,
+        "F4.clipping": clipping_can_help,
+        "L9b": partial(contests, "production", PAPER_CLICKS),
+        "L9c": partial(contests, "naive", PAPER_CLICKS),
+        "L9d": partial(contests, "naive", MORE_CLICKS),
+        "L13": more_clicks_more_wins,
+    }
+)
+"""How the claims are measured, by key."""

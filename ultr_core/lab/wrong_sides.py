@@ -1,0 +1,86 @@
+"""Which rankers an estimate puts on the wrong side of the production ranker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ultr_core.lab.picture import EstimatedRisks, RiskPicture
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How many rankers are better and worse than production, and are estimated to be the other.
+
+    Attributes:
+        better, worse: rankers with a smaller and with a larger true risk than production.
+        better_called_worse, worse_called_better: those of them whose estimate says the opposite.
+    """
+
+    better: int
+    worse: int
+    better_called_worse: int
+    worse_called_better: int
+
+    @property
+    def wrong(self) -> int:
+        """All rankers on the wrong side."""
+        return self.better_called_worse + self.worse_called_better
+
+    @property
+    def main_fault(self) -> tuple[str, str, int, int]:
+        """The more frequent fault: what these rankers are, what they are called, wrong, of all."""
+        if self.worse_called_better > self.better_called_worse:
+            return "worse", "better", self.worse_called_better, self.worse
+        return "better", "worse", self.better_called_worse, self.better
+
+    @property
+    def in_words(self) -> str:
+        """The more frequent fault: "18 of 26 better rankers worse"."""
+        are, called, count, of = self.main_fault
+        share = f"all {of}" if count == of else f"{count} of {of}"
+        return f"{share} {are} rankers {called}"
+
+
+def sides(picture: RiskPicture, estimates: EstimatedRisks) -> Sides:
+    """Count the rankers whose estimate is on the wrong side of that of production.
+
+    A ranker whose estimate equals that of production is on neither side.
+    """
+    here = picture.production
+    true = np.sign(picture.true_risk - picture.true_risk[here])
+    said = np.sign(estimates.value - estimates.value[here])
+    return Sides(
+        *(int(np.count_nonzero(true == sign)) for sign in (-1, 1)),
+        *(int(np.count_nonzero((true == sign) & (said == -sign))) for sign in (-1, 1)),
+    )
+
+
+def headline(picture: RiskPicture) -> str:
+    """What the two estimates do to rankers, in at most 15 words and two numbers.
+
+    Of an estimate that errs on both sides the more frequent fault is reported.
+    """
+    naive, weighted = sides(picture, picture.naive), sides(picture, picture.weighted)
+    if not naive.wrong and not weighted.wrong:
+        return (
+            f"Unweighted and weighted clicks both put all {naive.better + naive.worse} rankers on "
+            "the right side of production."
+        )
+    if not weighted.wrong:
+        return f"Unweighted clicks call {naive.in_words}; weighting, none."
+    if not naive.wrong:
+        return f"Weighting calls {weighted.in_words}; unweighted clicks, none."
+    if naive == weighted:
+        return f"Unweighted and weighted clicks both call {naive.in_words}."
+    are, called, count, _ = naive.main_fault
+    they_are, are_called, number, _ = weighted.main_fault
+    if are == they_are:
+        return (
+            f"Of the {are} rankers, unweighted clicks call {count} {called}; weighting, {number}."
+        )
+    return (
+        f"Unweighted clicks call {count} {are} rankers {called}; weighting calls {number} "
+        f"{they_are} rankers {are_called}."
+    )

@@ -1,0 +1,142 @@
+"""Ends of 95% intervals for sums of unequal weights, and when there are too few clicks for one.
+
+A few heavy clicks carry an estimate from clicks, and most logs lack some of them: its law is
+skewed to the right, and value -+ 1.96 standard errors ends too low. Instead (Fay and Feuer, 1997),
+with y the value, s its standard error, w what the largest draw adds, and G the gamma quantile:
+
+    low  = G(0.025; shape (y / s)^2, mean y)
+    high = G(0.975; mean y + w, variance s^2 + w^2)
+
+This is for weights of one sign. Anything else, such as the difference of two rankers or a ratio
+made linear, is a part above 0 less a part below 0; their intervals are put together by their
+correlation r (MOVER: Zou and Donner, 2008), with l and u the distances to the ends:
+
+    low = y - sqrt(l_1^2 - 2 r l_1 u_2 + u_2^2),   high = y + sqrt(u_1^2 - 2 r u_1 l_2 + l_2^2)
+
+Coverage and the choice of the constants here: ``docs/intervals.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv
+
+from ultr_core.propensity.row_numbers import Numbers, row_numbers
+from ultr_core.risk.estimate import NORMAL_QUANTILE, UPPER_TAIL
+from ultr_core.users.click_log import ClickLog
+from ultr_core.words import counted
+
+FloatArray = NDArray[np.float64]
+Ends = tuple[FloatArray, FloatArray]
+
+LARGER = 4 / 3
+"""How much larger than the largest draw of a log the next one is taken to be."""
+
+FEWEST_CLICKS = 200
+FEWEST_DRAWS = 200
+"""Clicks, and query draws, below which there is no interval."""
+
+FEWEST_EQUAL = 55
+"""Equal clicks whose number is as skewed as the estimate, below which there is no interval."""
+
+
+class Sums(NamedTuple):
+    """Weighted sums of one sign, float64 [rankers]: value, standard error, largest contribution."""
+
+    value: FloatArray
+    error: FloatArray
+    largest: FloatArray
+
+
+def gamma_ends(sums: Sums) -> Ends:
+    """Ends of 95% intervals of sums with weights of 0 or more, each float64 [rankers].
+
+    >>> low, high = gamma_ends(Sums(np.array([10.0]), np.array([2.0]), np.array([1.0])))
+    >>> [round(float(end), 2) for end in (low[0], high[0])]
+    [6.47, 15.81]
+    """
+    value, error, largest = sums
+    low = _gamma_quantile(value, error, 1.0 - UPPER_TAIL)
+    return low, _gamma_quantile(value + largest, np.hypot(error, largest), UPPER_TAIL)
+
+
+def _gamma_quantile(mean: FloatArray, deviation: FloatArray, level: float) -> FloatArray:
+    """Quantiles of gamma laws with this mean and deviation; the mean where there is no spread."""
+    spread = deviation > 0
+    root = np.divide(mean, deviation, out=np.ones_like(mean), where=spread)
+    quantile = gammaincinv(root * root, level) * (deviation / np.where(root > 0, root, 1.0))
+    return np.where(spread, quantile, mean)
+
+
+def difference_ends(above: Sums, below: Sums, error: FloatArray) -> Ends:
+    """Ends of 95% intervals of ``above`` - ``below``, whose standard error is known [rankers]."""
+    value = above.value - below.value
+    first, second = (
+        (sums.value - low, high - sums.value)
+        for sums, (low, high) in ((above, gamma_ends(above)), (below, gamma_ends(below)))
+    )
+    scale = 2.0 * above.error * below.error
+    twice = np.square(above.error) + np.square(below.error) - np.square(error)
+    r = np.clip(np.divide(twice, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0)
+    return value - _together(first[0], second[1], r), value + _together(first[1], second[0], r)
+
+
+def _together(one: FloatArray, other: FloatArray, r: FloatArray) -> FloatArray:
+    squared = np.square(one) - 2.0 * r * one * other + np.square(other)
+    return np.sqrt(np.maximum(squared, 0.0))
+
+
+def normal_ends(value: FloatArray, error: FloatArray, quantile: float = NORMAL_QUANTILE) -> Ends:
+    """value -+ quantile standard errors, each float64 [rankers]."""
+    return value - quantile * error, value + quantile * error
+
+
+def no_ends(value: FloatArray) -> Ends:
+    """Ends where there is no interval: nothing is excluded."""
+    return np.full(value.shape, -np.inf), np.full(value.shape, np.inf)
+
+
+def too_few_clicks(log: ClickLog, numbers: Numbers) -> str:
+    """Why a log has too few clicks for intervals, and how many it takes; "" if it has enough.
+
+    It needs ``FEWEST_CLICKS``, ``FEWEST_DRAWS``, and weights so even that the estimate is no more
+    skewed than the number of ``FEWEST_EQUAL`` equal clicks, which is 1 / skewness^2:
+
+        n m_2^3 / m_3^2,   m_k the mean of u^k over clicks where they are expected
+
+    Where they are expected, in proportion to impressions / u, and not where they happened: logs
+    that lack heavy clicks by chance look even, and are those whose intervals miss. Of a log of
+    clicks only, the clicks must do. numbers [rows] as in `estimate_risks`.
+    """
+    n = log.total_clicks
+    if n == 0:
+        return f"no interval: there is no click in {counted(log.query_draws, 'query draw')}"
+    evenness = _evenness(log, row_numbers(numbers).u)
+    needed = max(
+        FEWEST_CLICKS, n * FEWEST_DRAWS / log.query_draws, FEWEST_EQUAL / max(evenness, 1e-12)
+    )
+    if n >= needed:
+        return ""
+    places = 10.0 ** (math.floor(math.log10(needed)) - 1)
+    about = math.ceil(needed / places) * places
+    return f"no interval: {counted(n, 'click is', 'clicks are')} too few, about {about:,.0f} needed"
+
+
+def _evenness(log: ClickLog, u: FloatArray) -> float:
+    """m_2^3 / m_3^2 of the weights, from 0 to 1."""
+    usable = np.flatnonzero((log.impressions > 0) & (u > 0) & (u < np.inf))
+    if not usable.size:
+        return 1.0
+    weight = u[usable] / u[usable].max()
+    square = weight * weight
+    if log.clicks_only:
+        shown = log.clicks[usable].astype(np.float64)
+        total, second, third = float(shown.sum()), float(shown @ square), shown @ (square * weight)
+    else:  # impressions / u, times u^k
+        shown = log.impressions[usable].astype(np.float64)
+        total, second, third = float((shown / weight).sum()), float(shown @ weight), shown @ square
+    return second**3 / (total * float(third) ** 2)
