@@ -64,9 +64,12 @@ class Module:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     taken: dict[str, tuple[str, str]] = field(default_factory=dict)
     calls: list[tuple[ast.Call, ast.AST]] = field(default_factory=list)
+    calls_of: dict[str, list[tuple[ast.Call, ast.AST]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.calls = list(_calls(self.tree))
+        for call, scope in self.calls:
+            self.calls_of.setdefault(_called(call), []).append((call, scope))
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef):
                 self.functions[node.name] = node
@@ -167,10 +170,9 @@ class Reader:
         reader = replace(self, calling=(*self.calling, key))
         known = False
         for home in self.modules.values() if function is not None else ():
-            for call, where in home.calls:
+            for call, where in home.calls_of.get(function.name, ()):
                 # Functions of one name in several modules are told apart where that can be seen.
-                called = self._function(call.func, home)[1]
-                if _called(call) == function.name and called in (None, function):
+                if self._function(call.func, home)[1] in (None, function):
                     for part in _argument(call, function, name):
                         known = True
                         yield from reader._faults(part, home, where, shown=shown)

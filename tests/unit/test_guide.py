@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GUIDES = ("README.md", "docs/contributing.md", "docs/adding.md")
+GUIDES = ("docs/contributing.md", "docs/adding.md")
+PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+)
+LINK = re.compile(r"\]\(([^)#:\s]+)[^):]*\)")
 OURS = {path.name for path in ROOT.iterdir()}
 IN_CODE = re.compile(r"`([^`\n]+)`")
 # "`a/file.py` `name`" and "`name` of `a/file.py`"
@@ -55,6 +61,14 @@ def resolves(name: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return True
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_to_a_file(name: str) -> None:
+    folder = (ROOT / name).parent
+    text = IN_CODE.sub("", text_of(name))
+    broken = [link for link in LINK.findall(text) if not (folder / link).exists()]
+    assert broken == []
 
 
 @pytest.mark.parametrize("name", GUIDES)

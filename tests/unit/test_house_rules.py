@@ -62,19 +62,19 @@ def test_the_method_rooms_know_no_settings() -> None:
 
 
 def test_the_core_names_all_its_rooms_in_their_order() -> None:
-    """In the docstring of the package, README's table, the guide and this file alike."""
+    """In the docstring of the package, the guide's table and picture, and this file alike."""
     folders = {path.parent.name for path in CORE.glob("*/__init__.py")}
     rooms = [name for name in ROOMS if name in folders]
     assert set(rooms) == folders
     told = ast.get_docstring(ast.parse((CORE / "__init__.py").read_text(encoding="utf-8"))) or ""
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## The house")[1]
+    guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    table = guide.split("## The rooms")[1].split("    screen ")[1]
     for where, places in (
         ("docstring", [told.find(name, told.find("corpus, ")) for name in rooms]),
-        ("README", [table.find(f"`ultr_core/{name}/`") for name in rooms]),
+        ("table", [table.find(f"`ultr_core/{name}/`") for name in rooms]),
     ):
         assert min(places) >= 0, where
         assert places == sorted(places), where
-    guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     picture = guide.split("    method ")[1].split("    screen ")[0]
     assert [word for word in picture.split() if word in folders] == rooms
 

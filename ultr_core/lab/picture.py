@@ -16,10 +16,9 @@ from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import (
-    RiskEstimates,
+    Judgement,
     affine_law,
-    estimate_differences,
-    estimates_and_expectations,
+    judgements,
     order_agreement,
     true_risks,
 )
@@ -200,15 +199,14 @@ def risk_picture(
         (estimator.weigh(log, belief), estimator.numbers(queries.presentation, belief))
         for estimator in (ESTIMATORS["naive"], ESTIMATORS["ips"])
     ]
-    naive, weighted = estimates_and_expectations(log, family.ranks, probability, numbers)
-    places = family.ranks - family.ranks[family.kinds.index("production")]
-    apart = estimate_differences(log, places, *(of_log for of_log, _ in numbers))
+    production = family.kinds.index("production")
+    naive, weighted = judgements(log, family.ranks, probability, numbers, production)
     return RiskPicture(
         family.kinds,
         family.labels,
         family.true_risk,
-        _estimates(family, *naive, apart[0]),
-        _estimates(family, *weighted, apart[1]),
+        _estimates(family, naive),
+        _estimates(family, weighted),
         law.slope,
         law.intercept,
         log.total_clicks,
@@ -216,16 +214,15 @@ def risk_picture(
     )
 
 
-def _estimates(
-    family: RankerFamily, risks: RiskEstimates, expected: FloatArray, apart: RiskEstimates
-) -> EstimatedRisks:
+def _estimates(family: RankerFamily, found: Judgement) -> EstimatedRisks:
+    risks, apart = found.estimates, found.differences
     return EstimatedRisks(
         risks.value,
         risks.low,
         risks.high,
-        expected,
+        found.expected,
         order_agreement(risks.value, family.true_risk),
-        order_agreement(expected, family.true_risk),
+        order_agreement(found.expected, family.true_risk),
         risks.effective_sample_size,
         risks.largest_weight,
         apart.low,

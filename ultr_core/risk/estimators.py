@@ -88,18 +88,15 @@ def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers)
     differences [documents] of their ranks, of any sign; numbers [rows of the log].
     """
     places = real_numbers(differences, "Differences of ranks")[None, ...]
-    return estimate_differences(log, places, numbers)[0].estimate(0)
+    return estimate_differences(log, places, numbers).estimate(0)
 
 
-def estimate_differences(
-    log: ClickLog, differences: ArrayLike, *numbers: Numbers
-) -> list[RiskEstimates]:
+def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> RiskEstimates:
     """Differences in risk of several pairs of rankers, for risk is linear in the ranks.
 
-    differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log], of one
-    estimator or several, each of which gives its own. Intervals are `difference_ends` of the
-    documents that the first ranks lower and those that it ranks higher. Raises InputError as
-    `estimate_risks` does.
+    differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
+    are `difference_ends` of the documents that the first ranks lower and those that it ranks
+    higher. Raises InputError as `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
     return _signed(log, places, numbers)
@@ -140,40 +137,22 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     >>> bool(abs(risks.value[0] - 3) < 0.1 and abs(risks.value[1] - 3) < 0.1)
     True
     """
-    return _estimates(log, places_of_rankers(ranks, log.n_documents), numbers)
+    places = places_of_rankers(ranks, log.n_documents)
+    return _estimates(log, places, WeighedSums(log, weigh(log, [numbers]), len(places)))
 
 
-def _estimates(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEstimates:
-    sums = WeighedSums(log, [numbers], len(places))
+def _estimates(log: ClickLog, places: NDArray[Any], sums: WeighedSums) -> RiskEstimates:
     for queries, documents, block in rank_blocks(places, log.query_offsets):
         sums.add(queries, documents, block)
     return sums.estimates()[0]
 
 
-def _signed(log: ClickLog, places: NDArray[Any], numbers: Sequence[Numbers]) -> list[RiskEstimates]:
-    """Estimates for places of either sign, by each estimator: a part above 0 less one below 0."""
-    rows = len(places)
-    sums = WeighedSums(log, numbers, 3 * rows)
-    room = np.empty((0, 3 * rows))
-    for queries, documents, block in rank_blocks(places, log.query_offsets):
-        if len(room) < len(block):
-            room = np.empty((len(block), 3 * rows))
-        parts = room[: len(block)]
-        np.maximum(block, 0.0, out=parts[:, :rows])
-        np.subtract(parts[:, :rows], block, out=parts[:, rows : 2 * rows])
-        parts[:, 2 * rows :] = block
-        sums.add(queries, documents, parts)
-    estimates = []
-    for weighed, found in zip(sums.weighed, sums.sums(), strict=True):
-        above, below, both = (
-            Sums(*(part[first : first + rows] for part in found)) for first in (0, rows, 2 * rows)
-        )
-        ends = difference_ends(above, below, both.error)
-        estimates.append(_with_ends(log, weighed, both, ends))
-    return estimates
+def _signed(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEstimates:
+    """Estimates for places of either sign."""
+    return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
 
 
-def _with_ends(log: ClickLog, weighed: _Weighed, sums: Sums, ends: Ends) -> RiskEstimates:
+def _with_ends(log: ClickLog, weighed: Weighed, sums: Sums, ends: Ends) -> RiskEstimates:
     """Estimates with these ends, unless impressions count or clicks are too few."""
     if weighed.counts_impressions:
         ends = normal_ends(sums.value, sums.error)
@@ -216,7 +195,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
-    weight = WeighedSums(log, [numbers], 1).weights[0]
+    weight = weigh(log, [numbers])[0].weight
     summed = float(weight.sum())
     if log.total_clicks == 0:
         raise InputError(
@@ -230,7 +209,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
             "sum_of_weights",
         )
     value = float(places.astype(np.float64) @ weight) / summed
-    [centred], scale = _signed(log, places[None] - value, [numbers]), log.query_draws / summed
+    centred, scale = _signed(log, places[None] - value, numbers), log.query_draws / summed
     low, high, error = (
         float(each[0]) * scale for each in (centred.low, centred.high, centred.standard_error)
     )
@@ -272,12 +251,12 @@ def difference_by(
     return estimate_difference(log, differences, numbers)
 
 
-class _Weighed(NamedTuple):
+class Weighed(NamedTuple):
     """A log by document: u clicks + v impressions, A_d - B_d^2 / N_q, and draws N_q.
 
-    size, largest: effective sample size and largest weight of the clicks. heavy: the documents
-    whose clicks can contribute most, and heaviest: the largest weight of a click on each of them.
-    no_interval: as `too_few_clicks` says.
+    size, largest: effective sample size and largest weight of the clicks. heavy: the clicked
+    documents whose clicks can contribute most, and heaviest: the largest weight of a click on each
+    of them. no_interval: as `too_few_clicks` says.
     """
 
     size: float
@@ -297,86 +276,140 @@ class WeighedSums:
     Ranks are read once however many estimators there are, and only those of documents that count:
     the others add 0. What one estimator gives is to the last digit what it gives alone.
 
-    numbers [rows] of one estimator or more; rankers: how many are judged. Raises InputError as
-    `estimate_risks` does.
+    weighed: the log as one estimator or more weighs it (`weigh`); rankers: how many are judged.
     """
 
-    def __init__(self, log: ClickLog, numbers: Sequence[Numbers], rankers: int) -> None:
-        self.weighed = [_weighed(log, of_rows) for of_rows in numbers]
-        self._log = log
+    def __init__(self, log: ClickLog, weighed: Sequence[Weighed], rankers: int) -> None:
+        self._log, self._weighed = log, weighed
         counting = np.logical_or.reduce(
-            [log.clicks_per_document > 0, *(weighed.weight != 0 for weighed in self.weighed)]
+            [log.clicks_per_document > 0, *(each.weight != 0 for each in weighed)]
         )
         self._counting = np.flatnonzero(counting).astype(np.int32)
         self._starts = np.searchsorted(self._counting, log.query_offsets).astype(np.int32)
         self._total, self._between, self._within, self._largest = np.zeros(
-            (4, len(numbers), rankers)
+            (4, len(weighed), rankers)
         )
-
-    @property
-    def weights(self) -> list[FloatArray]:
-        """Summed u clicks + v impressions of each document, [documents] for each estimator."""
-        return [weighed.weight for weighed in self.weighed]
 
     def add(self, queries: slice, documents: slice, ranks: FloatArray) -> None:
         """Count a block of queries, float64 [documents, rankers]; its ranks are squared in place.
 
         Blocks are those of `rank_blocks`.
         """
+        rows = self._rows(queries)
+        self._count(queries, documents, rows - np.int32(documents.start), ranks)
+
+    def _rows(self, queries: slice) -> NDArray[np.int32]:
+        """The documents of these queries that count."""
+        return self._counting[self._starts[queries.start] : self._starts[queries.stop]]
+
+    def _count(
+        self, queries: slice, documents: slice, columns: NDArray[np.int32], ranks: FloatArray
+    ) -> None:
+        """Count the documents that do, whose ranks are ``ranks[columns]``."""
+        rows = self._rows(queries)
         starts = self._starts[queries.start : queries.stop + 1]
-        rows = self._counting[starts[0] : starts[-1]]
-        columns = rows - np.int32(documents.start)
         of_query = [
             csr_array(
                 (weighed.weight[rows], columns, starts - starts[0]),
                 shape=(starts.size - 1, len(ranks)),
             )
             @ ranks
-            for weighed in self.weighed
+            for weighed in self._weighed
         ]
-        for number, (weighed, sums) in enumerate(zip(self.weighed, of_query, strict=True)):
+        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
             self._keep_largest(number, sums / weighed.drawn[queries, None])
             first, last = np.searchsorted(weighed.heavy, (documents.start, documents.stop))
-            heavy = weighed.heavy[first:last]
-            self._keep_largest(
-                number, ranks[heavy - documents.start] * weighed.heaviest[first:last, None]
-            )
+            heavy = columns[np.searchsorted(rows, weighed.heavy[first:last])]
+            self._keep_largest(number, ranks[heavy] * weighed.heaviest[first:last, None])
         ranks *= ranks
-        for number, (weighed, sums) in enumerate(zip(self.weighed, of_query, strict=True)):
+        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
             self._total[number] += _summed(np.ones(len(sums)), sums)
-            sums *= sums
-            self._between[number] += _summed(1.0 / weighed.drawn[queries], sums)
+            self._add_between(number, 1.0 / weighed.drawn[queries], sums)
             self._within[number] += _summed(weighed.spread[rows], ranks, columns)
+
+    def _add_between(self, number: int, of_draws: FloatArray, sums: FloatArray) -> None:
+        """Count the squares of the sums of queries [queries, rankers], which are overwritten."""
+        sums *= sums
+        self._between[number] += _summed(of_draws, sums)
 
     def _keep_largest(self, number: int, contributions: FloatArray) -> None:
         """Keep what is larger than anything so far, of contributions [..., rankers]."""
         largest = self._largest[number]
         np.maximum(largest, contributions.max(axis=0, initial=0.0), out=largest)
 
-    def estimates(self) -> tuple[RiskEstimates, ...]:
+    def estimates(self) -> list[RiskEstimates]:
         """The estimated risks by each of the estimators, once all blocks are counted."""
-        return tuple(
+        return [
             _with_ends(self._log, weighed, sums, gamma_ends(sums))
-            for weighed, sums in zip(self.weighed, self.sums(), strict=True)
-        )
+            for weighed, sums in zip(self._weighed, self._sums(), strict=True)
+        ]
 
-    def sums(self) -> tuple[Sums, ...]:
+    def _sums(self) -> list[Sums]:
         """Value, standard error and the largest draw to be expected, for each estimator.
 
         The largest draw is ``LARGER`` times the heaviest click or, where it is more, the mean draw
         of the query with the largest: a log of counts does not say which clicks came together.
         """
         draws = self._log.query_draws
+        return [
+            Sums(total / draws, self._error(total / draws, between + within), LARGER * most / draws)
+            for total, between, within, most in zip(
+                self._total, self._between, self._within, self._largest, strict=True
+            )
+        ]
+
+    def _error(self, value: FloatArray, squares: FloatArray) -> FloatArray:
+        """Standard errors of values with these summed squares of draws, float64 [rankers]."""
+        draws = self._log.query_draws
+        variance = np.maximum(squares / draws - value**2, 0.0)
+        error: FloatArray = np.sqrt(variance / (draws - 1))
+        return error
+
+
+class SignedSums(WeighedSums):
+    """`WeighedSums` of numbers of either sign, such as differences of ranks, in two parts.
+
+    Kept are the part above 0, the part below 0, and the sum over queries of their difference
+    squared: no document is in both, so that the rest of the variance adds up.
+    """
+
+    def __init__(self, log: ClickLog, weighed: Sequence[Weighed], rankers: int) -> None:
+        super().__init__(log, weighed, 2 * rankers)
+        self._apart = np.zeros((len(weighed), rankers))
+
+    def add(
+        self, queries: slice, documents: slice, ranks: FloatArray, against: int | None = None
+    ) -> None:
+        """Count a block of queries, float64 [documents, rankers], less those of one ranker.
+
+        The block stays as it is.
+        """
+        counted = ranks[self._rows(queries) - documents.start]
+        if against is not None:
+            counted -= counted[:, [against]]
+        parts = np.empty((len(counted), 2 * ranks.shape[1]))
+        above, below = np.hsplit(parts, 2)
+        np.maximum(counted, 0.0, out=above)
+        np.subtract(above, counted, out=below)
+        self._count(queries, documents, np.arange(len(parts), dtype=np.int32), parts)
+
+    def _add_between(self, number: int, of_draws: FloatArray, sums: FloatArray) -> None:
+        above, below = np.hsplit(sums, 2)
+        self._apart[number] += _summed(of_draws, np.square(above - below))
+        super()._add_between(number, of_draws, sums)
+
+    def estimates(self) -> list[RiskEstimates]:
+        """The estimated differences by each of the estimators, with `difference_ends`."""
         found = []
-        for total, between, within, largest in zip(
-            self._total, self._between, self._within, self._largest, strict=True
+        for weighed, sums, apart, within in zip(
+            self._weighed, self._sums(), self._apart, self._within, strict=True
         ):
-            value = total / draws
-            second = (between + within) / draws
-            variance = np.maximum(second - value**2, 0.0)
-            error = np.sqrt(variance / (draws - 1))
-            found.append(Sums(value, error, LARGER * largest / draws))
-        return tuple(found)
+            above, below = map(Sums._make, zip(*(np.hsplit(each, 2) for each in sums), strict=True))
+            value = above.value - below.value
+            error = self._error(value, apart + np.add(*np.hsplit(within, 2)))
+            ends = difference_ends(above, below, error)
+            found.append(_with_ends(self._log, weighed, Sums(value, error, above.largest), ends))
+        return found
 
 
 def _summed(
@@ -393,7 +426,12 @@ def _summed(
     return sums
 
 
-def _weighed(log: ClickLog, numbers: Numbers) -> _Weighed:
+def weigh(log: ClickLog, numbers: Sequence[Numbers]) -> list[Weighed]:
+    """The log by document as each of several estimators weighs it; raises as `estimate_risks`."""
+    return [_weighed(log, of_rows) for of_rows in numbers]
+
+
+def _weighed(log: ClickLog, numbers: Numbers) -> Weighed:
     of_rows = row_numbers(numbers).on_log(log)
     if log.query_draws < 2:
         raise InputError("A standard error needs at least two query draws, but the log has one.")
@@ -413,7 +451,8 @@ def _weighed(log: ClickLog, numbers: Numbers) -> _Weighed:
         sizes = np.diff(log.query_offsets)
         most = heaviest * np.repeat(sizes, sizes)
         heavy = np.sort(np.argpartition(-most, _HEAVY)[:_HEAVY])
-    return _Weighed(
+    heavy = heavy[heaviest[heavy] > 0]
+    return Weighed(
         size,
         float(of_rows.u.max(initial=0)),
         of_rows.counts_impressions,

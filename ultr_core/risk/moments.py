@@ -26,7 +26,13 @@ from ultr_core.corpus.ranking import (
 )
 from ultr_core.errors import InputError
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY, Numbers, row_numbers
-from ultr_core.risk.estimators import RiskEstimates, WeighedSums, places_of_rankers
+from ultr_core.risk.estimators import (
+    RiskEstimates,
+    SignedSums,
+    WeighedSums,
+    places_of_rankers,
+    weigh,
+)
 from ultr_core.risk.inputs import (
     checked_places,
     checked_probabilities,
@@ -239,25 +245,43 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
     return noise / (eps_plus + noise)
 
 
-def estimates_and_expectations(
+class Judgement(NamedTuple):
+    """What one estimator says of several rankers.
+
+    estimates: their risks; differences: less that of one of them, from the same clicks;
+    expected: float64 [rankers], the exact expectation of the risks.
+    """
+
+    estimates: RiskEstimates
+    differences: RiskEstimates
+    expected: FloatArray
+
+
+def judgements(
     log: ClickLog,
     ranks: ArrayLike,
     click_probability: ArrayLike,
     numbers: Sequence[tuple[Numbers, Numbers]],
-) -> list[tuple[RiskEstimates, FloatArray]]:
-    """`estimate_risks` and `expected_risk` by each of several estimators, to the last digit.
+    against: int,
+) -> list[Judgement]:
+    """`estimate_risks`, `estimate_differences` and `expected_risk` by each of several estimators.
+
+    Ranks are read once; what is found is that of the three functions, to the last digit.
 
     ranks [rankers, documents], click_probability pi [documents]; numbers are pairs of u and v for
-    the rows of the log, [rows], and for the documents as presented, [documents]. The expectation
-    is float64 [rankers]. Raises InputError as the two functions do.
+    the rows of the log, [rows], and for the documents as presented, [documents]; against: the
+    ranker from which the others differ. Raises InputError as the three functions do.
     """
     places = places_of_rankers(ranks, log.n_documents)
-    sums = WeighedSums(log, [of_rows for of_rows, _ in numbers], len(places))
+    weighed = weigh(log, [of_rows for of_rows, _ in numbers])
+    sums = WeighedSums(log, weighed, len(places))
+    apart = SignedSums(log, weighed, len(places))
     contributions = [expected_contribution(click_probability, shown) for _, shown in numbers]
     expected = np.zeros((len(contributions), len(places)))
     for queries, documents, block in rank_blocks(places, log.query_offsets):
         for total, contribution in zip(expected, contributions, strict=True):
             total += contribution[documents] @ block
-        sums.add(queries, documents, block)
+        apart.add(queries, documents, block, against)
+        sums.add(queries, documents, block)  # squares the ranks
     expected /= log.query_offsets.size - 1
-    return list(zip(sums.estimates(), expected, strict=True))
+    return list(map(Judgement, sums.estimates(), apart.estimates(), expected))

@@ -1,4 +1,4 @@
-"""The README's walk through one's own data works as it stands there."""
+"""The walk through one's own data, in README and in the guide to it, works as it stands there."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ import pytest
 from tests.meaning import mentions
 from ultr_core.cli import main
 
-README = Path(__file__).resolve().parents[3] / "README.md"
+ROOT = Path(__file__).resolve().parents[3]
+README, USING = ROOT / "README.md", ROOT / "docs" / "using.md"
 MOST_MEGABYTES = 25  # that the page takes by upload, in .streamlit/config.toml
 
 
 def test_the_walk_works_when_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    section = README.read_text(encoding="utf-8").split("## Your own click log\n")[1]
+    guide = (ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
+    section = guide.split("## Click log\n")[1]
     block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
     assert block is not None
+    assert block[0] in README.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     commands = [shlex.split(line, comments=True) for line in block[1].splitlines()]
     names = [command[3] for command in commands]
@@ -43,12 +46,17 @@ def test_the_walk_works_when_copied(
     assert (tmp_path / "model.dat").read_text().startswith("SVM-light")
 
 
+def test_the_example_in_python_works_when_copied(capsys: pytest.CaptureFixture[str]) -> None:
+    example = re.search(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert example is not None
+    exec(example[1], {})
+    assert mentions(capsys.readouterr().out.splitlines()[0], "weighting")
+
+
 def test_the_notebook_command_writes_without_a_note_on_its_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = re.search(
-        r"^python -m ultr_core (notebook .*)$", README.read_text("utf-8"), re.MULTILINE
-    )
+    line = re.search(r"^python -m ultr_core (notebook .*)$", USING.read_text("utf-8"), re.MULTILINE)
     assert line is not None
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(line[1])) == 0

@@ -15,10 +15,11 @@ from ultr_core.errors import InputError
 from ultr_core.propensity import clipped_propensities
 from ultr_core.risk import (
     affine_law,
+    estimate_differences,
     estimate_risk,
     estimate_risks,
-    estimates_and_expectations,
     expected_risk,
+    judgements,
     plus_minus,
     true_risk,
     true_risks,
@@ -315,18 +316,22 @@ def test_several_propensities_at_once_are_each_alone_to_the_last_digit():
     pairs = [(ones[log.document], ones), (PowerLaw(0.7).at(log.rank), ips)]
     assert presented.size > 8_192
     for layout in (judged, np.asfortranarray(judged.astype(np.int32)), judged + 0.5):
-        together = estimates_and_expectations(log, layout, pi, pairs)
-        for (of_rows, of_documents), (estimates, expected) in zip(pairs, together, strict=True):
+        together = judgements(log, layout, pi, pairs, 2)
+        for (of_rows, of_documents), (estimates, apart, expected) in zip(
+            pairs, together, strict=True
+        ):
             alone = estimate_risks(log, layout, of_rows)
+            differences = estimate_differences(log, layout - layout[2], of_rows)
             for name in ("value", "standard_error", "low", "high"):
                 assert np.array_equal(getattr(estimates, name), getattr(alone, name))
+                assert np.array_equal(getattr(apart, name), getattr(differences, name))
             assert estimates.effective_sample_size == alone.effective_sample_size
             assert estimates.largest_weight == alone.largest_weight
             assert np.array_equal(expected, expected_risk(pi, of_documents, layout, offsets))
     with pytest.raises(InputError, match="axes"):
-        estimates_and_expectations(log, presented, pi, pairs)
+        judgements(log, presented, pi, pairs, 0)
     with refused("not_finite", 0):
-        estimates_and_expectations(log, judged, pi, [(ones, np.zeros(presented.size))])
+        judgements(log, judged, pi, [(ones, np.zeros(presented.size))], 0)
 
 
 def test_documents_without_clicks_change_no_digit_of_an_estimate():

@@ -24,12 +24,13 @@ from ultr_core.propensity import (
 )
 from ultr_core.risk import (
     estimate_difference,
+    estimate_differences,
     estimate_mean_rank,
     estimate_risk,
     estimate_risks,
-    estimates_and_expectations,
     expected_delta,
     expected_risk,
+    judgements,
     true_risks,
     variance_of_delta,
     variance_of_risk,
@@ -171,11 +172,14 @@ def test_each_estimator_of_several_is_to_the_last_digit_what_it_is_alone() -> No
     log = simulate_counts(pi, presented, offsets, 1_500, 4)
     ones, ips = np.ones(presented.size), PowerLaw(1.0).at(presented)
     pairs = [(ones, ones), (affine(presented), affine(presented)), (ips, ips)]
-    together = estimates_and_expectations(log, judged, pi, pairs)
-    for (numbers, shown), (found, expected) in zip(pairs, together, strict=True):
+    together = judgements(log, judged, pi, pairs, 1)
+    for (numbers, shown), (found, apart, expected) in zip(pairs, together, strict=True):
         alone = estimate_risks(log, judged, numbers)
         assert np.array_equal(found.value, alone.value)
         assert np.array_equal(found.standard_error, alone.standard_error)
+        alone = estimate_differences(log, judged - judged[1], numbers)
+        assert np.array_equal(apart.value, alone.value)
+        assert np.array_equal(apart.standard_error, alone.standard_error)
         assert np.array_equal(expected, expected_risk(pi, shown, judged, offsets))
 
 
