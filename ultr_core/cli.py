@@ -115,11 +115,11 @@ def _parser(asked: str | None) -> argparse.ArgumentParser:
     """The parser of the whole, with the options of the command ``asked`` for and of no other."""
     parser = _Parser(
         prog=_PROGRAM,
-        description="Unbiased learning-to-rank with biased feedback, without a screen.",
+        description="Unbiased learning-to-rank with biased feedback, on the command line.",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--version", action="version", version=__version__, help="print the version and end"
+        "--version", action="version", version=__version__, help="print the version and exit"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for entry in JOBS:

@@ -162,7 +162,7 @@ def named_in(text: str) -> set[str]:
     except ValueError as error:
         raise InputError(
             f"The text {quoted(text)} has a brace that belongs to no name ({error}); write {{{{ or "
-            "}} for a brace of its own."
+            "}} for a literal brace."
         ) from error
 
 

@@ -44,7 +44,7 @@ class CurveField(Field):
     @property
     def wanted(self) -> str:
         """What a text field takes."""
-        return "numbers for ranks 1, 2, ... with commas between them"
+        return "comma-separated numbers for ranks 1, 2, ..."
 
     def checked(self, given: Any) -> Values:
         """The numbers divided by the first, or by the largest where that is another one.
@@ -132,21 +132,19 @@ class CurveField(Field):
         top = max(range(len(numbers)), key=numbers.__getitem__)
         largest = "" if top == 0 else ", the largest"
         return (
-            f"{self.label}: the numbers were divided by {numbers[top]:g}, that of rank {top + 1}"
-            f"{largest}; only ratios matter."
+            f"{self.label}: the numbers were divided by {numbers[top]:g}, the number of rank "
+            f"{top + 1}{largest}; only ratios matter."
         )
 
 
 _ALL = (
     CurveField(
         "p", "Users' examination curve", "eta", name="curve",
-        help="How often each rank is examined, for ranks 1, 2, ...; it takes the place of "
-             "(1/r)^η.",
+        help="How often each rank is examined, for ranks 1, 2, ...; replaces (1/r)^η.",
     ),
     CurveField(
         "assumed_p", "Learner's examination curve", "assumed_eta", name="assumed_curve",
-        help="What the learner believes about each rank, for ranks 1, 2, ...; it takes the place "
-             "of (1/r)^η′.",
+        help="What the learner assumes about each rank, for ranks 1, 2, ...; replaces (1/r)^η′.",
     ),
 )  # fmt: skip
 

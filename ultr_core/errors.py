@@ -101,13 +101,13 @@ def checked_path(path: str | Path, what: str) -> Path:
         )
     if path == "-":
         raise InputError(
-            f"{what} is '-', which does not stand for standard input or output here; give a path, "
+            f"{what} is '-', which does not mean standard input or output here; give a path, such "
             "as /dev/stdin or /dev/stdout, or ./- for a file of that name.",
             "path_dash",
         )
     if "\0" in str(path):
         raise InputError(
-            f"{what} {named(path)} has a zero byte in its path, which no path has.",
+            f"{what} {named(path)} has a zero byte in its path, which no path may have.",
             "path_zero_byte",
         )
     try:
@@ -119,7 +119,7 @@ def checked_path(path: str | Path, what: str) -> Path:
             ) from None
     except ValueError:
         raise InputError(
-            f"{what} {named(path)} is no path: it is no readable text.", "path_text"
+            f"{what} {named(path)} is not a path: it is not readable text.", "path_text"
         ) from None
     return Path(path)
 

@@ -82,8 +82,8 @@ def parts_of(text: str) -> list[str]:
 def no_number(parts: Sequence[str]) -> str:
     """The end of a sentence on the first empty place of a curve, which would shift the others."""
     return (
-        f"no number at rank {parts.index('') + 1}; give every rank its number, or take out the "
-        "comma that is too many."
+        f"no number at rank {parts.index('') + 1}; give every rank a number, or remove the extra "
+        "comma."
     )
 
 

@@ -59,7 +59,7 @@ class Limit:
 TEXT_BYTES = Limit(
     1 << 28,
     "bytes",
-    "it is held in memory as a whole",
+    "all of it is held in memory",
     "give a smaller file, or only the part you need",
 )
 """Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
@@ -73,13 +73,13 @@ UNPACKED_RATIO = Limit(
 UNPACKED_FROM_BYTES = 1 << 26
 
 LINE_BYTES = Limit(
-    1 << 23, "bytes", "a line is held in memory as a whole", "one document a line is needed"
+    1 << 23, "bytes", "a whole line is held in memory", "write one document per line"
 )
 """Of one line of a corpus."""
 
 ROW_BYTES = Limit(
-    1 << 22, "bytes", "a row is held in memory as a whole",
-    "a quotation mark there may never be closed",
+    1 << 22, "bytes", "a whole row is held in memory",
+    "a quotation mark there may not be closed",
 )  # fmt: skip
 """Of one row of a click log as text, and of a curve, scores or weights as a table."""
 
@@ -90,8 +90,8 @@ CELL_BYTES = Limit(
 """Of one cell of a click log that is used; the longest addresses of pages have some 8,000."""
 
 COLUMNS = Limit(
-    1_000, "columns", "each is looked at to find those that are needed",
-    "leave out those that are not needed",
+    1_000, "columns", "each is checked to find those that are needed",
+    "remove those that are not needed",
 )  # fmt: skip
 """Of a table: click logs, curves, scores and weights."""
 
@@ -107,23 +107,23 @@ LOG_ROWS = Limit(
 """Of one click log."""
 
 LOG_MEMORY = Limit(
-    1 << 28, "bytes of memory", "what does not fit is put on disk, which some layouts do not allow",
+    1 << 28, "bytes of memory", "what does not fit goes to disk, which some layouts do not allow",
     "write Parquet with smaller pages and groups, or CSV with shorter cells",
 )  # fmt: skip
 """For counting a click log; what is counted by then goes to spill files."""
 
 PAGE_BYTES = Limit(
-    1 << 27, "bytes", "a page is unpacked as a whole", "write the file with smaller pages"
+    1 << 27, "bytes", "a page is unpacked in one piece", "write the file with smaller pages"
 )
 """Of one page of a column of a Parquet file, unpacked."""
 
 FOOTER_BYTES = Limit(
-    1 << 24, "bytes", "it is read as a whole before any row", "write the file with larger groups"
+    1 << 24, "bytes", "all of it is read before any row", "write the file with larger groups"
 )
 """Of the footer of a Parquet file, which names each column of each group of rows."""
 
 PAGES = Limit(
-    500_000, "pages in the columns that are used", "each is looked at before it is unpacked",
+    500_000, "pages in the columns that are used", "each is checked before it is unpacked",
     "write the file with larger pages",
 )  # fmt: skip
 """Of the columns of a Parquet file that are used."""
@@ -134,31 +134,27 @@ JSON_PARTS = Limit(
 """Of a ranker as JSON; each takes many times its text."""
 
 RANKER_NUMBERS = Limit(
-    4_000_000, "numbers", "each is looked at by itself", "leave out features that count 0"
+    4_000_000, "numbers", "each is checked on its own", "leave out features that count 0"
 )
 """Of a ranker, as JSON or as model text."""
 
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
     "rows without any feature",
-    "millions of them fit into a small packed file and nothing can be learned from them",
-    "leave them out",
+    "millions of them fit into a small packed file, and nothing can be learned from them",
+    "remove them",
 )
 """Of a corpus or a training file."""
 
-BLANK_LINES = Limit(
-    100_000, "lines without content", "each is looked at by itself", "leave them out"
-)
+BLANK_LINES = Limit(100_000, "lines without content", "each is checked on its own", "remove them")
 """Of a table, scores or model text."""
 
-GROUPS = Limit(
-    10_000_000, "group sizes", "each is looked at by itself", "give a part of the corpus"
-)
+GROUPS = Limit(10_000_000, "group sizes", "each is checked on its own", "give a part of the corpus")
 """Of a file with the number of documents of each query."""
 
 CURVE_RANKS = Limit(
     10_000, "ranks", "a curve has a number for each rank down to its last",
-    "leave out what lies below",
+    "leave out the ranks below",
 )  # fmt: skip
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
 
@@ -186,8 +182,8 @@ OWN_FILES = Room(LOG_ROWS)
 LARGEST_TRAINING_FILE = Limit(
     128_000_000,
     "bytes",
-    "a page makes it in the memory of the server",
-    "write it with the command fit, which has no such bound",
+    "the page makes it in the server's memory",
+    "write it with the command fit, which has no such limit",
 )
 """Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
 
@@ -196,22 +192,22 @@ All else that is made for a visitor is at most a few times as large as what it i
 
 VISITORS_PAIRS = Limit(
     5_000_000,
-    "pairs of a document to learn from and another of its query",
-    "a page trains in the memory of the server, where a pair takes up to 25 bytes",
-    "use the command line, which has no such bound",
+    "pairs of a document to learn from and another document of its query",
+    "a page trains in the server's memory, where a pair takes up to 25 bytes",
+    "use the command line, which has no such limit",
 )
 """What a ranker is trained on for a visitor; pairs grow with the square of a query."""
 
 VISITORS_TRAINING_SECONDS = Limit(
-    600, "seconds", "visitors train on data of their own in turn",
-    "give C and the threshold, which leaves one fit, or use the command fit, which has no such "
-    "bound",
+    600, "seconds", "visitors take turns to train on their own data",
+    "give C and the threshold, so that one fit is enough, or use the command fit, which has no "
+    "such limit",
 )  # fmt: skip
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
 
 SERVER_TRAINING_SECONDS = Limit(
     1_800, "seconds", "rankers on this server's corpus are trained one by one",
-    "change a setting, or use the command line, which has no such bound",
+    "change a setting, or use the command line, which has no such limit",
 )  # fmt: skip
 """For one ranker, or all of a world, that a server trains in its own process."""
 
@@ -226,7 +222,7 @@ def in_mb(size: int) -> int:
 
 # Uploads, whatever their content.
 
-_MEMORY = "all visitors share the memory of this server"
+_MEMORY = "all visitors share this server's memory"
 _FEWER = "remove some files, or run the lab on your own computer"
 
 UPLOADS_KEPT_BY_SESSION = Limit(128, "MB of files", _MEMORY, _FEWER)
@@ -234,25 +230,29 @@ UPLOADS_KEPT_BY_SESSION = Limit(128, "MB of files", _MEMORY, _FEWER)
 
 UPLOADS_KEPT_BY_SERVER = Limit(512, "MB of files from all visitors", _MEMORY, _FEWER)
 
-UPLOADS_UNDERWAY_OF_SESSION = Limit(64, "MB of uploads underway", _MEMORY, "send them in turn")
+UPLOADS_UNDERWAY_OF_SESSION = Limit(
+    64, "MB of uploads in progress", _MEMORY, "send them one after the other"
+)
 """Sent, or announced by the head of a request, and not yet taken by a page."""
 
-UPLOADS_UNDERWAY_OF_SERVER = Limit(256, "MB of uploads underway", _MEMORY, "try again in a minute")
+UPLOADS_UNDERWAY_OF_SERVER = Limit(
+    256, "MB of uploads in progress", _MEMORY, "try again in a minute"
+)
 
 UPLOAD_ADDRESSES = Limit(
     24, "addresses for uploads", "each is an upload that may follow", "ask again for the next ones"
 )
 """Addresses that one visitor has been given and has not used; older ones expire."""
 
-UPLOAD_SECONDS = Limit(120, "seconds", "an upload underway keeps others out", "send a smaller file")
+UPLOAD_SECONDS = Limit(120, "seconds", "an upload in progress blocks others", "send a smaller file")
 """From the head of an upload to its end."""
 
-_KEPT = "what is read of it stays in the memory of this server"
-_BY_COMMAND = "give a part of it, or use the command line, which has no such bound"
+_KEPT = "what is read of it stays in this server's memory"
+_BY_COMMAND = "give a part of it, or use the command line, which has no such limit"
 
 UPLOADED_LOG_ROWS = Limit(
     2_000_000, "rows", _KEPT,
-    "add up rows of the same query, document and position into impressions and clicks, or run the "
+    "add up the rows of each query, document and position as impressions and clicks, or run the "
     "lab on your own computer",
 )  # fmt: skip
 """Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""

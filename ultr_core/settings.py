@@ -30,12 +30,12 @@ CLICK_STOPS = (
 _ALL = (
     Number(
         "eta", "Bias severity η", 0.0, 2.0, default=1.0, symbol="η", decimals=2, step=0.05,
-        help="How fast looks fall with the rank: the document at rank r is examined with "
+        help="How fast attention falls with rank: the document at rank r is examined with "
         "probability p_r = (1/r)^η. At 0 everybody reads the whole list; the paper uses 1.",
     ),
     Number(
         "eps_minus", "Click noise ε₋", 0.0, 0.99, default=0.1, symbol="ε₋", decimals=2, step=0.01,
-        help="Probability that an examined document is clicked although it is irrelevant.",
+        help="Probability that an examined irrelevant document is clicked.",
     ),
     Number(
         "eps_plus", "Click probability ε₊", 0.01, 1.0, default=1.0, symbol="ε₊", decimals=2,
@@ -45,8 +45,8 @@ _ALL = (
     ),
     Number(
         "assumed_eta", "Assumed bias η′", 0.0, 2.0, default=1.0, symbol="η′", decimals=2, step=0.05,
-        help="The severity that the learner believes in: each click is weighted by 1/p with "
-        "p = (1/r)^η′. Equal to η the weights are right; 0 is the naive learner.",
+        help="The severity the learner assumes: each click is weighted by 1/p with p = (1/r)^η′. "
+        "If it equals η, the weights are correct; 0 is the naive learner.",
     ),
     Number(
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
@@ -56,9 +56,9 @@ _ALL = (
         "it.",
     ),
     Number(
-        "seed", "Seed of the users", 0, 9_999, default=0, symbol="seed",
-        help="Which simulated users come. The same seed gives the same numbers on the page, on "
-        "the command line and in Python.",
+        "seed", "Random seed", 0, 9_999, default=0, symbol="seed",
+        help="Random seed for the simulated users. The same seed gives the same numbers on the "
+        "page, on the command line and in Python.",
     ),
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
@@ -67,13 +67,13 @@ _ALL = (
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
-        help="Which of the built-in synthetic corpora is used. With a corpus read from files it "
+        help="Which of the built-in synthetic corpora is used. For a corpus read from files, it "
         "only chooses the 1% of queries that the production ranker is trained on.",
     ),
     Number(
-        "relevant_grade", "Relevant from grade", 1, 4, default=3, symbol="grade",
-        help="A document counts as relevant when its grade is at least this. The paper takes "
-        "grades 3 and 4 of 0 to 4.",
+        "relevant_grade", "Lowest relevant grade", 1, 4, default=3, symbol="grade",
+        help="A document is relevant if its grade is at least this. In the paper, grades 3 and 4 "
+        "of 0 to 4 are relevant.",
     ),
 )  # fmt: skip
 
@@ -160,7 +160,7 @@ class Settings:
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
-                f"{quoted(unknown[0])} is no setting; the settings are {', '.join(known)}.",
+                f"{quoted(unknown[0])} is not a setting; the settings are {', '.join(known)}.",
                 "unknown_setting",
             )
         settings = cls(**options)
@@ -219,22 +219,22 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Paper: bias without noise",
-        "ε₋ = 0 and 225K clicks, where in the paper's figure 2 bias hurts only the naive ranker.",
+        "ε₋ = 0 and 225K clicks: in the paper's figure 2, bias then hurts only the naive ranker.",
         Settings(eps_minus=0.0, clicks=225_000),
     ),
     Preset(
         "Paper: most noise",
-        "The right end of the paper's figure 3: ε₋ = 0.3, six of its clicks in ten are noise.",
+        "The right end of the paper's figure 3: ε₋ = 0.3, where six in ten clicks are noise.",
         Settings(eps_minus=0.3),
     ),
     Preset(
         "Paper: propensities too small",
-        "Figure 4: users have η = 1 but the learner believes 1.5.",
+        "Figure 4: users have η = 1, but the learner assumes 1.5.",
         Settings(assumed_eta=1.5),
     ),
     Preset(
         "Paper: propensities too large",
-        "Figure 4: users have η = 1 but the learner believes 0.5.",
+        "Figure 4: users have η = 1, but the learner assumes 0.5.",
         Settings(assumed_eta=0.5),
     ),
     Preset(
@@ -245,7 +245,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "No position bias",
-        "Everybody reads the whole list: naive and weighted are the same ranker, click by click.",
+        "Everybody reads the whole list: naive and weighted are the same ranker.",
         Settings(eta=0.0, assumed_eta=0.0),
     ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.app import curves, link
 from pages.app.field_control import control
 from pages.app.registry import MAIN_CONTROLS, PageInfo
+from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
@@ -31,7 +34,7 @@ def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:
     """
     link.tidy_settings()
     if page.acts is not None:
-        st.html(_hide(page.acts))
+        st.html(_hidden(page.acts, (*page.acts, *page.acts_then), page.acts_while))
     with st.container(key=ROW):
         for name in MAIN_CONTROLS:
             _control(name)
@@ -52,14 +55,32 @@ def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:
     return settings, end
 
 
-def _hide(acting: tuple[str, ...]) -> str:
-    """Style that takes from the row what does not act on the page."""
-    idle = [name for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS) if name not in acting]
-    idle += [_PRESETS, curves.KEY]
+def _hidden(always: Sequence[str], at_times: Sequence[str], while_there: str) -> str:
+    """Style that takes from the row what does not act on the page.
+
+    always, at_times: the settings that act, and those that do while the page has a part of the key
+    ``while_there``.
+    """
+    never = _idle(at_times)
+    now = [part for part in _idle(always) if part not in never]
+    return f"<style>{_none(never)}{_none(now, f'.stApp:not(:has(.st-key-{while_there})) ')}</style>"
+
+
+def _idle(acting: Sequence[str]) -> list[str]:
+    """CSS selectors of controls and buttons with nothing to do where these settings act."""
+    keys = [name for name in (*MAIN_CONTROLS, *SIDE_CONTROLS, *FINE_CONTROLS) if name not in acting]
+    if not set(MAIN_CONTROLS) & set(acting):
+        keys.append(_PRESETS)
+    if not set(CURVES) & set(acting):
+        keys.append(curves.KEY)
     if not acting:
-        idle += [MORE, "undo", "redo", "reset"]
-    chosen = ",".join(f".st-key-{name}" for name in idle)
-    return f"<style>:is({chosen}){{display:none}}</style>"
+        keys += [MORE, "reset"]
+    without = [curves.parts(name) for name in CURVES if name not in acting]
+    return [*(f".st-key-{key}" for key in keys), *without]
+
+
+def _none(parts: Sequence[str], where: str = "") -> str:
+    return f"{where}:is({','.join(parts)}){{display:none}}" if parts else ""
 
 
 def chosen_controls(names: Sequence[str]) -> tuple[Settings | InputError, DeltaGenerator]:
@@ -119,34 +140,57 @@ def _apply_preset(key: str) -> None:
 
 
 LONGEST = 50
-"""Settings that a session remembers."""
+"""Moments that a session remembers."""
 
-_PAST, _PLACE = "settings_past", "settings_place"
+_PAST, _PLACE = "past", "past_place"
 
 
-def note(settings: Settings | InputError) -> None:
-    """Remember the settings if they are new; what was undone before is forgotten then."""
+@dataclass(frozen=True)
+class Moment:
+    """What one run showed: the settings, the page, and the page's own values by key."""
+
+    settings: Settings
+    page: str
+    values: Mapping[str, Any]
+
+    def differs(self, other: Moment, page: PageInfo) -> bool:
+        """Whether going from one to the other would change anything on a page."""
+        acting = page.acting((*PARAMETERS, *CURVES))
+        if any(getattr(self.settings, name) != getattr(other.settings, name) for name in acting):
+            return True
+        return self.page == other.page == page.path and self.values != other.values
+
+
+def note(page: PageInfo, settings: Settings | InputError) -> None:
+    """Remember this run if it is new; what was undone before is forgotten then."""
     if isinstance(settings, InputError):
         return
-    past: list[Settings] = st.session_state.setdefault(_PAST, [settings])
+    now = Moment(settings, page.path, link.state(page.path))
+    past: list[Moment] = st.session_state.setdefault(_PAST, [now])
     place: int = st.session_state.setdefault(_PLACE, 0)
-    if past[place] != settings:
-        past[place + 1 :] = [settings]
-        del past[:-LONGEST]
-        st.session_state[_PLACE] = len(past) - 1
+    here = past[place]
+    if here == now:
+        return
+    if here.page == now.page or here.settings != now.settings:
+        del past[place + 1 :]
+    # Who has come from another page alone can still redo.
+    past.insert(place + 1, now)
+    too_many = max(0, len(past) - LONGEST)
+    del past[:too_many]
+    st.session_state[_PLACE] = place + 1 - too_many
 
 
-def history_buttons() -> None:
-    """Undo, redo and reset, also by keyboard."""
-    past: list[Settings] = st.session_state.get(_PAST, [])
-    place: int = st.session_state.get(_PLACE, 0)
+def history_buttons(page: PageInfo) -> None:
+    """Undo, redo and reset, also by keyboard, where a page has something to be changed."""
+    if page.acts == () and not link.state(page.path):
+        return
     st.button(
-        "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go, args=(-1,),
-        disabled=place == 0, help="Undo: back to the settings before (Alt+Z).",
+        "Undo", key="undo", icon=":material/undo:", shortcut="Alt+Z", on_click=_go,
+        args=(page, -1), disabled=_next(page, -1) is None, help="Undo the last change (Alt+Z).",
     )  # fmt: skip
     st.button(
-        "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go, args=(1,),
-        disabled=place >= len(past) - 1, help="Redo what was undone (Alt+Y).",
+        "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go,
+        args=(page, 1), disabled=_next(page, 1) is None, help="Redo what was undone (Alt+Y).",
     )  # fmt: skip
     st.button(
         "Reset", key="reset", icon=":material/restart_alt:",
@@ -154,10 +198,24 @@ def history_buttons() -> None:
     )  # fmt: skip
 
 
-def _go(steps: int) -> None:
-    """Callback: other settings of the past."""
-    past: list[Settings] = st.session_state.get(_PAST, [])
-    place: int = st.session_state.get(_PLACE, 0) + steps
-    if 0 <= place < len(past):
-        st.session_state[_PLACE] = place
-        link.write(past[place])
+def _next(page: PageInfo, step: int) -> int | None:
+    """The place of the nearest moment, back or on, that is another one on this page."""
+    past: list[Moment] = st.session_state.get(_PAST, [])
+    place: int = st.session_state.get(_PLACE, 0)
+    ahead = range(place + step, len(past) if step > 0 else -1, step)
+    return next((each for each in ahead if past[each].differs(past[place], page)), None)
+
+
+def _go(page: PageInfo, step: int) -> None:
+    """Callback: another moment of the past."""
+    place = _next(page, step)
+    if place is None:
+        return
+    past: list[Moment] = st.session_state[_PAST]
+    then, now = past[place], past[st.session_state[_PLACE]]
+    st.session_state[_PLACE] = place
+    if page.acts != ():
+        link.write(then.settings)
+    if then.page == page.path:
+        changed = {key: value for key, value in then.values.items() if value != now.values[key]}
+        link.write_values(page.path, changed)

@@ -73,6 +73,11 @@ def curve_control() -> DeltaGenerator | None:
     return picture
 
 
+def parts(name: str) -> str:
+    """CSS selector of what the control has for one curve."""
+    return f'.st-key-{CURVES[name].key},[class*="st-key-{_upload(CURVES[name], "")}"]'
+
+
 def replaces(name: str) -> bool:
     """Whether a given curve takes the place of the exponent ``name``.
 
@@ -198,7 +203,7 @@ def _turn(field: CurveField) -> str:
     return f"upload_turn_{field.name}"
 
 
-def _upload(field: CurveField, turn: int) -> str:
+def _upload(field: CurveField, turn: int | str) -> str:
     return f"upload-{field.name}-{turn}"
 
 

@@ -150,6 +150,16 @@ def write(settings: Settings) -> None:
         st.session_state[field.key] = held(field, getattr(settings, field.name))
 
 
+def write_values(page: str, values: Mapping[str, Any]) -> None:
+    """Set controls of a page's own values."""
+    from ultr_core.jobs.links import values_of
+
+    for field in values_of(page):
+        if field.key in values:
+            value = values[field.key]
+            st.session_state[field.key] = list(value) if isinstance(field, Letters) else value
+
+
 def state(page: str) -> dict[str, Any]:
     """The page's values as its controls have them, or as the address says before they exist."""
     from ultr_core.jobs.links import values_of

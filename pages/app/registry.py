@@ -13,6 +13,14 @@ MAIN_CONTROLS = ("eta", "assumed_eta", "eps_minus", "clicks")
 EXPERIMENTS, REFERENCE = "Experiments", "Reference"
 """Groups of the menu."""
 
+RUN, SIMULATE = "study-run", "data-simulate"
+"""Keys of what computes a study with a visitor's settings, and of what simulates a click log."""
+
+_WORLD = ("eta", "eps_minus", "eps_plus", "seed", "corpus_seed", "relevant_grade", "curve")
+_OF_A_RUN = (
+    "draws", "seed", "eps_plus", "corpus_seed", "relevant_grade", "curve", "assumed_curve",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class PageInfo:
@@ -22,7 +30,8 @@ class PageInfo:
     works whichever request comes first after a start. ``question`` is its title, ``group`` its
     part of the menu, "" for the menu itself. ``in_lectures`` are the settings shown in lecture mode
     unless others are chosen; ``of_words`` says that the page is there to be read, also by a room;
-    ``acts`` names the settings that act on it, None for all.
+    ``acts`` names the settings that act on it, None for all; ``acts_then`` those that act as well
+    as long as the page has a container or button of the key ``acts_while``.
     """
 
     path: str
@@ -34,10 +43,13 @@ class PageInfo:
     in_lectures: tuple[str, ...] = ()
     of_words: bool = False
     acts: tuple[str, ...] | None = None
+    acts_while: str = ""
+    acts_then: tuple[str, ...] = ()
 
     def acting(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the settings that act on the page."""
-        return tuple(name for name in names if self.acts is None or name in self.acts)
+        """Those of the settings that act on the page, at least at times."""
+        acting = None if self.acts is None else (*self.acts, *self.acts_then)
+        return tuple(name for name in names if acting is None or name in acting)
 
     @property
     def file(self) -> str:
@@ -71,6 +83,9 @@ LEARNING_CURVES = PageInfo(
     icon=":material/show_chart:",
     question="How many clicks does it take until weighting pays?",
     summary="Figure 1 of the paper, with intervals and a verdict on each claim.",
+    acts=(),
+    acts_while=RUN,
+    acts_then=_OF_A_RUN,
 )
 
 ROBUSTNESS = PageInfo(
@@ -80,6 +95,9 @@ ROBUSTNESS = PageInfo(
     icon=":material/shield:",
     question="How much bias, noise and wrong guessing does weighting survive?",
     summary="Figures 2 to 4 of the paper, and maps that lead into every world.",
+    acts=(),
+    acts_while=RUN,
+    acts_then=_OF_A_RUN,
 )
 
 PROOFS = PageInfo(
@@ -89,6 +107,7 @@ PROOFS = PageInfo(
     icon=":material/function:",
     question="Why does weighting work, and when does it not?",
     summary="Every line of the paper's derivations in numbers, and switches that break them.",
+    acts=("eta", "assumed_eta", "eps_minus", "eps_plus", "seed", "curve", "assumed_curve"),
 )
 
 PROPENSITIES = PageInfo(
@@ -107,6 +126,7 @@ LIVE = PageInfo(
     icon=":material/compare_arrows:",
     question="Would users prefer the weighted ranker?",
     summary="The paper's live experiment on a simulated engine: interleaving and the sign test.",
+    acts=(*_WORLD, "clicks"),
 )
 
 YOUR_DATA = PageInfo(
@@ -116,6 +136,9 @@ YOUR_DATA = PageInfo(
     question="What can your own clicks teach a ranker, and what do they prove?",
     summary="Your corpus and click log in; checks, propensities, a ranker and evidence out.",
     of_words=True,
+    acts=("relevant_grade", "seed"),
+    acts_while=SIMULATE,
+    acts_then=(*_WORLD, "clicks"),
 )
 
 CLAIMS = PageInfo(

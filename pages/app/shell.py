@@ -36,9 +36,6 @@ def run() -> None:
     info = next((p for p in PAGES if p.menu == page.title), HOME)
     st.title(info.question)
     settings, end = _controls(info, lesson)
-    controls.note(settings)
-    with end:
-        controls.history_buttons()
     # Always there: where a control moves to another place, the browser forgets that the address
     # holds its value.
     above = st.container()
@@ -50,6 +47,9 @@ def run() -> None:
     from pages.app import take_away
 
     link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
+    controls.note(info, settings)
+    with end:
+        controls.history_buttons(info)
     with above:
         _note_reconnection()
         _show_notices()

@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -211,6 +212,25 @@ def test_several_files_are_one_log(page: AppTest) -> None:
 def test_a_fault_names_the_file_of_several(page: AppTest) -> None:
     upload(page, ("a.csv", PLAIN), ("b.csv", b"query,document\nq,d\n"))
     assert mentions(page.error[0].value, "b.csv")
+
+
+def test_a_table_of_a_duckdb_file_is_asked_for_and_named(page: AppTest, tmp_path: Path) -> None:
+    path = tmp_path / "shop.duckdb"
+    (tmp_path / "log.csv").write_bytes(PLAIN)
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE clicks AS FROM '{tmp_path / 'log.csv'}'")
+        made.execute('CREATE TABLE "or\'ders" AS SELECT 1 AS total')
+    upload(page, (path.name, path.read_bytes()))
+    assert len(page.error) == 1 and mentions(page.error[0].value, "clicks", "or'ders")
+    name = page.text_input(key=FIELD["table"].key)
+    name.set_value("visits").run()
+    assert log(page) is None and mentions(page.error[0].value, "visits", "clicks")
+    name.set_value("Clicks").run()
+    assert not page.exception and not page.error
+    found = log(page)
+    assert found is not None and found.counts()["clicks"] == CLICKS
+    assert option(page, "--table") == ["Clicks"]
+    assert page.query_params[FIELD["table"].key] == "Clicks"
 
 
 def test_at_most_eight_controls_before_the_rest(page: AppTest) -> None:

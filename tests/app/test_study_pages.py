@@ -19,7 +19,16 @@ from tests.meaning import mentions
 from ultr_core.findings import OUTCOMES
 from ultr_core.lab import Lab
 from ultr_core.settings import Settings
-from ultr_core.studies import LOSSES, RULES, STUDIES, Plan, judge, read_study, shipped_result
+from ultr_core.studies import (
+    LOSSES,
+    RULES,
+    STUDIES,
+    Plan,
+    judge,
+    read_study,
+    shipped_result,
+    study_headline,
+)
 
 OpenApp = Callable[..., AppTest]
 LABELS = {
@@ -67,7 +76,8 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
     app = open_study(built_in, name)
     assert app.title[0].value.endswith("?")
     result = shipped_result(name, LOSSES["sum-of-ranks"])
-    assert f"**{read_study(result)}**" in words(app)
+    assert f"**{study_headline(result)}**" in words(app)
+    assert read_study(result) in words(app)
     assert len(app.get("vega_lite_chart")) == 1
     what = "cell" if result.plan.study.is_map else "point"
     assert mentions(words(app), what, "button")
@@ -118,7 +128,7 @@ def test_a_quick_study_says_what_it_takes_from_the_settings(built_in: OpenApp, n
     for key, ends in told(made).items():
         found = [getattr(point.settings, key) for point in points]
         assert ends == (min(found), max(found)), key
-    for control in ("Click logs", "Seed", "ε₊", "Corpus", "Relevant from grade"):
+    for control in ("Click logs", "Random seed", "ε₊", "Corpus", "Lowest relevant"):
         assert control in after
     assert "ε₋" not in after
 
@@ -127,7 +137,7 @@ def test_the_loss_switch_needs_no_new_run(built_in: OpenApp) -> None:
     app = open_study(built_in, "noise")
     app.selectbox(key="loss").select("ndcg").run()
     assert not app.exception
-    assert f"**{read_study(shipped_result('noise', LOSSES['ndcg']))}**" in words(app)
+    assert read_study(shipped_result("noise", LOSSES["ndcg"])) in words(app)
     assert mentions(words(app), "NDCG")
 
 

@@ -16,6 +16,7 @@ from pages.app import lecture, take_away
 from tests.app.pages import WITH_VALUES, open_savers
 from tests.meaning import mentions
 from ultr_core.export.notebook import Notebook
+from ultr_core.jobs.compare import PINS
 from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import page_values, read_page_query
 from ultr_core.jobs.notebooks import page_notebook
@@ -182,6 +183,41 @@ def test_undo_and_redo_walk_through_the_settings(open_app: OpenApp) -> None:
     assert app.session_state["eta"] == 1.5
 
 
+def test_undo_takes_back_what_a_page_itself_has(open_app: OpenApp) -> None:
+    app = open_app(draws="1").switch_page("pages/proofs.py").run()
+    assert app.button(key="undo").disabled
+    app.toggle(key="break_trust").set_value(True).run()
+    app.text_input(key="new").set_value("FEDCBA").run()
+    app.slider(key="eta").set_value(0.5).run()
+    assert not app.exception
+    shown = ("break_trust", "new", "eta")
+    steps = [[app.session_state[key] for key in shown]]
+    for _ in range(3):
+        app.button(key="undo").click().run()
+        steps.append([app.session_state[key] for key in shown])
+    typed, before = steps[0][1], steps[-1][1]
+    assert typed != before
+    assert steps == [
+        [True, typed, 0.5], [True, typed, 1.0], [True, before, 1.0], [False, before, 1.0],
+    ]  # fmt: skip
+    assert app.button(key="undo").disabled
+    app.button(key="redo").click().run()
+    assert app.session_state["break_trust"] is True
+    # Another page has its own past, and takes back settings that act there.
+    app.switch_page("pages/lab.py").run()
+    assert app.button(key="undo").disabled
+    app.button(key="redo").click().run()
+    assert app.session_state["eta"] == 0.5
+    assert not app.exception
+
+
+def test_a_page_without_anything_to_change_has_no_undo(open_app: OpenApp) -> None:
+    app = open_app(draws="1").switch_page("pages/about.py").run()
+    assert not [button for button in app.button if button.key in ("undo", "redo")]
+    app.switch_page("pages/claims.py").run()
+    assert app.button(key="undo").disabled
+
+
 def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     app = open_app(**FAST)
     app.button(key="pin").click().run()
@@ -192,10 +228,27 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     since = next(text.value for text in app.markdown if text.value.startswith("**Since pin 1"))
     assert mentions(since, "η", 1, 0)
     assert list(app.table[-1].value.columns)[1:] == ["Pin 1", "Now"]
+    (ghosts,) = [c for c in app.get("vega_lite_chart") if "'pin'" in c.proto.spec]
+    assert ghosts
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert "Pin 1" not in words(app)
+    for _ in range(2):
+        app.button(key="redo").click().run()
+    assert mentions(words(app), "Pin 1")
+    assert "draws=2" in str(app.query_params["pins"])
     app.button(key="unpin-back-1").click().run()
     assert app.session_state["eta"] == 1.0
     app.button(key="unpin-1").click().run()
     assert "Pin 1" not in words(app)
+
+
+def test_a_link_brings_its_pins(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = Settings(draws=2, clicks=500, eta=0.5)
+    app = open_page(monkeypatch, small_corpus, "lab", **FAST, pins=PINS.write((pinned,)))
+    assert not app.exception
+    assert mentions(words(app), "**Since pin 1")
+    assert read_page_query("lab", shared(app))[1]["pins"] == (pinned,)
 
 
 @pytest.mark.parametrize("page", LINKS)

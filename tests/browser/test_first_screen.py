@@ -152,6 +152,7 @@ def test_users_are_played_once_without_the_server_and_can_be_stopped(moving: Pag
 def test_who_asks_for_less_motion_sees_the_end(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, address + LINK)
     expect(page.locator(".lab-users")).to_have_attribute("data-users", "100")
+    expect(page.locator(".lab-users .without")).to_be_hidden()
     words = page.locator(".lab-users .users").get_attribute("aria-label") or ""
     assert "100" in words
 
@@ -173,6 +174,8 @@ def test_where_the_script_fails_the_charts_stand(chromium: Browser, address: str
     page.goto(address + LINK)
     wait_until_done(page)
     assert page.locator(".lab-users[data-users]").count() == 0  # it is broken indeed
+    expect(page.locator(".lab-users .without")).to_be_visible()
+    expect(page.locator(".lab-users .users").first).to_be_hidden()
     chart = page.locator(".st-key-figure-estimates-relative svg.marks")
     before = chart.inner_html()
     page.locator(".st-key-assumed_eta").get_by_role("slider").first.press("Home")

@@ -176,6 +176,7 @@ def of_the_lab_page() -> Iterator[str]:
         )
         picture = RiskPicture(kinds, kinds, value, naive, weighted, 1.0, 0.0, 9, 9)
         yield from (lab_words.USERS_HELP, lab_words.ESTIMATES_HELP, lab_words.RANKERS_HELP)
+        yield lab_words.USERS_WITHOUT_SCRIPT
         yield lab_words.sample_sentence(picture)
     excess = Estimate(-2.0, 0.1, -2.2, -1.8, 5, 5.0)
     for settings in USERS:
@@ -214,6 +215,7 @@ def of_the_propensities_page(lab: Lab) -> Iterator[str]:
         design = SwapDesign(sessions=sessions)
         found, truth = lab.swaps(design), PowerLaw(1.0).at(np.arange(1, design.last_rank + 1))
         yield propensity_words.headline(found, truth)
+        yield propensity_words.agreement_sentence(found, truth)
     if found.estimate is not None:
         points = tuple(replace(point, standard_error=None) for point in found.estimate.points)
         unsure = replace(found, estimate=replace(found.estimate, points=points))

@@ -21,7 +21,8 @@ design.training_days design.validation_days door.button door.look draw(theme='li
 entry.section entry.where exercise.question exercise.solution exercise.unit field.help field.label
 field.options field.shown field.stops figure.data file_format.label finding.status first.error
 formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
-found.interval_text() found.numbers found.outcome found.rows found.sentence found_by
+found.interval_text() found.numbers found.outcome found.rows found.sentence found_by result.headline
+contest.sentence study_headline agreement_sentence page.acts_while curves
 getattr(INKS[theme],name) headline(lines) headline(outcomes) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
@@ -34,7 +35,7 @@ pin.comparison pin.number
 plan.cells plan.purpose plan.steps plan_html plan_markdown plus_minus point.interval_text
 point.rank point.value_text failures_foretold proof.fails_when proof.statement proof.title
 package_versions r.kind r.place ratio_text read_study report.label result.design.last_rank
-result.loss.definition result.sentence risk_picture row.answer row.ask row.begins row.do
+result.loss.definition risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.said rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words taken_words st.empty() step.button step.lesson

@@ -73,11 +73,11 @@ def test_until_all_click_logs_are_in_the_sentence_says_how_many() -> None:
 
 def test_a_sign_test_says_who_wins() -> None:
     assert sign_test(87, 48).sentence.endswith(
-        "The first ranker wins more often than chance explains."
+        "The first ranker wins more often than chance would explain."
     )
     assert "loses more often than chance" in sign_test(48, 87).sentence
     assert "No difference is shown" in sign_test(10, 5).sentence
-    assert traffic_words(0.5) == "no traffic would do"
+    assert traffic_words(0.5) == "no amount of traffic is enough"
 
 
 def test_a_pinned_run_is_called_better_worse_or_noise() -> None:

@@ -125,7 +125,7 @@ def _checked_csr(features: Any) -> sparse.csr_array:
         matrix = sparse.csr_array(features.tocsr())
     except (ValueError, IndexError, TypeError) as error:
         raise InputError(
-            f"The sparse matrix of features is broken ({error}); build it anew.", "sparse_matrix"
+            f"The sparse matrix of features is broken ({error}); build it again.", "sparse_matrix"
         ) from None
     if not is_checked:
         _require_within(matrix)
@@ -142,8 +142,8 @@ def _require_within(matrix: Any) -> None:
     if len(starts) != lines + 1 or starts[0] != 0:
         raise InputError(
             f"The sparse matrix of features has {len(starts)} pointers (indptr) from "
-            f"{starts[0] if len(starts) else 'nothing'} on for {lines} {line}s; {lines + 1} from 0 "
-            "on are needed.",
+            f"{starts[0] if len(starts) else 'nothing'} for {lines} {line}s; {lines + 1}, starting "
+            "at 0, are needed.",
             "sparse_matrix",
         )
     stored = min(len(indices), len(matrix.data))

@@ -254,7 +254,9 @@ def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
     """Check that grades are whole numbers from 0 to the largest int16."""
     given = real_numbers(values, "Grades")
     if given.ndim != 1:
-        raise InputError(f"Grades have {given.ndim} dimensions; a list, one a document, is needed.")
+        raise InputError(
+            f"Grades have {given.ndim} dimensions; a list with one per document is needed."
+        )
     _require_length("grades", given.size, documents, "document")
     if given.dtype == np.int16 and not (given < 0).any():
         return np.ascontiguousarray(given)

@@ -411,7 +411,7 @@ def constant_notice(name: str, scores: ArrayLike, query_offsets: ArrayLike) -> t
         return ()
     return (
         Remark(
-            f"{name} gives all candidates of every query one score, so it ranks nothing; its risk "
+            f"{name} gives all candidates of a query the same score, so it ranks nothing; its risk "
             "is the mean over all orders.",
             "constant_scores",
         ),
@@ -446,7 +446,8 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
         order[np.repeat(offsets[:-1], sizes) + array - 1] = np.arange(array.size)
     if np.any(order < 0):
         raise InputError(
-            "The ranks of a query of m documents must be the numbers 1 to m, once.", "permutation"
+            "The ranks of a query of m documents must be the numbers 1 to m, each once.",
+            "permutation",
         )
     return order
 

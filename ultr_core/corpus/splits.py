@@ -89,8 +89,8 @@ def propose_relevance_threshold(
     if max(largest) > reached:
         where = f" in the {_part_name(largest.index(reached), len(corpora))}"
     return threshold, Remark(
-        f"Grades stop at {reached}{where}, so no document there would be relevant at grade "
-        f"{wanted} or more; grade {threshold} and above count as relevant instead.",
+        f"The highest grade is {reached}{where}, so no document there would be relevant at grade "
+        f"{wanted} or more; grade {threshold} or more counts as relevant instead.",
         "relevant_grade",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import altair as alt
@@ -35,25 +36,24 @@ from ultr_core.risk.sign_test import SignTest, sign_test
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
 COLUMNS = ("method", "label", "value", "low", "high", "text")
 ROW_HEIGHT, AXIS_HEIGHT = 56, 60
+NO_PINS: Mapping[str, Any] = MappingProxyType({})
 
 
 def comparison_figure(
-    comparison: Comparison, *, complete: bool = False, theme: Theme = "light"
+    comparison: Comparison,
+    *,
+    pinned: Mapping[str, Comparison] = NO_PINS,
+    complete: bool = False,
+    theme: Theme = "light",
 ) -> Figure:
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rankers that are still to come have their place kept.
+    Runs that are ``pinned``, by a sign for each, are hollow marks beside it.
     """
-    summaries = comparison.rankers.values()
-    rankers: Columns = {
-        "method": list(comparison.rankers),
-        "label": [summary.label for summary in summaries],
-        "risk": [summary.risk.value for summary in summaries],
-        "low": [summary.risk.low for summary in summaries],
-        "high": [summary.risk.high for summary in summaries],
-    }
     return trained_rankers(
-        rankers,
+        _risks(comparison),
+        pinned={sign: _risks(run) for sign, run in pinned.items()},
         labels=[m.label for key, m in METHODS.items() if not complete or key in comparison.rankers],
         alt_text=comparison.sentence or "Test risks of the rankers.",
         title="Test risk of trained rankers",
@@ -61,9 +61,21 @@ def comparison_figure(
     )
 
 
+def _risks(comparison: Comparison) -> Columns:
+    summaries = comparison.rankers.values()
+    return {
+        "method": list(comparison.rankers),
+        "label": [summary.label for summary in summaries],
+        "risk": [summary.risk.value for summary in summaries],
+        "low": [summary.risk.low for summary in summaries],
+        "high": [summary.risk.high for summary in summaries],
+    }
+
+
 def trained_rankers(
     rankers: pd.DataFrame | Columns,
     *,
+    pinned: Mapping[str, Columns] = NO_PINS,
     labels: Sequence[str],
     alt_text: str,
     title: str,
@@ -74,7 +86,8 @@ def trained_rankers(
     ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row a method: test risk and the ends of
     its 95% interval over draws of the click log. ``labels`` are the rows of the picture from top to
     bottom, also those whose ranker is still to come. Production and skyline mark the gap that
-    learning from clicks can close; their levels run through the picture.
+    learning from clicks can close; their levels run through the picture. ``pinned`` are the same
+    columns of other runs.
     """
     data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
     ranges = (data["risk"], data["low"], data["high"])
@@ -83,13 +96,19 @@ def trained_rankers(
         f"{label}  {plus_minus(risk, (high - low) / 2)}"
         for label, risk, low, high in zip(data["label"], *ranges, strict=True)
     ]
-    spec = with_domains(_rankers(tuple(labels), theme), x=stable_range(ranges))
+    for sign, run in pinned.items():
+        for column in RANKER_COLUMNS:
+            data[column] += list(run[column])
+        data["part"] += ["pin"] * len(run["label"])
+        data["name"] += [sign] * len(run["label"])
+    values = [value for name in ("risk", "low", "high") for value in data[name]]
+    spec = with_domains(_rankers(tuple(labels), bool(pinned), theme), x=stable_range(values))
     height = ROW_HEIGHT * len(labels) + AXIS_HEIGHT
     return Figure("trained-rankers", title, alt_text, data, spec, height=height)
 
 
 @lru_cache(maxsize=16)
-def _rankers(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
+def _rankers(order: tuple[str, ...], pins: bool, theme: Theme) -> dict[str, Any]:
     ink, color = INKS[theme], by_method(alt.Color, "color")
     x_of = along(
         alt.X, "Test risk (lower is better)", {"zero": False, "nice": False, "padding": 10}
@@ -101,7 +120,20 @@ def _rankers(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
     level = levels.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8)
     tooltip = tooltips(("label:N", "Ranker"), ("risk:Q", "Test risk"), *INTERVAL, format=".3f")
     dots = _dots(ranker, x_of, "risk", order, (), tooltip, ink)
-    return bare_spec([level.encode(x=x_of("risk"), color=color), *dots], ink)
+    layers = [level.encode(x=x_of("risk"), color=color), *dots]
+    if pins:
+        ghost = rows_of("pin").encode(
+            x=x_of("risk"), y=alt.Y("label:N", title=None, scale=_rows(order), axis=None)
+        )
+        tooltip = [alt.Tooltip("name:N", title="Pin"), *tooltip]
+        shape = by_method(alt.Shape, "shape")
+        layers.append(
+            ghost.mark_point(filled=False, size=190, strokeWidth=2, opacity=0.75).encode(
+                color=color, shape=shape, tooltip=tooltip
+            )
+        )
+        layers += readable_text(ghost, ink, "name:N", halo=3, align="center", dy=16)
+    return bare_spec(layers, ink)
 
 
 def _dots(
@@ -120,8 +152,7 @@ def _dots(
     """
     styles = {**METHOD_STYLES, **{key: NEUTRAL_STYLES[key] for key in others}}
     color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
-    scale = alt.Scale(type="point", domain=list(order), padding=0.65)  # for the name of the first
-    y = alt.Y("label:N", title=None, scale=scale, axis=None)
+    y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     halo, words = readable_text(
         rows.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-20
     )
@@ -133,6 +164,10 @@ def _dots(
         ),
         words,
     ]
+
+
+def _rows(order: tuple[str, ...]) -> alt.Scale:
+    return alt.Scale(type="point", domain=list(order), padding=0.65)  # for the name of the first
 
 
 def interval_dots(

@@ -102,9 +102,7 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
                 f"{where} has propensity {value:g}; it must be 0 or more.", "negative_propensity"
             )
         if int(rank) in found:
-            raise InputError(
-                f"{where} gives rank {int(rank)} a second time; give it once.", "rank_twice"
-            )
+            raise InputError(f"{where} gives rank {int(rank)} twice; give it once.", "rank_twice")
         found[int(rank)] = value
     return found
 
@@ -128,5 +126,5 @@ def _number(text: str, where: str) -> float:
     value = number_in_text(text)
     if not math.isfinite(value):
         point = "; write decimals with a point" if "," in text else ""
-        raise InputError(f"{where}: {quoted(text.strip())} is no number{point}.", "not_a_number")
+        raise InputError(f"{where}: {quoted(text.strip())} is not a number{point}.", "not_a_number")
     return value

@@ -60,7 +60,7 @@ def fault_of(path: Path) -> str | None:
     if stat.S_ISDIR(mode):
         return "is a directory"
     if not stat.S_ISREG(mode):
-        return "is no regular file"
+        return "is not a regular file"
     return None if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
 
 
@@ -90,7 +90,7 @@ def _mode(path: Path) -> int | str:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR):
             return f"cannot be looked up ({error.strerror})"
         broken = path.is_symlink()
-        return "is a broken link: what it leads to does not exist" if broken else "does not exist"
+        return "is a broken link: its target does not exist" if broken else "does not exist"
 
 
 def other_format(start: bytes) -> str | None:
@@ -150,14 +150,15 @@ def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{name}, line {line} has a zero byte, as only binary and UTF-16 files do.", "zero_byte"
+            f"{name}, line {line} has a zero byte, which only binary and UTF-16 files have.",
+            "zero_byte",
         )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{name}, line {line} is no UTF-8 text; save it as UTF-8.", "not_utf8"
+            f"{name}, line {line} is not UTF-8 text; save it as UTF-8.", "not_utf8"
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -208,8 +209,8 @@ def unpacked(
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, and not what is on it
         raise InputError(
-            f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or pack "
-            "it again.",
+            f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or "
+            "compress it again.",
             f"damaged_{kind}",
         ) from None
 
@@ -315,7 +316,8 @@ def _without_waiting(path: str, flags: int) -> int:
         opened = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         if error.errno == errno.ENXIO:
-            error.strerror = "it is no regular file, and a pipe needs a reader before it is written"
+            error.strerror = "it is not a regular file, and a pipe needs a reader before it is "
+            "written"
         raise
     os.set_blocking(opened, True)
     return opened

@@ -192,8 +192,8 @@ def _require_equal_features(parts: list[Corpus], ids: NDArray[np.int64]) -> None
         if missing.size:
             raise InputError(
                 f"The {name} file has {counted(part.n_features, 'feature')} and lacks "
-                f"{some_ids(missing)} of the others, so they may be of different features; give "
-                "files of the same features, or say that missing ones are 0.",
+                f"{some_ids(missing)} of the others, so the files may have different features; "
+                "give files with the same features, or say that missing features are 0.",
                 MISSING_ZERO,
             )
 

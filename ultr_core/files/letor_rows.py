@@ -133,9 +133,7 @@ class ReadAsZero:
     def notices(self) -> tuple[str, ...]:
         """One sentence for each kind that there is."""
         return (
-            *self.missing.notices(
-                "±1.797693e+308, the mark of Istella's files for a missing value"
-            ),
+            *self.missing.notices("±1.797693e+308, Istella's mark for a missing value"),
             *self.small.notices(f"within ±{SMALLEST_FEATURE:.0e}, too small for float32"),
         )
 
@@ -451,7 +449,7 @@ def _read_carefully(
             content.decode("utf-8")  # only the query id can still be none
             documents.append(document_id(comment, read_id))
         except UnicodeError:
-            raise InputError(f"{place} is no UTF-8 text; save it as UTF-8.", "not_utf8") from None
+            raise InputError(f"{place} is not UTF-8 text; save it as UTF-8.", "not_utf8") from None
         comments.append(comment)
         lengths.append(len(entries))
         ids.extend(entries)
@@ -475,8 +473,8 @@ def _careful_grade(place: str, token: re.Match[str]) -> int:
     grade = _whole_grade(token[0])
     if grade is None:
         raise InputError(
-            f"{place}, column {token.start() + 1}: {quoted(token[0])} is no grade; each row is "
-            f"{_PATTERN} with a whole number from 0 to {LARGEST_GRADE} in front.",
+            f"{place}, column {token.start() + 1}: {quoted(token[0])} is not a grade; each row is "
+            f"{_PATTERN} and begins with a whole number from 0 to {LARGEST_GRADE}.",
             "not_a_grade",
         )
     return grade
@@ -487,7 +485,7 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
     has_query = second is not None and second[0].startswith("qid:")
     if has_query and not with_queries:
         raise InputError(
-            f"{place} has 'qid:' and earlier rows have none; either each row needs it or no row.",
+            f"{place} has 'qid:' but earlier rows have none; give it in every row or in none.",
             "qid_in_some_rows",
         )
     late = None if second is None else _LATE_QUERY.search(text, second.end())
@@ -499,8 +497,8 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
         )
     if not has_query and with_queries:
         raise InputError(
-            f"{place} has no 'qid:' after the grade, and earlier rows have it; "
-            f"each row needs it: {_PATTERN}.",
+            f"{place} has no 'qid:' after the grade, but earlier rows have it; each row needs it: "
+            f"{_PATTERN}.",
             "qid_in_some_rows",
         )
     if second is not None and second[0] == "qid:":
@@ -523,13 +521,13 @@ def _careful_entries(
         if name == "cost" and colon:
             raise InputError(
                 f"{at}: {quoted(token[0])} belongs to a training file of svm_proprank, which is "
-                "no corpus; convert it to one first.",
+                "not a corpus; convert it to a corpus first.",
                 "cost_in_corpus",
             )
         if not colon or not _FEATURE_ID.fullmatch(name):
             raise InputError(
-                f"{at}: {quoted(token[0])} is no feature; "
-                "write id:value with a whole number >= 0 as id, as in 12:0.5.",
+                f"{at}: {quoted(token[0])} is not a feature; write id:value with a whole number >= "
+                "0 as the id, as in 12:0.5.",
                 "not_a_feature",
             )
         feature = int(name)

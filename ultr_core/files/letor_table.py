@@ -117,7 +117,7 @@ class _Gathered:
         row = rows.documents.index(None)
         raise InputError(
             f"{self.name}, line {first_line + int(rows.lines[row])}: the pattern of document ids "
-            f"finds none in the comment {quoted(rows.comments[row])}; it must fit each row.",
+            f"finds no id in the comment {quoted(rows.comments[row])}; it must fit every row.",
             "id_pattern",
         )
 
@@ -193,8 +193,8 @@ def read_table(
         if groups is not None:
             side = groups.name if isinstance(groups, Source) else groups
             raise InputError(
-                f"{source.name} has query ids in its rows, so that the group sizes in "
-                f"{named(side)} are not needed; leave one of the two out.",
+                f"{source.name} has query ids in its rows, so the group sizes in {named(side)} are "
+                "not needed; leave one of the two out.",
                 "groups_not_needed",
             )
         query_of_row = np.concatenate(found.queries)
@@ -274,9 +274,9 @@ def _none_beside(source: Source) -> str:
             f"{named(source.within)}"
         )
     return (
-        f"{source.name} has no query ids{leads}: each row needs qid: after its grade, as in "
-        f"'2 qid:17 1:0.5', or a file{beside} that gives the number of documents of each query, "
-        "one a line."
+        f"{source.name} has no query ids{leads}: each row needs qid: after its grade, as in '2 "
+        f"qid:17 1:0.5', or a file{beside} with the number of documents of each query, one per "
+        "line."
     )
 
 
@@ -300,8 +300,8 @@ def _group_sizes(
                 continue
             if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) == 0:
                 raise InputError(
-                    f"{sides.name}, line {number}: {quoted(size)} is no number of documents; "
-                    "a whole number of 1 or more is needed, and no header.",
+                    f"{sides.name}, line {number}: {quoted(size)} is not a number of documents; a "
+                    "whole number of 1 or more is needed, without a header.",
                     "not_a_group_size",
                 )
             sizes.append(int(size))

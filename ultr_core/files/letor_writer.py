@@ -49,7 +49,7 @@ def check_names(corpus: Corpus) -> None:
                 )
     if len(set(corpus.query_ids)) < corpus.n_queries:
         raise InputError(
-            "Two queries have the same id, and a LETOR file would make them one; rename one.",
+            "Two queries have the same id, and a LETOR file would merge them; rename one.",
             "same_query_id",
         )
 
@@ -65,7 +65,7 @@ def check_svm_light_ids(ids: NDArray[np.int64]) -> None:
     if ids[-1] > LARGEST_SVM_LIGHT_ID:
         raise InputError(
             f"Feature id {ids[-1]} cannot be written for svm_light, svm_rank and svm_proprank, "
-            f"whose ids end at {LARGEST_SVM_LIGHT_ID:,}; number the features anew.",
+            f"whose ids end at {LARGEST_SVM_LIGHT_ID:,}; renumber the features.",
             "svm_light_ids",
         )
 

@@ -7,6 +7,7 @@ else.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _PIECE_BYTES = 1 << 20
 _THREADS = 2  # each holds a group of rows, and all are to fit into LOG_MEMORY
 _LONGEST_TOLD = 300
+_MOST_SPILLED = "max_temp_directory_size"  # what is free on the disk, unless it is set
 _AS_THEY_ARE = re.compile(
     r"BOOLEAN|U?(TINY|SMALL|BIG)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BLOB"
     r"|STRUCT.*|MAP.*|.*\]"
@@ -108,15 +110,31 @@ def _attached(source: Source, folder: Path, target: Path) -> Iterator[DuckDBPyCo
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         yield connection
-    except duckdb.OutOfMemoryException:
-        raise LOG_MEMORY.exceeded(f"Reading {source.name}") from None
     except (duckdb.Error, UnicodeError) as error:
+        if is_disk_full(str(error)):
+            raise disk_full(source.name) from None
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise LOG_MEMORY.exceeded(f"Reading {source.name}") from None
         told = one_line(str(error).partition("\n")[0])[:_LONGEST_TOLD].rstrip(".")
         raise InputError(f"{source.name} cannot be read by DuckDB ({told}).", "duckdb") from None
     finally:
         connection.close()
         if source.path is None:
             path.unlink()
+
+
+def is_disk_full(text: str) -> bool:
+    """Whether DuckDB says that there is no room for what it puts on disk."""
+    return "No space left" in text or f'"errno":"{errno.ENOSPC}"' in text or _MOST_SPILLED in text
+
+
+def disk_full(name: str) -> InputError:
+    """The error for a log whose reading filled the disk."""
+    return InputError(
+        f"Reading {name} filled the directory for temporary files, which holds what does not fit "
+        "into memory; make room there for a few times the log, or name another in TMPDIR.",
+        "disk",
+    )
 
 
 def single_select(text: str, connection: DuckDBPyConnection) -> str:

@@ -11,14 +11,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.files.log_columns import NO_NAME, WITHOUT_NAME
 from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
-from ultr_core.files.log_relation import (
-    ADDED_AT_ONCE,
-    PIECE_ROWS,
-    Progress,
-    Relation,
-    hashed,
-    together,
-)
+from ultr_core.files.log_relation import Progress, Relation
 from ultr_core.files.log_rows import (
     IDS,
     CountedRows,
@@ -193,18 +186,18 @@ def grouped_rows(
         without = _lists(relation, shown, whole, progress)
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
     # By itself: the engine would look at all else of each row first.
-    relation.run(
-        "CREATE TEMP TABLE sampled AS "
-        + together(
+    relation.gathered(
+        "sampled",
+        [
             f"SELECT * FROM ({piece}) WHERE hash(trim(k_{IDS[whole == 's']})) % {every} = 0"
             for piece in cells
-        ),
-        progress,
+        ],
+        progress=progress,
     )
     some = _shown("SELECT * FROM sampled", counted, usable, numbers, has)
     found = _sampled(relation, some, whole, every, columns)
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
-    facts = _facts(relation, whole, found, without, usable, plain)
+    facts = _facts(relation, whole, found, without, usable, plain, progress)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
     if how.clicks_above and whole != "p":
@@ -217,24 +210,20 @@ def grouped_rows(
         return replace(added_up(usable, slots), presentations=facts)
     for table in ("sampled", "sample", "lists", "sessions"):
         relation.run(f"DROP TABLE {table}")  # they would take the memory of what follows
-    key = _key(relation, keys_of(counted))
-    sources = [f"SELECT *, {key} AS h FROM ({piece})" for piece in shown]
-    if once or how.clicks_above:
-        # Rows of a list may be in any piece.
-        passes = -(-int(usable.rows.sum()) // PIECE_ROWS)
-        every_row = together(sources)
-        sources = [f"SELECT * FROM ({every_row}) {some}" for some in hashed(whole, passes)]
-    if once:
-        sources = [_once(source, whole) for source in sources]
-    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
-    relation.run(
-        f"CREATE TEMP TABLE known AS SELECT {key} AS h, any_value(slot) AS slot "
-        "FROM counted JOIN usable USING (number) GROUP BY h"
-    )
-    if how.clicks_above:
-        made = _by_clicks_above(relation, sources, number, progress)
+    key = _with_known(relation, counted, usable, slots)
+    rows = [_numbered(piece, key, whole, above=how.clicks_above) for piece in shown]
+    size = slots.entry.size
+    if not (once or how.clicks_above):
+        made = _by_group(relation, rows, size, number, progress)
     else:
-        made = _by_group(relation, sources, slots.entry.size, number, progress)
+        # Rows of a list may be in any piece.
+        with relation.split(rows, "list", int(usable.rows.sum()), progress) as lists:
+            if once:
+                lists = [_once(some, whole, above=how.clicks_above) for some in lists]
+            if how.clicks_above:
+                made = _by_clicks_above(relation, lists, number, progress)
+            else:
+                made = _by_group(relation, lists, size, number, progress)
     before = int(usable.rows @ usable.numbers["impressions"])
     merged = before - int(made.impressions.sum()) if once and not facts.left_out else 0
     return replace(
@@ -318,10 +307,51 @@ def _number_of(
     return f"n_{meaning}", f" LEFT JOIN numbers_{meaning} USING (k_{meaning})"
 
 
+def _with_known(relation: Relation, counted: CountedRows, usable: UsableRows, slots: Slots) -> str:
+    """Make the table ``known`` of the different rows of keys; returns SQL of their number h.
+
+    entry: a small number for each. slot: -1 for those that cannot be used.
+    """
+    key = _key(relation, keys_of(counted))
+    relation.put("usable", number=counted.number[usable.entry], slot=slots.of)
+    relation.run(
+        f"CREATE TEMP TABLE known AS SELECT {key} AS h, min(number) AS entry, "
+        "coalesce(any_value(slot), -1) AS slot FROM counted LEFT JOIN usable USING (number) "
+        "GROUP BY h"
+    )
+    return key
+
+
+def _numbered(shown: str, key: str, whole: str, *, above: bool) -> str:
+    """SQL for rows as numbers alone, which take a part of the memory that their texts do.
+
+    Rows that cannot be used stay only where clicks are counted ``above`` a row, with the query q
+    and the place in the list of each.
+    """
+    more = f", {_query_in(shown)} AS q, {_place_in(shown)} AS place" if above else ""
+    return (
+        f"SELECT entry, slot, {whole} AS list, g, impressions, click{more} FROM "
+        f"(SELECT *, {key} AS h FROM ({shown})) JOIN known USING (h)"
+        f"{'' if above else ' WHERE slot >= 0'}"
+    )
+
+
+def _place_in(shown: str) -> str:
+    """SQL for a number in the order of the places in a list, also where each page has its own."""
+    weights = {"page": 1 << 30, "offset": 1, "position": 1}
+    parts = [
+        f"try_cast(CASE WHEN try_cast(k_{meaning} AS DOUBLE) BETWEEN 0 AND {1 << 30} "
+        f"THEN try_cast(k_{meaning} AS DOUBLE) * {weight} END AS BIGINT)"
+        for meaning, weight in weights.items()
+        if f"k_{meaning}" in shown
+    ]
+    return " + ".join(parts)
+
+
 def _by_group(
     relation: Relation, sources: Sequence[str], slots: int, number: int, progress: Progress | None
 ) -> GroupedRows:
-    """Rows of SQL with h, g, impressions and click, added up by slot and group.
+    """Rows of SQL with slot, g, impressions and click, added up by slot and group.
 
     Here, for the engine takes twice as long where there are nearly as many of these as rows.
     """
@@ -330,7 +360,7 @@ def _by_group(
     seen = np.zeros(size, bool)
     statements = [
         f"SELECT slot * {number} + (g * {number}) // {GROUPS}, impressions::BIGINT, click::BIGINT "
-        f"FROM ({source}) JOIN known USING (h)"
+        f"FROM ({source})"
         for source in sources
     ]
 
@@ -353,7 +383,7 @@ def _by_clicks_above(
         [
             f"SELECT slot, (g * {number}) // {GROUPS} AS g, above, "
             "sum(impressions)::BIGINT AS impressions, sum(click)::BIGINT AS clicks "
-            f"FROM ({_above(source)}) JOIN known USING (h) GROUP BY ALL"
+            f"FROM ({_above(source)}) WHERE slot >= 0 GROUP BY ALL"
             for source in sources
         ],
         ["slot", "g", "above"],
@@ -532,9 +562,10 @@ def _facts(
     without: int,
     usable: UsableRows,
     plain: bool,
+    progress: Progress | None,
 ) -> Presentations:
     total, unclicked = relation.run("SELECT count(*), count(*) FILTER (clicks = 0) FROM lists")[0]
-    _sessions(relation, int(total))
+    _sessions(relation, int(total), progress)
     sessions, largest, clicks, all_clicks = relation.run(
         "SELECT count(*), coalesce(max(n), 0), coalesce(max(clicks) FILTER (n = (SELECT max(n) "
         "FROM sessions)), 0), coalesce(sum(clicks), 0) FROM sessions"
@@ -563,16 +594,18 @@ def _facts(
     )
 
 
-def _sessions(relation: Relation, lists: int) -> None:
+def _sessions(relation: Relation, lists: int, progress: Progress | None) -> None:
     """Make the table of sessions, with the lists that each has."""
-    relation.gathered(
-        "sessions",
-        [
-            "SELECT s, count(*) AS n, sum(clicks)::BIGINT AS clicks FROM "
-            f"(SELECT * FROM lists {some}) WHERE s <> {_NONE} GROUP BY s"
-            for some in hashed("s", -(-lists // ADDED_AT_ONCE))
-        ],
-    )
+    named = f"SELECT s, clicks FROM lists WHERE s <> {_NONE}"
+    with relation.split([named], "s", lists, progress) as buckets:
+        relation.gathered(
+            "sessions",
+            [
+                f"SELECT s, count(*) AS n, sum(clicks)::BIGINT AS clicks FROM ({some}) GROUP BY s"
+                for some in buckets
+            ],
+            progress=progress,
+        )
 
 
 def _without_busy(
@@ -613,29 +646,25 @@ def _draws(relation: Relation, lists: str, usable: UsableRows) -> IntArray:
     return draws
 
 
-def _once(shown: str, whole: str) -> str:
+def _once(rows: str, whole: str, *, above: bool) -> str:
     """The rows of a document at one position of a list as one impression, clicked if one is.
 
     In a session that searched again, impressions are the rows that are views.
     """
     shows = "max(impressions)" if whole == "p" else "greatest(count(*) - sum(click), 1)"
     clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
-    query = ", any_value(k_query) AS k_query" if "k_query" in shown else ""
-    plain = ", k_query" if query else ""
+    keys = f"entry, slot, list{', q, place' if above else ''}"
     return (
-        f"SELECT h, {whole} AS p, min(g) AS g, any_value(k_position) AS k_position{query}, "
-        f"{shows} AS impressions, {clicks} AS click FROM ({shown}) WHERE {whole} <> {_NONE} "
-        f"GROUP BY {whole}, h UNION ALL "
-        f"SELECT h, p, g, k_position{plain}, impressions, click FROM ({shown}) "
-        f"WHERE {whole} = {_NONE}"
+        f"SELECT {keys}, min(g) AS g, {shows} AS impressions, {clicks} AS click FROM ({rows}) "
+        f"WHERE list <> {_NONE} GROUP BY {keys} UNION ALL "
+        f"SELECT {keys}, g, impressions, click FROM ({rows}) WHERE list = {_NONE}"
     )
 
 
-def _above(source: str) -> str:
+def _above(rows: str) -> str:
     """The rows with the number of clicks above each in its presentation."""
-    query = ", k_query" if "k_query" in source else ""
     return (
-        f"SELECT *, CASE WHEN p = {_NONE} THEN 0 ELSE coalesce(sum(click) OVER "
-        f"(PARTITION BY p{query} ORDER BY try_cast(k_position AS DOUBLE) RANGE BETWEEN UNBOUNDED "
-        f"PRECEDING AND 0.5 PRECEDING), 0) END AS above FROM ({source})"
+        "SELECT *, coalesce(sum(click) OVER (PARTITION BY list, q ORDER BY place RANGE BETWEEN "
+        "UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS above FROM "
+        f"({rows}) WHERE list <> {_NONE} UNION ALL SELECT *, 0 FROM ({rows}) WHERE list = {_NONE}"
     )

@@ -8,6 +8,7 @@ off and the configuration locked.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -31,7 +32,7 @@ from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
-from ultr_core.files.log_database import with_tables
+from ultr_core.files.log_database import disk_full, is_disk_full, with_tables
 from ultr_core.files.log_parts import PARQUET, LogParts, first_bytes, is_parquet, stored
 from ultr_core.files.parquet_pages import Budget, damaged, groups_of, require_pages
 from ultr_core.files.tables import DELIMITERS
@@ -53,6 +54,9 @@ PIECE_ROWS = 20_000_000
 
 ADDED_AT_ONCE = 4_000_000
 """Rows of what pieces found that one statement adds up."""
+
+MOST_BUCKETS = 48
+"""Buckets that rows are split into; twice as many take twice as long to write."""
 
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
@@ -193,6 +197,8 @@ class Part:
         """What DuckDB says of this file, for a reader."""
         import duckdb
 
+        if is_disk_full(text):
+            return disk_full(self.name)
         if isinstance(error, duckdb.OutOfMemoryException):
             return LOG_MEMORY.exceeded(f"Reading {self.name}")
         if own := _LOST_ERROR.match(text):
@@ -234,14 +240,14 @@ class LongCellsError(Exception):
 class Relation:
     """An opened log: its parts, and the database that counts them.
 
-    copy: where rows of text may be kept as Parquet, for another look at them. parameters: by name,
-    of its scans: lists of files, ways into JSON.
+    folder: where rows may be kept as Parquet, for another look at them. parameters: by name, of
+    its scans: lists of files, ways into JSON.
     """
 
     name: str
     parts: tuple[Part, ...]
     connection: DuckDBPyConnection
-    copy: str = ""
+    folder: Path = Path()
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -336,10 +342,9 @@ class Relation:
         """
         if not any(part.is_text for part in self.parts):
             return list(rows)
-        copied = self.run(
-            f"COPY ({together(rows)}) TO {_literal(self.copy)} (FORMAT parquet)", progress
-        )[0][0]
-        kept = f"SELECT * FROM read_parquet({_literal(self.copy)})"
+        copy = _literal(str(self.folder / "rows.parquet"))
+        copied = self.run(f"COPY ({together(rows)}) TO {copy} (FORMAT parquet)", progress)[0][0]
+        kept = f"SELECT * FROM read_parquet({copy})"
         return [f"{kept} {only}" for only in row_ranges(int(copied))]
 
     def gathered(
@@ -362,22 +367,63 @@ class Relation:
             self.run(f"{start} {statement}", _part_of(progress, number - 1, len(found)))
             if not keys or len(found) == 1:
                 continue
-            rows = self._size_of(table)
+            rows = self.size_of(table)
             if rows > least or number == len(found):
-                self._add_up(table, rows, keys, sums)
-                least = ADDED_AT_ONCE + 2 * self._size_of(table)
+                self._add_up(table, rows, keys, sums, _still_at(progress, number / len(found)))
+                least = ADDED_AT_ONCE + 2 * self.size_of(table)
 
-    def _size_of(self, table: str) -> int:
+    def size_of(self, table: str) -> int:
+        """How many rows a table has."""
         return int(self.run(f"SELECT count(*) FROM {table}")[0][0])
 
-    def _add_up(self, table: str, rows: int, keys: Sequence[str], sums: Mapping[str, str]) -> None:
+    def _add_up(
+        self,
+        table: str,
+        rows: int,
+        keys: Sequence[str],
+        sums: Mapping[str, str],
+        progress: Progress | None,
+    ) -> None:
         by = ", ".join(keys)
         columns = ", ".join((by, *(f"{sql} AS {name}" for name, sql in sums.items())))
         self.run(f"CREATE TEMP TABLE added AS SELECT * FROM {table} LIMIT 0")
-        for some in hashed(f"hash({by})", -(-rows // ADDED_AT_ONCE)):
-            self.run(f"INSERT INTO added SELECT {columns} FROM {table} {some} GROUP BY {by}")
-        self.run(f"DROP TABLE {table}")
+        with self.split([f"SELECT * FROM {table}"], f"hash({by})", rows, progress) as buckets:
+            if len(buckets) > 1:
+                self.run(f"DROP TABLE {table}")
+            for some in buckets:
+                self.run(
+                    f"INSERT INTO added SELECT {columns} FROM ({some}) GROUP BY {by}", progress
+                )
+        self.run(f"DROP TABLE IF EXISTS {table}")
         self.run(f"ALTER TABLE added RENAME TO {table}")
+
+    @contextmanager
+    def split(
+        self, statements: Sequence[str], number: str, rows: int, progress: Progress | None = None
+    ) -> Iterator[list[str]]:
+        """SQL for the rows of statements in buckets, each with all rows of equal ``number``.
+
+        rows: how many there are, about; a bucket has some ``ADDED_AT_ONCE`` of them. Several
+        buckets are files, so that each row is looked at once more, however many buckets there are.
+        """
+        buckets = min(-(-rows // ADDED_AT_ONCE), MOST_BUCKETS)
+        if buckets <= 1:
+            yield [together(statements)]
+            return
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            for place, statement in enumerate(statements):
+                self.run(
+                    f"COPY (SELECT *, {number} % {buckets} AS bucket FROM ({statement})) TO "
+                    f"{_literal(f'{folder}/{place}')} (FORMAT parquet, PARTITION_BY (bucket))",
+                    _part_of(progress, place, len(statements)),
+                )
+            found = [
+                f"SELECT * FROM read_parquet({_literal(f'{folder}/*/bucket={bucket}/*')}, "
+                "hive_partitioning = false)"
+                for bucket in range(buckets)
+                if any(Path(folder).glob(f"*/bucket={bucket}"))
+            ]
+            yield found or [f"SELECT * FROM ({together(statements)}) LIMIT 0"]
 
     def put(self, table: str, **columns: NDArray[Any]) -> None:
         """Make a table, by name of each column."""
@@ -467,11 +513,12 @@ def opened_log(
             try:
                 streams.append(stored(source, folder, encoding, stack))
             except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    raise disk_full(source.name) from None
                 told = error.strerror or error
                 raise InputError(f"{source.name} cannot be read ({told}).") from None
         paths = [_path_of(stream) for stream in streams]
-        copy = str(folder / "rows.parquet")
-        connection = stack.enter_context(_engine([*paths, copy], folder))
+        connection = stack.enter_context(_engine(paths, folder))
         made = [
             _parquet(source, stream, path, connection)
             if parquet
@@ -488,7 +535,7 @@ def opened_log(
             for part, action, table in zip(made, actions, copied, strict=True)
         )
         log.room.rows.require(sum(part.rows for part in parts), log.name)
-        yield Relation(log.name, parts, connection, copy)
+        yield Relation(log.name, parts, connection, folder)
 
 
 def together(rows: Iterable[str]) -> str:
@@ -508,18 +555,16 @@ def row_ranges(rows: int) -> list[str]:
     ]
 
 
-def hashed(number: str, passes: int) -> list[str]:
-    """SQL for rows in so many passes, by a hash that tells which of them belong together."""
-    if passes <= 1:
-        return [""]
-    return [f"WHERE {number} % {passes} = {place}" for place in range(passes)]
-
-
 def _part_of(progress: Progress | None, number: int, pieces: int) -> Progress | None:
     """What tells the share of one of several pieces as one of all."""
     if progress is None:
         return None
     return lambda share: progress((number + share) / pieces)
+
+
+def _still_at(progress: Progress | None, share: float) -> Progress | None:
+    """What tells the same share all the time: a step without one of its own can be ended, too."""
+    return None if progress is None else lambda _: progress(share)
 
 
 def sweep_folders() -> None:
@@ -561,7 +606,7 @@ def _path_of(stream: IO[bytes]) -> str:
 
 @contextmanager
 def _engine(paths: Sequence[str], folder: Path) -> Iterator[DuckDBPyConnection]:
-    """A database in memory that can open these files and nothing else."""
+    """A database in memory that can open these files, those in ``folder`` and nothing else."""
     import duckdb
 
     connection = duckdb.connect(
@@ -576,6 +621,7 @@ def _engine(paths: Sequence[str], folder: Path) -> Iterator[DuckDBPyConnection]:
     )
     try:
         connection.execute(f"SET allowed_paths = [{', '.join(map(_literal, paths))}]")
+        connection.execute(f"SET allowed_directories = [{_literal(f'{folder}/')}]")
         connection.execute("SET python_enable_replacements = false")
         connection.execute("SET enable_progress_bar = false")
         # Smallest and largest values that a damaged Parquet file tells would change what is read.

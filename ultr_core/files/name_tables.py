@@ -52,8 +52,8 @@ def _columns(header: Sequence[str], name: str) -> tuple[int, int]:
     if ids is None or names is None:
         raise InputError(
             f"{name}, line 1 has the columns {in_words(header)}; one must be called "
-            f"{', '.join(ID_COLUMNS)} and hold the ids of the corpus, the other "
-            f"{', '.join(NAME_COLUMNS)} and hold what the log says.",
+            f"{', '.join(ID_COLUMNS)} and contain the ids of the corpus, the other "
+            f"{', '.join(NAME_COLUMNS)} and contain the names in the log.",
             "column_missing",
         )
     return ids, names

@@ -253,7 +253,7 @@ def _examples(source: Source, rankings: int) -> float:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
             f"{quoted(found[1].decode('utf-8', errors='replace'))}; the number of training "
-            "examples, above 0, is needed.",
+            "examples must be above 0.",
             "not_a_number",
         )
     return examples
@@ -300,7 +300,7 @@ def _origins(table: Table) -> list[tuple[str, int]] | None:
             found.append((name_in(match), int(match[2])))
         except UnicodeError:
             raise InputError(
-                f"{table.name}, line {line} is no UTF-8 text; save it as UTF-8.", "not_utf8"
+                f"{table.name}, line {line} is not UTF-8 text; save it as UTF-8.", "not_utf8"
             ) from None
     return found
 
@@ -325,7 +325,7 @@ def _merged(
             raise InputError(
                 f"{name}, line {lines[start]} begins a ranking of query {quoted(query)} whose "
                 "comments do not number its candidates 1, 2, ..., each once and as many as in "
-                "the query's other rankings; write the file anew or take the comments away.",
+                "the query's other rankings; write the file again or remove the comments.",
                 "candidates_unnumbered",
             )
         if known is not rows:
@@ -360,8 +360,8 @@ def _require_equal(
         if not same or not _same_row(corpus.features, one, other):
             raise InputError(
                 f"{name}, line {lines[other]} has another document than line {lines[one]}, of "
-                "which its comment says that it is the same candidate; write the file anew or "
-                "take the comments away.",
+                "which its comment says that it is the same candidate; write the file again or "
+                "remove the comments.",
                 "candidate_differs",
             )
 

@@ -90,7 +90,7 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
         _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
     if not weights:
         raise InputError(
-            f"{name} has no feature in any vector; 'alpha id:value ...' is needed.",
+            f"{name} has no feature in any vector; each needs 'alpha id:value ...'.",
             "model_without_features",
         )
     ids = sorted(weights)
@@ -119,7 +119,7 @@ def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
         text, _, value = token.partition(":")
         if not (text.isascii() and text.isdigit() and len(text) <= 18):
             raise InputError(
-                f"{place}: {quoted(token)} is no id:value pair, as 12:0.5 is one.", "model_pair"
+                f"{place}: {quoted(token)} is not an id:value pair such as 12:0.5.", "model_pair"
             )
         feature = int(text)
         if feature <= last:
@@ -261,8 +261,8 @@ def on_columns_of(
         what += [f"the ranker does not know {some_ids(outside)}"] if len(outside) else []
         raise InputError(
             f"The ranker has {_counted(model.feature_ids)} and the corpus "
-            f"{_counted(corpus.feature_ids)}: {' and '.join(what)}, so they may be different "
-            "features; take a corpus of the same features, or say that missing ones are 0.",
+            f"{_counted(corpus.feature_ids)}: {' and '.join(what)}, so the features may differ; "
+            "use a corpus with the same features, or say that missing features are 0.",
             MISSING_ZERO,
         )
     notices = []
@@ -323,13 +323,13 @@ def _content(text: str, name: str) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise InputError(
-            f"{name} holds JSON that no ranker needs: NaN, infinity, numbers of thousands of "
-            "digits or lists within lists without end.",
+            f"{name} contains JSON that no ranker needs: NaN, infinity, numbers with thousands of "
+            "digits or endlessly nested lists.",
             "ranker_json",
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(
-            f"{name} is JSON but no ranker: it must be an object whose 'format' is '{FORMAT}'.",
+            f"{name} is JSON but not a ranker: it must be an object whose 'format' is '{FORMAT}'.",
             "not_a_ranker",
         )
     if content.get("version") != VERSION:

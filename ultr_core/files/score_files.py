@@ -133,8 +133,8 @@ def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         has = min(len(values), corpus.n_documents)
         raise InputError(
             f"{name} has {more}{counted(has, 'score')} and the corpus "
-            f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus' "
-            "file is needed, in the same order.",
+            f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus file "
+            "is needed, in the same order.",
             "one_score_each",
         )
     scores = np.array(values)

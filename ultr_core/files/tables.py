@@ -96,7 +96,7 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
             if any(cell.strip() for cell in cells):
                 yield rows.line_num, cells
     except csv.Error as error:
-        raise InputError(f"{name}, line {rows.line_num} is no CSV ({error}).", "not_csv") from None
+        raise InputError(f"{name}, line {rows.line_num} is not CSV ({error}).", "not_csv") from None
 
 
 QUERY_COLUMNS = ("query", "query_id", "qid")
@@ -111,7 +111,7 @@ def candidate_rows(corpus: Corpus, documents: NDArray[np.int64]) -> Iterator[lis
     """
     if len(set(corpus.query_ids)) < corpus.n_queries:
         raise InputError(
-            "Two queries have the same id, so that a table mixes them; rename one.", "same_query_id"
+            "Two queries have the same id, so a table would mix them; rename one.", "same_query_id"
         )
     query = np.searchsorted(corpus.query_offsets, documents, side="right") - 1
     candidate = documents - corpus.query_offsets[query] + 1
@@ -142,7 +142,7 @@ def parse_number(text: str, place: str) -> float:
     """A finite number; raises InputError that begins with ``place``."""
     value = number_in_text(text)
     if not math.isfinite(value):
-        raise InputError(f"{place}: {quoted(text)} is no finite number.", "not_a_number")
+        raise InputError(f"{place}: {quoted(text)} is not a finite number.", "not_a_number")
     return value
 
 
@@ -166,8 +166,9 @@ class CandidateTable:
             self._needed(CANDIDATE_COLUMNS, f"query,candidate,{value_name}")
         if self._candidate is None and corpus.document_ids is None:
             raise InputError(
-                f"{name} names documents by id and the corpus has no document ids (comments "
-                "'# docid = X'); give the column candidate, the place within the query from 1.",
+                f"{name} names documents by id, but the corpus has no document ids (comments '# "
+                "docid = X'); give the column candidate, the place within the query, counted from "
+                "1.",
                 "no_document_ids",
             )
 

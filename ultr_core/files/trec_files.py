@@ -87,8 +87,8 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
         grade = parse_number(cells[3], f"{place}, grade")
         if grade != int(grade) or grade > LARGEST_GRADE:
             raise InputError(
-                f"{place}: {quoted(cells[3])} is no grade; a whole number up to {LARGEST_GRADE} is "
-                "needed.",
+                f"{place}: {quoted(cells[3])} is not a grade; a whole number up to {LARGEST_GRADE} "
+                "is needed.",
                 "not_a_grade",
             )
         grades[row] = max(int(grade), 0)
@@ -135,8 +135,8 @@ def _lines(
     document_of = {key: row for row, key in enumerate(_names(corpus))}
     if len(document_of) < corpus.n_documents:
         raise InputError(
-            f"{name} names documents by their ids, and two documents of the corpus have the same "
-            "id in one query; rename one.",
+            f"{name} names documents by id, but two documents of one query in the corpus have the "
+            "same id; rename one.",
             "same_document_id",
         )
     seen = np.zeros(corpus.n_documents, np.bool_)

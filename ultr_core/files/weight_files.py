@@ -103,8 +103,8 @@ def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights ta
         given = parse_number(cells[examples], f"{place}, column examples")
         if given <= 0 or (total is not None and given != total):
             raise InputError(
-                f"{place} has {quoted(cells[examples])} examples; the same number above 0 is "
-                "needed in each line, how many training examples the weights stand for.",
+                f"{place} has {quoted(cells[examples])} examples; each line needs the same number "
+                "above 0, the number of training examples behind the weights.",
                 "weight_examples",
             )
         total = given

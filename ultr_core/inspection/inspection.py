@@ -21,7 +21,7 @@ class Seen(NamedTuple):
 
 
 def good(value: float | None, sentence: str) -> Seen:
-    """Nothing stands against using it."""
+    """Nothing wrong was found."""
     return Seen(value, "good", sentence)
 
 
@@ -110,9 +110,9 @@ class Inspection:
     def sentence(self) -> str:
         """The answer in one sentence."""
         if self.severity == "good":
-            return "Nothing stands against using it."
+            return "No problems found."
         worst = [finding.title for finding in self.findings if finding.severity == self.severity]
-        first = "Repair first" if self.severity == "stop" else "Usable, but read this first"
+        first = "Repair first" if self.severity == "stop" else "Usable, with warnings"
         return f"{first}: {_listed(worst)}."
 
     def as_dict(self) -> dict[str, Any]:

@@ -95,14 +95,14 @@ def join_log(
     if "query" not in log.columns and log.query_names == ("",):
         raise InputError(
             f"The log has no column of queries, so its rows belong to none of {name}; say which "
-            "column holds the query of each row, or add one.",
+            "column contains each row's query, or add one.",
             "query",
         )
     if corpus.document_ids is None and corpus.unread_ids:
         raise InputError(
             f"A log cannot be joined with {name} before its document ids are read: "
-            f"{corpus.unread_ids}; say how ids are written in comments, such as {{id}} for their "
-            "first word, or none for no ids.",
+            f"{corpus.unread_ids}; say how comments contain ids, such as {{id}} for their first "
+            "word, or none for no ids.",
             UNREAD_IDS,
         )
     query_names, known_queries = _ids(log.query_names, queries)
@@ -113,7 +113,7 @@ def join_log(
             f"None of the {counted(len(log.query_names), 'query', 'queries')} of the log, such as "
             f"{quoted(log.query_names[0])}, is in {name}, whose queries are such as "
             f"{quoted(corpus.query_ids[0])}; both must use the same query ids, or a table must "
-            "give the id of each text of a query.",
+            "give the id of each query text.",
             "query_texts",
         )
     shown = log.displays()
@@ -187,7 +187,7 @@ def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
         )
     return (
         f"Only {number:,} of {counted(drawn, 'query', 'queries')} had all candidates shown and are "
-        f"used, with {draws[whole].sum() / draws.sum():.1%} of the query draws: what follows is "
+        f"used, with {draws[whole].sum() / draws.sum():.1%} of the query draws: the results are "
         "about those queries."
     )
 
@@ -269,7 +269,7 @@ def _lacking(
         f"{table.name} lacks the names of {several} with "
         f"{views / max(int(shown.impressions.sum()), 1):.1%} of the log's impressions and "
         f"{clicks / max(int(shown.clicks.sum()), 1):.1%} of its clicks; a {one} that it lacks is "
-        "taken for an id."
+        "taken as an id."
     )
 
 
@@ -337,15 +337,15 @@ def _no_document(
     if corpus.document_ids is None:
         return (
             f"No document of the log could be found in {name}, which has no document ids: {about}, "
-            "and without ids the candidates of a query are called 1, 2, ... in the corpus' order; "
-            "end each row of the corpus with its document's id, here "
-            f"# docid = {shown.strip(quote)}."
+            "and without ids the candidates of a query are called 1, 2, ... in the corpus's "
+            "order; end each row of the corpus with its document's id, here # docid = "
+            f"{shown.strip(quote)}."
         )
     own = quoted(corpus.document_ids[int(corpus.query_offsets[query_of[query[row]]])])
     return (
         f"No document of the log is a candidate of its query in {name}: {about}, where the corpus "
         f"has documents such as {own}; both must use the same document ids, or a table must give "
-        "the id of each name of a document."
+        "the id of each document name."
     )
 
 
@@ -419,9 +419,9 @@ def _overlap(
 def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
     if corpus.document_ids is None:
         yield (
-            f"The documents of {name} have no ids, so the log's documents were taken as the "
-            "numbers 1, 2, ... of each query's candidates in the order of the corpus; if "
-            "each row of the corpus ends in # docid = ID, that is matched."
+            f"The documents of {name} have no ids, so the log's documents were read as the numbers "
+            "1, 2, ... of each query's candidates in the order of the corpus; if each row of the "
+            "corpus ends in # docid = ID, that id is matched."
         )
     if missing := overlap.queries - overlap.queries_joined:
         yield (
@@ -434,12 +434,12 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
         yield (
             f"{counted(overlap.clicks_outside, 'click')} and "
             f"{counted(overlap.impressions_outside, 'impression')} are on documents, such as "
-            f"{quoted(overlap.outside_document)}, that are no candidates of their query in "
+            f"{quoted(overlap.outside_document)}, that are not candidates of their query in "
             f"{name}; they are left out."
         )
     if overlap.below_list:
         yield (
             f"{counted(overlap.below_list, 'impression is', 'impressions are')} at positions below "
-            "the last candidate of their query, so the lists that were shown held more than the "
+            "the last candidate of their query, so the lists shown were longer than those of the "
             "corpus; they are used."
         )

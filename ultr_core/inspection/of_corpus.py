@@ -97,7 +97,7 @@ def _candidates(given: _Judged) -> Seen:
         corpus.n_documents,
         f"{counted(corpus.n_queries, 'query', 'queries')} with "
         f"{counted(corpus.n_documents, 'candidate document')}: "
-        f"{sizes.min():,} to {sizes.max():,} a query, {np.median(sizes):,.0f} in the middle.",
+        f"{sizes.min():,} to {sizes.max():,} per query (median {np.median(sizes):,.0f}).",
     )
 
 
@@ -105,7 +105,7 @@ def _single(given: _Judged) -> Seen:
     queries = given.corpus.n_queries
     single = int(np.count_nonzero(given.corpus.sizes == 1))
     words = f"{part_of(single, queries, 'query', 'queries')} one candidate only"
-    rest = f"; there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."
+    rest = f", so there is nothing to rank in {'it' if single == 1 else 'them'}." if single else "."
     return graded(single, f"{words}{rest}", stop=single == queries, warning=single > 0)
 
 
@@ -146,8 +146,8 @@ def _no_pairs(given: _Judged) -> Seen | None:
     if without == queries:
         return stop(
             without,
-            "No query has two documents with different grades, so grades give no preference pair "
-            "and no ranker.",
+            "No query has two documents with different grades, so the grades give no preference "
+            "pair and no ranker.",
         )
     return graded(
         without,
@@ -181,10 +181,10 @@ def _repeats(given: _Judged) -> Seen:
     same = (np.diff(query[order]) == 0) & (np.diff(prints[order]) == 0)
     regraded = int(np.count_nonzero(same & (np.diff(corpus.grades[order]) != 0)))
     repeated = int(np.count_nonzero(same))
-    rest = f", {regraded:,} of them with another grade; no ranker can tell them apart."
+    rest = f", {regraded:,} of them with a different grade; no ranker can tell them apart."
     return graded(
         repeated,
-        f"{counted(repeated, 'document has', 'documents have')} the very features of another "
+        f"{counted(repeated, 'document has', 'documents have')} exactly the features of another "
         f"candidate of the same query{rest if repeated else '.'}",
         warning=repeated > 0,
     )
@@ -203,7 +203,7 @@ def _document_ids(given: _Judged) -> Seen:
         return warning(
             0,
             Remark(
-                f"No document id is read: {corpus.unread_ids}. A click log needs to know how ids "
+                f"No document id is read: {corpus.unread_ids}. To join a click log, say how ids "
                 "are written, or that there are none.",
                 UNREAD_IDS,
             ),
@@ -211,7 +211,7 @@ def _document_ids(given: _Judged) -> Seen:
     if corpus.document_ids is None:
         return warning(
             0,
-            "There are no document ids (comments such as # docid = X), so a click log must call "
+            "There are no document ids (comments such as # docid = X), so a click log must number "
             "the candidates of each query 1, 2, ... in the order of the file.",
         )
     query = query_of_document(corpus.query_offsets).tolist()

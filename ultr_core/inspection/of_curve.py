@@ -52,16 +52,16 @@ def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str,
     if not top > 1:
         return ()
     return (
-        f"The largest propensity is {top:g}, above 1, so they are no probabilities; they are taken "
-        "as ratios, and only these matter.",
+        f"The largest propensity is {top:g}, above 1, so they are not probabilities; they are used "
+        "as ratios, and only ratios matter.",
     )
 
 
 def _length(numbers: NDArray[np.float64]) -> Seen:
     return good(
         int(numbers.size),
-        f"Propensities for ranks 1 to {numbers.size:,}; rank 1 is the reference. Ranks that a log "
-        "never shows do no harm; a clicked position beyond the last one has no propensity.",
+        f"Propensities for ranks 1 to {numbers.size:,}; rank 1 is the reference. Ranks that never "
+        "occur in a log do no harm; a clicked position beyond the last rank has no propensity.",
     )
 
 
@@ -92,21 +92,21 @@ def _shape(numbers: NDArray[np.float64]) -> Seen | None:
         return warning(
             float(numbers[0]),
             f"Every rank has the same propensity, {numbers[0]:g}. As examination that means no "
-            "position bias, and weighting changes nothing; the chance that an item was chosen "
-            "is not its examination.",
+            "position bias, and weighting changes nothing; the probability that an item was "
+            "chosen is not its examination.",
         )
     # Shares are 1 at most; the sum of larger numbers may be none.
     if numbers.size > 2 and numbers.max() <= 1 and abs(numbers.sum() - 1) < 1e-6:
         return warning(
             1.0,
-            "The numbers add up to 1, as shares of clicks or of impressions do; examination of "
-            "each rank is a probability of its own.",
+            "The numbers add up to 1, as shares of clicks or of impressions do; but the "
+            "examination of each rank is a separate probability.",
         )
     if rises.size:
         return warning(
             int(rises[0]),
-            f"Rank {rises[0]} has a larger propensity than the rank above it; in a list that is "
-            "noise or an error, in a row of pictures it can be true.",
+            f"Rank {rises[0]} has a larger propensity than the rank above it; in a list this is "
+            "noise or an error; in a row of pictures it can be true.",
         )
     return good(0, "Propensities never rise from one rank to the next.")
 

@@ -159,8 +159,8 @@ def kind_of(
         if "\0" in first or "\N{REPLACEMENT CHARACTER}" in first:
             told = "is a binary file"
         raise InputError(
-            f"{source.name} {told}, so it is no corpus (rows such as 2 qid:7 1:0.5), no click log "
-            "or curve (a line of column names), no ranker and no list of scores."
+            f"{source.name} {told}, so it is not a corpus (rows such as 2 qid:7 1:0.5), a click "
+            "log or curve (a line of column names), a ranker or a list of scores."
         )
     return kind
 
@@ -257,7 +257,7 @@ def _groups(given: _Given) -> Inspection:
         words = f"{words} {named(beside.name)} beside it has {has}: they fit."
     finding = Finding.of_file("group_sizes", "Group sizes", number, "good", words)
     counts = {"queries": number, "documents": rows}
-    return Inspection("groups", given.name, "one number a line", (finding,), counts)
+    return Inspection("groups", given.name, "one number per line", (finding,), counts)
 
 
 def _training(given: _Given) -> Inspection:

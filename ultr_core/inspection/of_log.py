@@ -145,8 +145,8 @@ def _positions(log: PresentationLog) -> Seen:
         return warning(
             top,
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
-            f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if the "
-            f"first place is meant, subtract {top - 1:,}.",
+            f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if it "
+            f"means the top of the list, subtract {top - 1:,}.",
         )
     if log.positions.size == 1:
         return warning(
@@ -166,8 +166,8 @@ def _gaps(log: PresentationLog) -> Seen | None:
         missing,
         f"{counted(missing, 'position')} between the first and the last never "
         f"{'occurs' if missing == 1 else 'occur'}, the first of them "
-        f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole "
-        "list, no offset and no count of pixels.",
+        f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole list, "
+        "not an offset or a number of pixels.",
     )
 
 
@@ -179,7 +179,7 @@ def _clicks(log: PresentationLog) -> Seen:
     if clicks < FEW_CLICKS:
         return warning(
             clicks,
-            f"{words}; with fewer than {FEW_CLICKS}, read the interval of every estimate first.",
+            f"{words}; with fewer than {FEW_CLICKS}, check the interval of every estimate first.",
         )
     return good(clicks, f"{words}, a rate of {clicks / shown:.2%}.")
 
@@ -191,14 +191,14 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
             return None
         return warning(
             0,
-            f"Each of the {found.lists:,} lists has a click, so lists without one seem to be left "
-            "out, and every click rate is too high; add what was shown and not clicked.",
+            f"Each of the {found.lists:,} lists has a click, so lists without a click seem to be "
+            "left out, and every click rate is too high; add what was shown but not clicked.",
         )
     return warning(
         0,
-        "Every row was clicked, so the log holds clicks and not what was shown. Training "
-        "works; estimated risks are for clicked presentations only, and examination cannot "
-        "be estimated.",
+        "Every row was clicked, so the log contains clicks and not what was shown. Training "
+        "works; estimated risks are for clicked presentations only, and examination cannot be "
+        "estimated.",
     )
 
 
@@ -211,7 +211,7 @@ def _repeats(log: PresentationLog) -> Seen | None:
     noun = counted(found.moved, "presentation shows", "presentations show")
     return warning(
         found.moved,
-        f"{noun} a document at two positions{found.of_sample}; it stays one document, and each "
+        f"{noun} a document at two positions{found.of_sample}; it remains one document, and each "
         "click is weighted by its own position.",
     )
 
@@ -233,10 +233,10 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
         return warning(
             found.repeated_in_sessions,
             f"{share:.0%} of the rows repeat a document at one position for the same query of a "
-            "session. If each is a presentation of its own, all is well; if views and clicks are "
-            "rows of their own, add a column with the id of the presentation.",
+            "session. If each is a separate presentation, all is well; if views and clicks are "
+            "separate rows, add a column with the id of the presentation.",
         )
-    return good(0, f"No row is there twice{found.of_sample}.")
+    return good(0, f"No row occurs twice{found.of_sample}.")
 
 
 def _views_as_rows(log: PresentationLog) -> Seen | None:
@@ -254,9 +254,9 @@ def _views_as_rows(log: PresentationLog) -> Seen | None:
         ):
             return warning(
                 int(clicks.sum()),
-                "At every position as many rows were not clicked, so clicks seem to be rows of "
-                "their own beside a row for each view. They would count as impressions: add a "
-                "column with the id of the presentation, or leave out the views of what was "
+                "At every position as many rows were not clicked, so each click seems to be a "
+                "separate row beside the row of its view. Clicks would then count as impressions: "
+                "add a column with the id of the presentation, or leave out the views of what was "
                 "clicked.",
             )
     return None
@@ -273,9 +273,9 @@ def _rows_per_position(log: PresentationLog) -> Seen | None:
     return warning(
         share,
         f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
-        f"than at the one above ({share:.1%} of all rows), which lists logged whole cannot have: "
-        "rows are missing or there twice. If clicks are rows of their own, or rows without a "
-        "click were left out, every estimate is wrong.",
+        f"than at the one above ({share:.1%} of all rows), which complete lists cannot have: rows "
+        "are missing or occur twice. If clicks are separate rows, or rows without a click were "
+        "left out, every estimate is wrong.",
     )
 
 
@@ -307,8 +307,8 @@ def _doubtful_query(log: PresentationLog) -> Seen | None:
     return warning(
         int(documents[largest]),
         f"The query {quoted(log.query_names[largest])} has {int(documents[largest]):,} documents, "
-        "twice as many as any other or more: it may stand for queries that were lost. If so, leave "
-        "out its rows.",
+        "at least twice as many as any other: it may stand for lost queries. If so, leave out its "
+        "rows.",
     )
 
 
@@ -320,9 +320,9 @@ def _beside(log: PresentationLog) -> Seen | None:
         return None
     return warning(
         found.beside,
-        f"{counted(found.beside, 'list has', 'lists have')} two documents at one position"
-        f"{found.of_sample}, such as advertisements beside results or a position that starts "
-        "again; leave out what is no result.",
+        f"{counted(found.beside, 'list has', 'lists have')} two documents at one "
+        f"position{found.of_sample}, such as advertisements beside results or positions that "
+        "restart; leave out what is not a result.",
     )
 
 
@@ -348,8 +348,8 @@ def _sessions(log: PresentationLog) -> Seen | None:
     return warning(
         max(of_lists, of_clicks),
         f"The largest of {counted(found.sessions, 'session')} has {found.largest:,} lists, "
-        f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates are about what it "
-        "did. If it is a program, leave out sessions with so many presentations.",
+        f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates reflect that "
+        "session. If it is a program, leave out sessions with so many presentations.",
         "most_presentations",
     )
 
@@ -390,7 +390,7 @@ def _ids(log: PresentationLog) -> Seen | None:
         return warning(
             twice,
             f"{counted(twice, 'name differs', 'names differ')} from another only in how letters "
-            "are put together (composed or decomposed); they count as different ones.",
+            "are encoded (composed or decomposed); they count as different names.",
         )
     return None
 
@@ -420,7 +420,7 @@ def _shown_once(log: PresentationLog) -> Seen | None:
     return warning(
         len(log.repeating),
         f"Each query of the column {quoted(log.columns['query'])} was shown once, so no document "
-        f"ever moves, while {names} repeats; if that holds the query, say so.",
+        f"ever moves, while {names} repeats; if that column contains the query, say so.",
         "columns",
     )
 
@@ -452,8 +452,10 @@ def _not_joined(log: PresentationLog, lost: RowFault) -> Seen:
     stop = max(shares) > _MANY_WITHOUT
     return graded(
         lost.rows,
-        f"{told}. Unless they are lost by chance alone, alike at every position, estimates are "
-        "wrong: find out where ids are lost." if stop else f"{told}.",
+        f"{told}. Unless they are lost at random, equally at every position, estimates are wrong: "
+        "find out where ids are lost."
+        if stop
+        else f"{told}.",
         stop=stop, warning=True,
     )  # fmt: skip
 
@@ -465,8 +467,8 @@ def _rank_changes(log: PresentationLog) -> Seen:
     if log.clicks_only:
         return warning(
             moved,
-            f"{words}, but examination cannot be estimated from them, for the log holds clicks "
-            "only.",
+            f"{words}, but examination cannot be estimated from them, because the log contains "
+            "only clicks.",
         )
     if log.has_swaps:
         swapped = int(log.impressions[log.swap > 0].sum())
@@ -525,22 +527,22 @@ def _propensities(log: PresentationLog) -> Seen | None:
         return warning(
             int(np.count_nonzero(varies)),
             f"The column {column} varies within a position ({low[place]:g} to {high[place]:g} at "
-            f"position {int(log.positions[place]):,}), so it is the chance that an item was "
+            f"position {int(log.positions[place]):,}), so it is the probability that an item was "
             "chosen, not that a position was examined; it is not used.",
         )
     if log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
         return warning(
             float(high.max()),
             f"The column {column} is {high.max():g} at every position. As examination that would "
-            "mean no position bias; it looks like the chance that an item was chosen, so it is "
-            "not used.",
+            "mean no position bias; it looks like the probability that an item was chosen, so it "
+            "is not used.",
         )
     if zero.any():
         place = int(log.position[int(np.argmax(zero))])
         return stop(
             none,
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
-            "clip it or leave the position out.",
+            "clip it, or leave the position out.",
         )
     return good(
         float(low.min()),
@@ -558,7 +560,7 @@ CHECKS = (
     Check("position_gaps", "Positions that never occur", _gaps),
     Check("clicks", "Clicks", _clicks),
     Check("only_clicks", "Rows that were not clicked", _only_clicks),
-    Check("repeated_rows", "Rows that are there twice", _repeated_rows),
+    Check("repeated_rows", "Rows that occur twice", _repeated_rows),
     Check("rows_per_position", "Rows at each position", _rows_per_position),
     Check("without_id", "Rows that belong to no presentation", _without_id),
     Check("beside", "Two documents at one position", _beside),

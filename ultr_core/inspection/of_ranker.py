@@ -77,7 +77,7 @@ def _weights(ranker: LinearModel) -> Seen:
 def _certificate(ranker: LinearRanker) -> Seen:
     found, gap = ranker.certificate, ranker.certificate.gap
     good = found.converged or (found.measure == DUALITY_GAP and gap <= LOOSE_GAP)
-    rest = "." if good else "; train longer, it is not yet what its objective asks for."
+    rest = "." if good else "; train longer, because it has not reached its optimum."
     return graded(
         gap,
         f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}{rest}",
@@ -92,7 +92,7 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     constant = bool(constant_notice("", scores, corpus.query_offsets))
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
-        "with another of their query. Risks and NDCG are the mean over all orders of ties; "
+        "with another of their query. Risks and NDCG are means over all orders of the ties; "
         "labels and the order of the file play no part."
     )
     if constant:

@@ -86,7 +86,7 @@ class Unshown:
     def what(self) -> str:
         """What is left out, as a clause; "" where nothing is."""
         if self.clicks_only:
-            return "the log holds clicks only, so it does not say which candidates were shown"
+            return "the log contains only clicks, so it does not say which candidates were shown"
         if self.never:
             share = self.never / self.candidates
             percent = f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
@@ -95,8 +95,8 @@ class Unshown:
             return f"{self.never:,} of {candidates} ({percent}) {noun} never shown"
         if self.below:
             return (
-                f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the places of "
-                "the candidates lie below"
+                f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
+                "candidates' places are below"
             )
         return ""
 
@@ -104,8 +104,8 @@ class Unshown:
     def consequence(self) -> str:
         """What that means for a comparison of rankers, as a clause after ``what``."""
         if self.clicks_only:
-            return "what users saw is known by its clicks only"
-        return "clicks say nothing of those"
+            return "what users saw is known only by its clicks"
+        return "clicks say nothing about those"
 
     @property
     def withheld(self) -> bool:
@@ -122,7 +122,7 @@ def _never_shown(found: Unshown) -> Seen:
     words = f"{told[:1].upper()}{told[1:]}"
     if found.clicks_only:
         return warning(
-            None, f"{words}. Risks are those of clicked presentations: do not read their level."
+            None, f"{words}. Risks are for clicked presentations: do not rely on their level."
         )
     if not told:
         if found.candidates == 1:
@@ -130,7 +130,7 @@ def _never_shown(found: Unshown) -> Seen:
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         return good(0, words)
     words += (
-        ". No click can come from there, so the relevant ones among them count for nothing, and "
+        ". No click can come from there, so relevant documents among them count for nothing, and "
         "how much that is differs from ranker to ranker"
     )
     if found.withheld:
@@ -140,7 +140,7 @@ def _never_shown(found: Unshown) -> Seen:
             "cannot see"
         )
     elif not found.lasting and not found.below:
-        words += "; it may be chance, for their queries were drawn rarely"
+        words += "; it may be chance, because their queries were drawn rarely"
     return Seen(found.never, found.severity, Remark(f"{words}.", "shown_whole"))
 
 
@@ -212,8 +212,8 @@ def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the cur
     if missing:
         first = missing[0]
         raise InputError(
-            f"{first.words} but no propensity: {name} gives ranks 1 to {last_rank_of(curve)}; "
-            "add the position, or carry the last value on.",
+            f"{first.words} but no propensity: {name} gives ranks 1 to {last_rank_of(curve)}; add "
+            "the position, or use the last value below it.",
             "carry_on",
         )
 
@@ -324,7 +324,7 @@ def _outside(given: _Together) -> Seen:
     outside = given.joined.overlap.clicks_outside
     return graded(
         outside,
-        f"{counted(outside, 'click is', 'clicks are')} on documents that are no candidates of "
+        f"{counted(outside, 'click is', 'clicks are')} on documents that are not candidates of "
         f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
         warning=outside > 0,
     )
@@ -363,7 +363,7 @@ def _coverage(given: _Together) -> Seen | None:
     return stop(
         len(missing),
         f"{first.words} but no propensity in {given.curve_name}, which ends at rank "
-        f"{last_rank_of(given.belief.curve)}; add it, or carry the last value on.",
+        f"{last_rank_of(given.belief.curve)}; add it, or use the last value below it.",
     )
 
 
@@ -406,7 +406,7 @@ def _effective(given: _Together) -> Seen | None:
     return graded(
         found.effective_sample_size,
         f"{counted(found.clicks, 'weighted click is', 'weighted clicks are')} worth "
-        f"{found.effective_sample_size:,.0f} equal ones ({share:.0%}); "
+        f"{found.effective_sample_size:,.0f} equally weighted clicks ({share:.0%}); "
         f"{too_few or 'enough for an interval'}.",
         warning=bool(too_few),
     )
@@ -434,7 +434,7 @@ def _heaviest(given: _Together) -> Seen | None:
     told = _share(heavy)
     return graded(
         heavy,
-        f"The {HEAVIEST} heaviest clicks carry {told} of the whole weight"
+        f"The {HEAVIEST} heaviest clicks carry {told} of the total weight"
         f"{'; a few clicks decide the estimate, so clip.' if much else '.'}",
         warning=much,
     )

@@ -44,18 +44,19 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "proofs",
-        "Check the paper's claims on a world; exit code 0 if all that should hold do.",
+        "Check the paper's proofs on a world; exit code 0 if all that should hold do.",
         pages=("proofs",),
     ),
     Entry(
         "claims",
-        "Measure every claim of the paper and print what was found. The exit code is 0 also when "
+        "Measure every claim of the paper and print what was found. The exit code is 0 even when "
         "a claim does not hold: that is a finding, not an error.",
         pages=("claims",),
     ),
     Entry(
         "reproduce",
-        "Run the paper's figures and write results, pictures and a report; resumes after a kill.",
+        "Run the paper's figures and write results, pictures and a report; an interrupted run "
+        "resumes.",
         pages=("learning_curves", "robustness"),
     ),
     Entry(
@@ -70,22 +71,22 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "sign-test",
-        "Exact two-tailed sign test of wins against losses, ties dropped (section 7.6).",
+        "Exact two-tailed sign test of wins against losses, without ties (section 7.6).",
         multiplies=False,
     ),
     Entry("notebook", "Write a notebook that gives the numbers of one of the lab's pages."),
     Entry(
         "convert",
-        "Convert a corpus, weights, scores, a ranker or a curve from one format into another.",
+        "Convert a corpus, weights, scores, a ranker or a curve from one format to another.",
     ),
     Entry(
         "check", "Check corpora, click logs, propensity curves and rankers before they are used."
     ),
-    Entry("fit", "Train a ranker on a click log of one's own."),
+    Entry("fit", "Train a ranker on your own click log."),
     Entry("evaluate", "Estimate the risk of a ranker from a click log, with intervals."),
     Entry(
         "log-query",
-        "Print the SQL statement that counts a click log where it is.",
+        "Print the SQL statement that counts a click log where it is stored.",
         multiplies=False,
     ),
     Entry("simulate", "Simulate users on a corpus and write the click log that they leave."),

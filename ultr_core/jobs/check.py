@@ -30,7 +30,7 @@ from ultr_core.jobs.own_files import (
 )
 
 _NOTES = (
-    "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with the sentence that says "
+    "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with one sentence that says "
     "what is wrong and where. --json prints {files: [...]}; each has kind, name, format, verdict, "
     "sentence, counts and findings, and each finding has key, label, value, verdict and words."
 )
@@ -40,9 +40,9 @@ def run(given: Given) -> list[Inspection]:
     """Check every file."""
     require_directory(given)
     if not given.files and given.log is None:
-        raise InputError("Give one file or more to check.", "no_file")
+        raise InputError("Give one or more files to check.", "no_file")
     if given.clicks is not None and given.log is None:
-        raise InputError("--clicks belong to a log of views; give that with --log.", "no_views")
+        raise InputError("--clicks goes with a log of views; give that log with --log.", "no_views")
     own = None if given.corpus is None else own_corpus(given)
     found: list[Inspection] = []
     for path in given.files:
@@ -100,7 +100,7 @@ JOB = Job(
             "files", "", several=True, default=(),
             help="LETOR file or directory, click log (CSV, JSON lines, Parquet; a pattern in "
             "quotation marks or a directory of parts is one log), propensity curve (CSV), ranker "
-            "(JSON, svm_light), svm_proprank file, or scores with --corpus; told by content",
+            "(JSON, svm_light), svm_proprank file, or scores with --corpus; recognised by content",
         ),
     ),
     options=(

@@ -41,11 +41,11 @@ VERDICT = Choice(
     {ALL: "All", **{outcome.replace(" ", "-"): outcome for outcome in OUTCOMES}},
 )
 CHECKS = Switch(
-    "claim_checks", "How each is checked", help="Adds how each claim is checked, and remarks."
+    "claim_checks", "How each is checked", help="Add how each claim is checked, and remarks."
 )
 PLACE = Choice(
     "reading_place",
-    "Place of the paper",
+    "Place in the paper",
     {
         reading.key: f"{reading.unclear} (section {reading.place})"
         for reading in READINGS
@@ -173,7 +173,7 @@ def _readings(place: str) -> list[Cell]:
     return [
         words(
             """
-            ## A place of the paper that can be read in two ways
+            ## A place in the paper that can be read in two ways
 
             Both readings on a small corpus.
             """
@@ -207,7 +207,7 @@ JOB = Job(
         Choice("section", "", SECTIONS, default="", help="only the claims of one section"),
         Choice(
             "verdict", "", {outcome: outcome for outcome in OUTCOMES}, default="",
-            help="print only the claims with this verdict; all are measured nevertheless",
+            help="print only the claims with this verdict; all are still measured",
         ),
     ),
     show=Ledger.show,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.fields import Choice
+from ultr_core.fields import Choice, Field
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
-from ultr_core.settings import SETTING_FIELDS
+from ultr_core.settings import SETTING_FIELDS, Settings
 from ultr_core.words import counted
 
 if TYPE_CHECKING:
@@ -20,6 +22,57 @@ LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
     Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
 )
+
+
+MOST_PINS = 3
+_DEFAULTS = "default"
+
+
+@dataclass(frozen=True)
+class Pins(Field):
+    """Runs that are kept beside the one shown: their settings, each once."""
+
+    default: Any = field(kw_only=True, default=())
+
+    @property
+    def wanted(self) -> str:
+        """How a link spells them."""
+        return (
+            f"up to {MOST_PINS} runs with semicolons between them, each as in a link or "
+            f"“{_DEFAULTS}”"
+        )
+
+    def checked(self, value: Any) -> tuple[Settings, ...]:
+        """The settings of each run, from a text or as they are."""
+        if isinstance(value, str):
+            value = [self._read_one(text) for text in value.split(";") if text]
+        found = tuple(dict.fromkeys(value))
+        if len(found) > MOST_PINS:
+            raise self.refused(self.write(found))
+        return found
+
+    def _read_one(self, text: str) -> Settings:
+        if text == _DEFAULTS:
+            return Settings()
+        try:
+            asked = parse_qs(text)
+        except ValueError:  # too many fields
+            raise self.refused(text) from None
+        settings, notices = Settings.from_query(asked)
+        if not asked or notices or asked.keys() - settings.by_key.keys():
+            raise self.refused(text)
+        return settings
+
+    def write(self, value: Any) -> str:
+        """The queries of their links, those of the default settings in a word."""
+        return ";".join(settings.to_query() or _DEFAULTS for settings in value)
+
+    def shown(self, value: Any) -> str:
+        """As in a link."""
+        return self.write(value)
+
+
+PINS = Pins("pins", "Pinned runs")
 
 
 def run(given: Given) -> Comparison:
@@ -63,7 +116,8 @@ def show(comparison: Comparison) -> None:
     print(
         "Test risk: mean over all test queries of the summed ranks of relevant documents. "
         + (
-            f"Intervals: over the click logs {FOR_ONE_WORLD}; rankers that see no click have none."
+            f"Intervals: over the click logs {FOR_ONE_WORLD}; rankers not trained on clicks have "
+            "none."
             if comparison.draws > 1
             else f"{NO_INTERVAL} Ask for more with --draws."
         )
@@ -78,7 +132,7 @@ def cells(_: PageState) -> list[Cell]:
             """
             ## Clicks, rankers and their test risk
 
-            A lab simulates users, trains every ranker on their clicks and tests it on
+            The lab simulates users, trains every ranker on their clicks and tests it on
             queries that no user has seen. The risk of a ranking is the mean over queries of the
             summed ranks of relevant documents (equation 2 of the paper): lower is better.
             """
@@ -98,7 +152,7 @@ def cells(_: PageState) -> list[Cell]:
             ## Empirical against true risk
 
             Sixty rankers that have seen no click. Kendall's τ says how well an estimate from
-            clicks puts them in the order of their true risk: 1 is the true order, 0 chance.
+            clicks puts them in the order of their true risk: 1 is the true order, 0 is chance.
             """
         ),
         code(
@@ -131,7 +185,9 @@ JOB = Job(
     as_dict=lambda comparison: comparison.as_dict(),
     pages={
         "lab": Page(
-            "What do biased clicks do to a ranker, and what does weighting repair?", cells, LAB
+            "What do biased clicks do to a ranker, and what does weighting repair?",
+            cells,
+            (*LAB, PINS),
         )
     },
 )

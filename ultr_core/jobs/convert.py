@@ -50,8 +50,8 @@ def run(given: Given) -> None:
     target = given.to or _target(source, given)
     if target not in FORMATS[source].targets:
         raise InputError(
-            f"{named(given.input)} ({source}) cannot become {target}; from {source} it can be "
-            f"{' or '.join(FORMATS[source].targets)}.",
+            f"{named(given.input)} ({source}) cannot be converted to {target}; from {source}, "
+            f"choose {' or '.join(FORMATS[source].targets)}.",
             "no_conversion",
         )
     if given.relevant_grade is not None and (
@@ -59,7 +59,7 @@ def run(given: Given) -> None:
     ):
         raise InputError(
             "--relevant-grade is for a corpus that becomes a training file (proprank) without "
-            f"--weights; from {source} to {target} it changes nothing, leave it out.",
+            f"--weights; from {source} to {target} it changes nothing, so leave it out.",
             "changes_nothing",
         )
     convert = FORMATS[source].convert
@@ -84,7 +84,7 @@ def _detect(path: str) -> str:
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
         raise InputError(
-            f"{named(path)} cannot be converted, it is of the kind {quoted(kind)}; corpora, "
+            f"{named(path)} cannot be converted, because its kind is {quoted(kind)}; corpora, "
             "training files, weights, scores, rankers and curves can be.",
             "not_convertible",
         )
@@ -109,7 +109,7 @@ def _target(source: str, given: Given) -> str:
     if found is None:
         ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
-            f"{named(given.output)} does not say what it is to become: from {source} it can end "
+            f"{named(given.output)} does not show which format to write: from {source} it can end "
             f"in {ways}; or name the format with --to.",
             "no_target_format",
         )
@@ -156,7 +156,7 @@ def _weights(work: _Work, corpus: Corpus) -> Weights:
         (corpus,), work.given.relevant_grade or PAPER_THRESHOLD
     )
     print_notes(() if notice is None else (notice,))
-    print_notes((f"no --weights given, so each document of grade {grade} or more weighs 1.",))
+    print_notes((f"no --weights given, so each document of grade {grade} or more has weight 1.",))
     return full_information_weights(corpus.relevance(grade))
 
 
@@ -244,7 +244,7 @@ class Format:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "letor": Format(
-            "corpus, one document a line: grade qid:ID id:value ...",
+            "corpus, one document per line: grade qid:ID id:value ...",
             ("letor", "proprank", "qrels"), (".txt", ".dat", ".letor"), _from_letor,
         ),
         "proprank": Format(
@@ -255,7 +255,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "table of document weights (CSV)", ("proprank", "weights"), (".csv",), _from_weights
         ),
         "json": Format(
-            "ranker with all that is known of it (JSON)",
+            "ranker with everything known about it (JSON)",
             ("svmlight", "json"), (".json",), _from_ranker,
         ),
         "svmlight": Format(
@@ -263,7 +263,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ("json", "svmlight"), (".dat", ".txt", ".model"), _from_ranker,
         ),
         "scores": Format(
-            "one score a line, in the order of the corpus' rows",
+            "one score per line, in the order of the corpus's rows",
             ("score-table", "scores", "run"), (".txt", ".scores"), _from_scores,
         ),
         "score-table": Format(
@@ -273,7 +273,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "scores as a TREC run: query Q0 document rank score tag",
             ("score-table", "scores", "run"), (".run", ".trec"), _from_scores,
         ),
-        "qrels": Format("grades as TREC's judgements: query 0 document grade", (), (".qrels",)),
+        "qrels": Format("grades as TREC judgements: query 0 document grade", (), (".qrels",)),
         "curve": Format(
             "propensity curve (CSV), made relative to rank 1", ("curve",), (".csv",), _from_curve
         ),
@@ -292,7 +292,7 @@ _NOTES = "\n".join(
         "conversions:",
         *(f"  {source:12} to {', '.join(each.targets)}" for source, each in _READ.items()),
         "",
-        "endings of OUT, before .gz, that ask for a format:",
+        "endings of OUT, before .gz, that select a format:",
         *(f"  {name:12} {', '.join(each.endings)}" for name, each in FORMATS.items()),
         "",
         "Tables keep ids as they are, so that they can be read back. Import them into a",
@@ -320,23 +320,23 @@ JOB = Job(
     options=(
         Choice(
             "from", "", {name: each.words for name, each in _READ.items()}, default="",
-            help="format of IN, told by its content",
+            help="format of IN; otherwise recognised by its content",
         ),
         Choice(
             "to", "", _NAMED, default="",
-            help="format of OUT, told by IN and by the ending of its name",
+            help="format of OUT; otherwise follows from IN and the ending of OUT",
         ),
         File(
             "weights", "", metavar="FILE.csv",
             help="table of weights, for a corpus to proprank; without it every relevant document "
-            "has the weight 1",
+            "has weight 1",
         ),
         replace(
             PARAMETERS["relevant_grade"], high=LARGEST_GRADE, default=None,
-            help="smallest grade that is relevant; without it 3, where grades reach it",
+            help="lowest relevant grade; default 3, if the grades reach it",
         ),
         File("corpus", "", help="corpus that weights or scores in IN belong to"),
-        File("groups", "", help="numbers of documents a query, for rows without qid:"),
+        File("groups", "", help="number of documents of each query, for rows without qid:"),
     ),
     notes=_NOTES,
     as_typed=True,

@@ -45,12 +45,12 @@ from ultr_core.words import counted
 _NOTES = (
     f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    "query_draws, clip, judge, intervals, tied_documents, estimates "
-    f"({', '.join(ESTIMATORS)}: label, scale, "
-    "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. Where no_interval says why, low and high are null."
+    f"query_draws, clip, judge, intervals, tied_documents, estimates ({', '.join(ESTIMATORS)}: "
+    "label, scale, assumes, value, low, high, standard_error, effective_sample_size, no_interval, "
+    "words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), "
+    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
+    "intervals, withheld, sentence), overlap and checks. Where no_interval gives a reason, low "
+    "and high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in ESTIMATORS.values() if "clip" in estimator.needs]
 
@@ -78,8 +78,8 @@ class Evidence:
         result = self.evaluation
         print(
             f"{result.name}: {counted(result.clicks, 'click')} in "
-            f"{counted(result.query_draws, 'query draw')}; "
-            f"{counted(result.tied, 'document')} with equal scores, counted with their mean rank."
+            f"{counted(result.query_draws, 'query draw')}; {counted(result.tied, 'document')} with "
+            "equal scores, which count with their mean rank."
         )
         print()
         print(f"{'estimate':22}{'value':>10}  95% interval")
@@ -119,7 +119,8 @@ def run(given: Given) -> Evidence:
         )
     if given.propensities is None and given.eta is None:
         raise InputError(
-            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for none).",
+            "Estimates need propensities; give --propensities CURVE.csv or --eta X (0 for no "
+            "bias).",
             "no_propensities",
         )
     check_propensities(given)
@@ -168,10 +169,13 @@ JOB = Job(
         *OWN_FIELDS,
         File(
             "model", "",
-            help="ranker: JSON, or model text of svm_light; not one that was trained on this log, "
-            "whose own clicks flatter it (see fit --fold-scores-out)",
+            help="ranker: JSON, or model text of svm_light; not one trained on this log, because "
+            "its own clicks flatter it (see fit --fold-scores-out)",
         ),
-        File("scores", "", help="instead: scores, one a row of the corpus, a table, or a TREC run"),
+        File(
+            "scores", "",
+            help="instead: scores, one per row of the corpus, a table, or a TREC run",
+        ),
         replace(
             CLIP,
             help="judge by the clipped estimate at this threshold; without it by IPS. All that "

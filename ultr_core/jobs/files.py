@@ -52,7 +52,7 @@ class Columns(Field):
     @property
     def wanted(self) -> str:
         """How pairs are written."""
-        return "meaning=column pairs with commas between them"
+        return "comma-separated meaning=column pairs"
 
     def checked(self, value: Any) -> dict[str, str]:
         """Meaning to name; raises InputError for a text that is no mapping."""
@@ -76,31 +76,31 @@ CORPUS = File(
 
 MISSING_ZERO = Switch(
     "missing_zero", "Missing features are 0",
-    help="a feature that a file or a ranker has and another has not is 0 there; without it such "
-    "files are refused",
+    help="a feature that is missing from a file or a ranker is 0 there; without it such files are "
+    "refused",
 )  # fmt: skip
 DOCUMENT_IDS = Text(
     "document_ids", "Document ids in comments", default=None,
-    help="how comments of the corpus give document ids: text around {id}, a word, or {text}, all "
+    help="how the corpus's comments give document ids: text around {id}, a word, or {text}, all "
     "that follows, such as 'doc {id}', or none for no ids; the usual forms need no pattern",
 )  # fmt: skip
 COLUMNS = Columns(
     "columns",
     "",
-    help="names of the log's columns, such as query=search_id,document=url; one with a comma "
-    "stands in quotation marks, as in a CSV file; meaning=- where no column has it; meanings: "
+    help="names of the log's columns, such as query=search_id,document=url; put a name with a "
+    "comma in quotation marks, as in a CSV file; meaning=- if no column has it; meanings: "
     + ", ".join(f"{meaning} ({words[0].lower() + words[1:]})" if words.lower() != meaning
                 else meaning for meaning, words in MEANINGS.items()),
 )  # fmt: skip
 LOG = File(
     "log", "", metavar="LOG", several=True,
-    help="click log with the columns query, document, position, click: a file or several, a "
+    help="click log with the columns query, document, position, click: one or more files, a "
     "pattern in quotation marks or a directory of parts; CSV or JSON lines, plain, gzip or "
     "zstandard, or Parquet",
 )  # fmt: skip
 CLICKS = File(
     "clicks", "", metavar="CLICKS", several=True,
-    help="files of clicks alone, where the rows of the log are views; joined by presentation and "
+    help="files of clicks alone, if the rows of the log are views; joined by presentation and "
     "document",
 )  # fmt: skip
 READING: tuple[Field, ...] = (CLICKS, COLUMNS, *READING_FIELDS, SELECT)

@@ -45,8 +45,8 @@ from ultr_core.users import ClickLog, PowerLaw
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
-    "checks (as the command check prints them). Files are written whole and take their places "
-    "together, never over an input."
+    "checks (as the command check prints them). Files are written whole and replaced together, "
+    "never over an input."
 )
 
 VALIDATION = "validation"
@@ -58,7 +58,7 @@ _OUTPUTS = {
     "scores_out": "write the score of each document; a name in .csv gives a table, "
     "one in .run a TREC run",
     "fold_scores_out": "write scores of each query by a ranker trained without its fold, which "
-    "evaluate can judge on the same clicks without flattery",
+    "evaluate can judge on the same clicks without optimistic bias",
     "weights_out": "write the weight of each clicked document as CSV",
     "proprank_out": "write an svm_proprank training file, for the original program",
 }
@@ -190,7 +190,8 @@ JOB = Job(
         ),
         *setting_fields(
             "seed",
-            seed="Draws the queries held out to choose C, and the folds of --fold-scores-out.",
+            seed="Random seed for the queries held out to choose C, and for the folds of "
+            "--fold-scores-out.",
         ),
         *(File(name, "", use="write", help=text) for name, text in _OUTPUTS.items()),
     ),

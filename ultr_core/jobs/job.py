@@ -290,8 +290,7 @@ def _settings_from(
     for name in files:
         if CURVES[name].power in numbers:
             raise InputError(
-                f"{option_of(name)} takes the place of {option_of(CURVES[name].power)}; "
-                "give one of them.",
+                f"{option_of(name)} replaces {option_of(CURVES[name].power)}; give one of the two.",
                 "one_of_two",
             )
     settings, notices = Settings.from_options({**numbers, **_curve_values(files)})
@@ -317,6 +316,6 @@ def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...
         users = "follow the given curve"
         right = f"{option_of('assumed_curve')} {shlex.quote(as_argument(asked['curve']))}"
     return (
-        f"users {users} but the learner still believes η′ = {settings.assumed_eta:g}; for correct "
+        f"users {users} but the learner still assumes η′ = {settings.assumed_eta:g}; for correct "
         f"propensities add {right}.",
     )

@@ -48,8 +48,8 @@ def _lesson(number: str) -> list[Cell]:
             f"""
             ## Lesson {number}
 
-            A lesson sets its own world; from the settings it takes the seed, the corpus and what
-            counts as relevant. Read the question and predict before you run the cell below it.
+            A lesson sets its own world; the seed, the corpus and what counts as relevant come from
+            the settings. Read the question and predict before you run the cell below it.
             """
         ),
         code(
@@ -95,10 +95,12 @@ def _plan(minutes: str) -> list[Cell]:
             f"""
             ## The plan for {minutes} minutes
 
-            The lessons in the order of the plan, each with the sentence that the room should find.
+            The lessons in the order of the plan, each with the sentence that the class should find.
             """
         ),
-        words("All are computed here, one after the other; what two lessons share only once."),
+        words(
+            "All are computed here, one after the other; what two lessons share is computed once."
+        ),
         code(
             f"""
             from ultr_core.lessons import LESSONS, PLANS

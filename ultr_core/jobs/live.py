@@ -33,7 +33,7 @@ LIVE: tuple[Field, ...] = (
             "none."),
     replace(SCHEME, key="live_scheme"),
     replace(SWAP_DAYS, key="live_swap_days", high=21,
-            help="Days on which rank 1 is swapped with a random rank of 1 to 21."),
+            help="Days on which rank 1 is swapped with a random rank from 1 to 21."),
     replace(LIVE_SMOOTHING, key="live_smoothing", decimals=2, snaps=True),
 )  # fmt: skip
 """What the page offers of the design."""
@@ -75,7 +75,7 @@ def show(result: LiveResult) -> None:
         print(f"{point.rank:4} {value:>7} {interval:>16} {used:11.3f} {true:7.3f}")
     print()
     for name, risk in result.test_risk.items():
-        cost = f", C = {result.costs[name]:g}" if name in result.costs else ", weights by hand"
+        cost = f", C = {result.costs[name]:g}" if name in result.costs else ", hand-set weights"
         print(f"Test risk of {name}: {risk:.3f}{cost}.")
     print()
     for contest in result.contests:

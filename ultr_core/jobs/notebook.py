@@ -32,7 +32,7 @@ def _state(given: Given) -> PageState:
         return PageState(given.page, given.settings, corpus=given.corpus)
     if any(each.name in given.asked for each in SETTING_FIELDS):
         raise InputError(
-            "--link names all settings by itself; give either it or the options of settings.",
+            "--link contains all settings; give either --link or options for settings.",
             "one_of_two",
         )
     settings, values = _linked(given.page, given.link)
@@ -44,7 +44,7 @@ def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
         query = urlsplit(link).query
     except ValueError:
         raise InputError(
-            "--link is no address; give the one that Share shows.", "link_address"
+            "--link is not an address; give the address that Share shows.", "link_address"
         ) from None
     settings, values, notices = read_page_query(page, query)
     print_notes(notices)
@@ -61,7 +61,7 @@ JOB = Job(
     options=(
         File(
             "out", "", metavar="FILE.ipynb", use="write",
-            help="where to write it; else it is printed",
+            help="where to write it; otherwise it is printed",
         ),
         Text(
             "link", "", default=None, longest=10**6,

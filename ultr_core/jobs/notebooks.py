@@ -34,7 +34,7 @@ def page_notebook(state: PageState) -> Notebook:
     job = job_of(state.page)
     if job is None:
         raise InputError(
-            f"{quoted(state.page)} is no page with a notebook; choose from "
+            f"{quoted(state.page)} is not a page with a notebook; choose from "
             f"{', '.join(NOTEBOOK_PAGES)}.",
             "no_notebook",
         )

@@ -42,7 +42,7 @@ METHOD = Choice(
 )  # fmt: skip
 LEARNER = Choice(
     "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
-    default=SVM.key, help="what is trained on them",
+    default=SVM.key, help="what is trained on the weights",
 )  # fmt: skip
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 CORPUS = File(
@@ -51,20 +51,20 @@ CORPUS = File(
 )  # fmt: skip
 PART = Choice(
     "part", "", {part: part for part in ("train", "validation", "test")},
-    help="of a directory, the part that the log belongs to",
+    help="the part of the directory that the log belongs to",
 )  # fmt: skip
 QRELS = File(
     "qrels", "", metavar="FILE",
-    help="grades of the corpus as TREC's judgements, query 0 document grade, in place of its own",
+    help="grades of the corpus as TREC judgements, query 0 document grade, instead of its own",
 )  # fmt: skip
 TABLES = (
     File(
         "query_texts", "", metavar="FILE.csv",
-        help="ids of the texts by which the log names queries: columns query_id and text",
+        help="ids of the texts that the log has for queries: columns query_id and text",
     ),
     File(
         "document_names", "", metavar="FILE.csv",
-        help="ids of the names by which the log names documents: columns document_id and name",
+        help="ids of the names that the log has for documents: columns document_id and name",
     ),
 )  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
@@ -78,7 +78,7 @@ OWN_FIELDS: tuple[Field, ...] = (
     File(
         "propensities", "", metavar="CURVE.csv",
         help="examination by rank: a CSV file with the columns rank and propensity, or the word "
-        "log for the log's own column",
+        "log to use the log's own column",
     ),
     *TABLES,
     replace(PARAMETERS["eta"], default=None, help="instead: assume p_r = (1/r)^X"),
@@ -156,7 +156,7 @@ def check_propensities(given: Given) -> None:
     """Raise InputError for two curves at once; said before files are read."""
     require_directory(given)
     if given.propensities is not None and given.eta is not None:
-        raise InputError("--propensities takes the place of --eta; give one of them.", "one_of_two")
+        raise InputError("--propensities replaces --eta; give one of the two.", "one_of_two")
 
 
 def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | None:

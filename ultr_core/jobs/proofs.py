@@ -60,12 +60,13 @@ TEXTS = (
     Text("new", "New ranker S₁", default=DEFAULTS["new"], longest=40,
          help="The ranking to be judged from clicks, from the top."),
     Text("other", "Other ranker S₂", default=DEFAULTS["other"], longest=40,
-         help="A second ranking to compare with, from the top."),
+         help="A second ranking to compare it with, from the top."),
     Text("curve", "Own examination curve", default="", longest=LONGEST_CURVE,
-         help="Overrides η. A number for each rank, as in “1, 1/2, 1/4, 0”; the last one is "
-         "carried on. All are divided by the largest."),
+         help="Overrides η. One number per rank, as in “1, 1/2, 1/4, 0”; the last is used for all "
+         "ranks below. All are divided by the largest."),
     Text("assumed", "Own assumed curve", default="", longest=LONGEST_CURVE,
-         help="Overrides η′. Left empty beside an own examination curve, it is the same curve."),
+         help="Overrides η′. If you leave it empty and give your own examination curve, that "
+         "curve is used."),
     Text("clip", "Clipping threshold τ", default=DEFAULTS["clip"], longest=LONGEST_CURVE,
          help="Propensities below τ count as τ."),
     Text("gap", "Score gap of S₁", default=DEFAULTS["gap"], longest=LONGEST_CURVE,
@@ -119,7 +120,7 @@ class Checked:
                 print(f"    Fails when {check.proof.fails_when}")
         failed = [check.name for check in self.checks if check.finding.fails]
         print()
-        print(f"Failed: {', '.join(failed)}." if failed else "Every check that should hold holds.")
+        print(f"Failed: {', '.join(failed)}." if failed else "Every check that should hold does.")
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def cells(state: PageState) -> list[Cell]:
             ## A query small enough to check everything
 
             Six candidates or so, some of them relevant, shown in a ranking; two other rankings,
-            S₁ and S₂, are to be judged from clicks. All numbers are fractions, so that
+            S₁ and S₂, are to be judged from clicks. All numbers are fractions, so
             nothing is rounded. What is not named here is as in the lab's default query.
             """
         ),
@@ -273,7 +274,7 @@ def cells(state: PageState) -> list[Cell]:
             ## {DERIVATIONS[name].title}
 
             Each line of the derivation has a formula and a value. “Holds” means that the step from
-            the line above is right, exactly. Simulated users stand beside it, with a 95% interval.
+            the line above is exactly right. Simulated users are beside it, with a 95% interval.
             """
         ),
         code(
@@ -305,7 +306,7 @@ JOB = Job(
         ),
         Text(
             "query", "", longest=100_000,
-            help="the small query and what is broken, other than the default, for example "
+            help="the small query and the broken assumptions, if not the defaults, for example "
             "'list=ABCD&relevant=BD&new=DBAC&other=ABCD&curve=1 1/2 1/3 1/4&broken=trust'",
         ),
     ),

@@ -43,7 +43,7 @@ class Ranks(Field):
     @property
     def wanted(self) -> str:
         """How they are written."""
-        return "ranks with commas between them"
+        return "comma-separated ranks"
 
     def checked(self, value: Any) -> tuple[int, ...]:
         """The ranks of a text."""
@@ -61,29 +61,31 @@ EVERY_RANK = "every"
 TRAFFIC = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 PROPENSITIES: tuple[Field, ...] = (
     replace(LANDMARK, key="swap_landmark", high=10,
-            help="The document at this rank trades places with the one at a random rank before the "
-            "list is shown. The paper's live experiment uses 1."),
+            help="The document at this rank trades places with the document at a random rank "
+            "before the list is shown. The paper's live experiment uses 1."),
     replace(SESSIONS, key="swap_traffic", stops=TRAFFIC, on_stops=True,
-            help="Presentations that are given to the experiment; each rank gets one in K."),
+            help="Presentations used for the experiment; each rank gets one in K."),
     replace(SMOOTHING, key="swap_smoothing", decimals=2, snaps=True,
-            help="Weight of the overall click rates: 0 takes the swaps alone, 1 the click rates "
-            "alone. The paper smooths in this way but does not say how much."),
+            help="Weight of the overall click rates: 0 uses only the swaps, 1 only the click "
+            "rates. The paper smooths in this way but does not say how much."),
     replace(FIT, key="swap_fit",
             help="Leave the ratios as they are, let the curve never rise, or fit (1/r)^η."),
     Choice("swap_users", "Users", {POSITION: "Position model", TRUST: "Trust bias"},
            help="The position model, or users who trust high ranks and click irrelevant documents "
-           "there more often (the published curves of 2021/22); η and ε do not matter for those."),
+           "there more often (the published curves of 2021/22); for these, η and ε do not "
+           "matter."),
     Choice("swap_other", "Beside it",
            {NOTHING_ELSE: "nothing else",
             **{m.key: m.label for m in PROPENSITY_METHODS.values() if m.key != "swap"}},
            help="A second method on the same number of presentations, drawn in green."),
     replace(LAST_RANK, key="swap_ranks", low=10, high=40,
-            help="Lowest rank that takes part; below it the last value holds. The paper uses 21."),
+            help="Lowest rank of the experiment; below it the last value is used. The paper uses "
+            "21."),
     Choice("swap_at", "Measure", {EVERY_RANK: "every rank", "powers": "1, 2, 4, 8, 16 …"},
            help="Use the ratios of a few ranks only and interpolate between them."),
     Switch("swap_bootstrap", "Bootstrap intervals",
            help="Intervals from 2,000 resampled experiments instead of the delta method."),
-    Number("swap_rank", "Rank to be known", 2, 40, default=10,
+    Number("swap_rank", "Rank of interest", 2, 40, default=10,
            help="The rank whose p_r / p_k is wanted."),
     Number("swap_precision", "Wanted precision ±", 0.001, 10, default=0.1, decimals=3,
            stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
@@ -189,8 +191,9 @@ def cells(state: PageState) -> list[Cell]:
             f"""
             ## The swap experiment of section 5.3
 
-            The document at rank {design.landmark} trades places with the one at a random rank.
-            The same document at two ranks: the ratio of its clicks is the ratio of examination.
+            The document at rank {design.landmark} trades places with the document at a random rank.
+            The same document is then shown at two ranks, and the ratio of its clicks is the
+            ratio of examination.
             """
         ),
         code(
@@ -224,12 +227,12 @@ def cells(state: PageState) -> list[Cell]:
                         print(f"rank {point.rank:2}: {point.value:.3f} "
                               f"({point.low:.3f} to {point.high:.3f}), truth {true:.3f}")
                 agreement = agreement_with(found.estimate, truth)
-                print(f"{agreement.covered} of {agreement.intervals} intervals hold the truth")
+                print(f"{agreement.covered} of {agreement.intervals} intervals contain the truth")
             """
         ),
         words(
-            "## What it costs\n\nAdded to the summed ranks of relevant documents, a presentation; "
-            "exact, and as it happened."
+            "## What it costs\n\nAdded to the summed ranks of relevant documents, per "
+            "presentation: exact, and in this run."
         ),
         code('print(f"{found.cost_exact:.2f} exact, {found.cost_simulated:+.2f} in this run")'),
     ]
@@ -248,16 +251,16 @@ JOB = Job(
         *READING,
         Choice(
             "method", "Method", METHODS, default="",
-            help="how they are estimated; without it swap if the log has the column swapped_rank, "
+            help="how to estimate them; default swap if the log has the column swapped_rank, "
             "otherwise harvest",
         ),
         replace(
             LANDMARK, high=MOST_RANKS, limits="a rank of the log",
-            help="rank that others are compared with",
+            help="rank that the others are compared with",
         ),
-        replace(RANK, name="ranks", help="lowest rank of the curve; without it that of the log"),
+        replace(RANK, name="ranks", help="lowest rank of the curve; default the lowest of the log"),
         Ranks(
-            "at", "", help="use only these ranks, with commas between them, interpolate the others"
+            "at", "", help="use only these comma-separated ranks and interpolate the others"
         ),
         SMOOTHING,
         FIT,

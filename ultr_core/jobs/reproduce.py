@@ -64,9 +64,9 @@ _LINE_EVERY = 15.0  # seconds between lines of progress where no terminal is wat
 
 RESULT = Choice(
     "result", "Result",
-    {"shipped": "Paper scale, shipped", "quick": "Quick, computed here"},
-    help="The shipped result was made at the paper's sizes on the built-in corpus. The quick one "
-    "is computed on this server; the line under it says what it takes from the settings above.",
+    {"shipped": "Precomputed (paper scale)", "quick": "Run now (quick)"},
+    help="The precomputed result was made at the paper's sizes on the built-in corpus. The quick "
+    "result is computed on this server with the settings named in the line below it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
@@ -143,7 +143,7 @@ def _say_unused_curves(plans: list[Plan]) -> None:
             if name in plan.curves:
                 continue
             symbol = PARAMETERS[CURVES[name].power].symbol
-            told = f"{plan.study.name} varies {symbol} itself, so that {option_of(name)}"
+            told = f"{plan.study.name} varies {symbol} itself, so {option_of(name)}"
             if len(plans) == 1:
                 raise InputError(f"{told} cannot be used with it.", "not_used")
             print_notes([f"{told} is not used for it."])
@@ -161,7 +161,7 @@ def _folder(path: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"The directory {named(path)} of --out cannot be made: {error.strerror}."
+            f"The directory {named(path)} of --out cannot be created: {error.strerror}."
         ) from None
     return folder
 
@@ -243,7 +243,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         f"""
         ## {study.title}
 
-        A study trains every ranker in a grid of worlds, several click logs in each.
+        A study trains every ranker in a grid of worlds, on several click logs in each.
         """
     )
     result = _SHIPPED if _is_shipped(state) else _QUICK
@@ -279,7 +279,7 @@ def _begins(state: PageState) -> Begins:
 _SHIPPED = """
 from ultr_core.studies import LOSSES, judge, read_study, shipped_result
 
-# These cells were run at the paper's sizes on the built-in corpus and came with the code.
+# These cells were run at the paper's sizes on the built-in corpus and are shipped with the code.
 result = shipped_result("{name}", LOSSES["{loss}"])
 """
 
@@ -309,14 +309,15 @@ JOB = Job(
     arguments=(
         Choice(
             "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
-            help="figure 1 to 4 of the paper, a sensitivity map, all four figures, or both maps",
+            help="one of figures 1 to 4 of the paper, a sensitivity map, all four figures, or "
+            "both maps",
         ),
     ),
     options=(
         CORPUS,
         Choice(
             "size", "", {size: size for size in SIZES},
-            help="size of the synthetic corpus; yahoo has the counts of the paper's corpus",
+            help="size of the synthetic corpus; yahoo is as large as the paper's corpus",
         ),
         Choice(
             "scale", "", {scale: scale for scale in SCALES}, default="quick",
@@ -332,11 +333,11 @@ JOB = Job(
     settings=setting_fields(*_BASE_SETTINGS, *CURVES),
     pages={
         "learning_curves": Page(
-            "How many clicks does it take until weighting pays?", learning_curves,
+            "How many clicks before weighting pays off?", learning_curves,
             (RESULT, LOSS), begins=_begins,
         ),
         "robustness": Page(
-            "How much bias, noise and wrong guessing does weighting survive?", robustness,
+            "How robust is weighting to bias, noise and wrong propensities?", robustness,
             (STUDY, RESULT, LOSS), begins=_begins,
         ),
     },

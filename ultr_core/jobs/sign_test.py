@@ -40,9 +40,11 @@ class Tested:
     def show(self) -> None:
         """Print the test."""
         test = self.test
-        more = "more comparisons than can be run."
+        more = "more comparisons than anyone can run."
         print(test.sentence)
-        print(f"Relative risk {test.relative_risk:.3f} compared to equally many wins and losses.")
+        print(
+            f"Relative risk {test.relative_risk:.3f}, compared with equally many wins and losses."
+        )
         print(
             f"Power at this win share {test.power:.0%}; a power of 80% takes "
             + (more if self.needed is None else f"{self.needed:,} decided ones.")

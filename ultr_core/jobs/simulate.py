@@ -25,8 +25,8 @@ _SETTINGS = (
 )  # fmt: skip
 _HELPS = {
     "clicks": "Expected number of clicks in the log.",
-    "seed": "Which simulated users come. The same seed draws the same queries with and without "
-    "--sessions, but not the same clicks.",
+    "seed": "Random seed for the simulated users. The same seed draws the same queries with and "
+    "without --sessions, but not the same clicks.",
 }
 
 
@@ -68,7 +68,9 @@ class Written:
 def run(given: Given) -> Written:
     """Simulate and write."""
     if given.corpus is not None and given.corpus_out is not None:
-        raise InputError("--corpus-out writes the built-in corpus; leave it or --corpus out.")
+        raise InputError(
+            "--corpus-out writes the built-in corpus; leave out either it or --corpus."
+        )
     settings, line = given.settings, progress_line()
     own = _corpus(given)
     line("simulating")
@@ -106,11 +108,13 @@ JOB = Job(
         ),
         File(
             "corpus_out", "", use="write",
-            help="without --corpus: write the queries of the built-in corpus, which the log is of",
+            help="without --corpus: write the queries of the built-in corpus that the log belongs "
+            "to",
         ),
         Number(
             "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,
-            help="production rankers that serve the queries in turn, so that ranks change",
+            help="production rankers that take turns to serve queries, so that documents change "
+            "rank",
         ),
         Switch(
             "sessions", "",

@@ -58,7 +58,7 @@ CURVE_SOURCES: Mapping[str, CurveSource] = MappingProxyType(
             assumed=True,
         ),
         "file": CurveSource(
-            "A curve of mine (CSV)",
+            "My own curve (CSV)",
             lambda work: _of_file(as_argument(work.curve, LOG_ITSELF), work),
             "from ultr_core.files import read_curve_values\n"
             "from ultr_core.own_data.curves import curve_for_log\n\n"
@@ -100,7 +100,8 @@ SOURCE = Choice(
 )  # fmt: skip
 ETA = replace(
     PARAMETERS["eta"], key="data-eta", label="Assumed exponent η",
-    help="0: every rank is examined alike. 1: rank 10 is examined a tenth as often as rank 1.",
+    help="0: every rank is examined equally often. 1: rank 10 is examined a tenth as often as "
+    "rank 1.",
 )  # fmt: skip
 ESTIMATOR = Choice(
     "data-estimator", "Method", {key: PROPENSITY_METHODS[key].label for key in LOG_METHODS},
@@ -119,8 +120,8 @@ WEIGHTS = replace(
 TRAINED = replace(LEARNER, key="data-learner", help="")
 BY_VALIDATION = Switch(
     "data-validation", "Choose C on held-out clicks", default=True,
-    help="The paper's C weighs errors against simplicity. 15% of the clicked queries are held "
-    "out to choose it, and the threshold τ; then all clicks train the ranker.",
+    help="The paper's C trades errors against simplicity. 15% of the clicked queries are held out "
+    "to choose C and the threshold τ; then the ranker is trained on all clicks.",
 )  # fmt: skip
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
 _POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)
@@ -287,7 +288,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
 
         The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
 
-        It reads your files by their names: put them beside the notebook.
+        It reads your files by name: put them in the notebook's folder.
         """
     )
     yield from _reading_cells(work)
@@ -470,7 +471,7 @@ def cells(state: PageState) -> tuple[Cell, ...]:
 JOB = Job(
     pages={
         "your_data": Page(
-            "What can your own clicks teach a ranker, and what do they prove?", cells,
+            "What can a ranker learn from your own clicks, and what do they prove?", cells,
             (LOG_COLUMNS, *LOG_READING),
             settings=setting_fields("relevant_grade", "seed"), begins=lambda _: "nothing",
         )

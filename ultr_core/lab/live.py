@@ -148,6 +148,21 @@ class LiveResult:
         """The result in words."""
         return " ".join(contest.sentence for contest in self.contests)
 
+    @property
+    def headline(self) -> str:
+        """Both verdicts with their win shares, in at most 15 words and two numbers."""
+        verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
+        first, second = (contest.test for contest in self.contests)
+        one, two = (contest.opponent for contest in self.contests)
+        shares = [
+            f"{test.win_share:.1%}" if test.decided else "all ties" for test in (first, second)
+        ]
+        if first.decided:
+            shares[0] += " of decided queries"
+        same = first.side == second.side
+        then = "and" if same else f"but {verbs[second.side]}"
+        return f"Weighting {verbs[first.side]} {one} ({shares[0]}) {then} {two} ({shares[1]})."
+
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values, as the command line prints it with ``--json``."""
         return {

@@ -59,8 +59,8 @@ class Certificate:
             )
         return (
             f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "
-            f"can get below it by more than {self.gap:.2%}. Whoever trains on these weights with "
-            "this C finds practically this ranker."
+            f"can get below it by more than {self.gap:.2%}. Retraining gives essentially the same "
+            "ranker."
         )
 
 

@@ -66,7 +66,7 @@ def check_counts(max_iterations: object, seed: object) -> None:
     """Raise InputError unless ``max_iterations`` is 1 or more and ``seed`` 0 or more."""
     for name, value, least in (("max_iterations", max_iterations, 1), ("seed", seed, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-            raise InputError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+            raise InputError(f"{name} is {value!r}; it must be a whole number of {least} or more.")
 
 
 def check_callback(callback: object) -> None:

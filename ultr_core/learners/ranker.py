@@ -339,7 +339,7 @@ def _check_kinds(corpus: object, weights: object) -> None:
     if not isinstance(weights, Weights):
         raise InputError(
             f"The weights are {quoted(weights)}; they must be Weights, such as Weights(values, "
-            "clicks) of a number a document.",
+            "clicks) with one number per document.",
             "not_weights",
         )
 

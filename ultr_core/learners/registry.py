@@ -12,7 +12,8 @@ from ultr_core.learners.ranker import fit_path, fit_ranker, objective_value
 SVM = Learner(
     "svm",
     "Ranking SVM",
-    "Minimises the weighted hinge of all pairs of a clicked and another document of its query.",
+    "Minimises the weighted hinge loss over all pairs of a clicked and another document of its "
+    "query.",
     "section 6 of Joachims, Swaminathan and Schnabel (2017)",
     fit_ranker,
     objective_value,
@@ -34,5 +35,5 @@ LEARNERS: Mapping[str, Learner] = MappingProxyType(
 def learner_named(key: str) -> Learner:
     """The learner of that key; raises InputError for any other name."""
     if key not in LEARNERS:
-        raise InputError(f"{quoted(key)} is no learner; choose from {', '.join(LEARNERS)}.")
+        raise InputError(f"{quoted(key)} is not a learner; choose from {', '.join(LEARNERS)}.")
     return LEARNERS[key]

@@ -141,8 +141,8 @@ def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
         return ranker
     raise InputError(
         f"Training with C = {ranker.cost:g} ended after {counted(found.iterations, 'iteration')} "
-        f"with a {found.measure} of {found.gap:.2g}, above the {tolerance:g} that was asked "
-        "for; scale the features to about the same range, such as 0 to 1, or choose a smaller C.",
+        f"with a {found.measure} of {found.gap:.2g}, above the required {tolerance:g}; "
+        "scale the features to about the same range, such as 0 to 1, or choose a smaller C.",
         "not_converged",
     )
 

@@ -94,8 +94,8 @@ def find_subspace(features: Any, used: NDArray[np.bool_]) -> tuple[Subspace, Any
     if n_documents > MOST_DIMENSIONS:
         raise InputError(
             f"The queries that are learned from have {n_used} features in use and {n_documents} "
-            f"documents; a ranker can be trained with up to {MOST_DIMENSIONS} features in use, or "
-            "with more in as many documents, so keep fewer features or fewer queries."
+            f"documents; a ranker can be trained if one of the two is at most {MOST_DIMENSIONS}, "
+            "so keep fewer features or fewer queries."
         )
     values, vectors = linalg.eigh(_gram(features))
     kept = values > len(values) * np.finfo(float).eps * values[-1]

@@ -120,7 +120,7 @@ def power_law_exponent(values: FloatArray, weights: FloatArray, reference: int) 
     rank = np.arange(1.0, values.size + 1)
     use = np.isfinite(values) & (rank != reference)
     if not use.any():
-        raise InputError("A power law needs a ratio at one rank beside the reference.")
+        raise InputError("A power law needs a ratio at a rank other than the reference.")
     x = np.log(rank[use] / reference)
     y = np.log(values[use])
     # Values are relative errors on the logarithmic scale: var(log v) = var(v) / v^2.
@@ -200,7 +200,9 @@ def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
             )
     if len(values) and values[0] == 0:
         raise InputError(
-            "The propensity of rank 1 is 0; it must be above 0, the others follow it.", "first_rank"
+            "The propensity of rank 1 is 0; it must be above 0, because the others are relative "
+            "to it.",
+            "first_rank",
         )
     if len(values) and max(values) > values[0]:
         return RelativeCurve(tuple(values))
@@ -273,7 +275,7 @@ class AssembledCurve:
             return self._known_sentence
         return (
             f"{self._known_sentence} The fit lies outside the 95% interval of "
-            f"{len(self.outside):,} of the {counted(len(self.used) - 1, 'rank')} beside the "
+            f"{len(self.outside):,} of the {counted(len(self.used) - 1, 'rank')} other than the "
             "reference."
         )
 
@@ -295,7 +297,7 @@ class AssembledCurve:
         if self.interpolated:
             words += "; ranks between them are interpolated"
         if self.guess_from is not None:
-            words += f"; from rank {self.guess_from:,} on the curve is a guess"
+            words += f"; from rank {self.guess_from:,} down the curve is a guess"
         return f"{words}."
 
     def made_by(self, rank: int) -> str:
@@ -358,7 +360,7 @@ def assemble_curve(
     full = full / full[0]
     if above:
         notices.append(
-            f"{_ranks(above)}: examined more than rank {first} by this estimate; kept as it is."
+            f"{_ranks(above)}: examined more than rank {first} by this estimate; left as it is."
         )
     well = [rank for rank in used if _well(estimate.points[rank - 1], estimate.reference)]
     if blind:
@@ -462,11 +464,11 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
             f"{_ranks(between)}: interpolated between the nearest ranks that the curve uses."
         )
     if above := [rank for rank in beside if rank < first]:
-        told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first one used.")
+        told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first rank used.")
     if below := [rank for rank in beside if rank > last]:
         told.append(
             f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, and the "
-            "curve is carried on as the ranks above fall."
+            "curve continues the fall of the ranks above."
         )
     return told
 

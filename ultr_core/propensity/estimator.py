@@ -79,20 +79,20 @@ NO_BIAS_BUT_NOISE = Expectation(
     Belief(_FLAT, clip=0.25),
 )
 RIGHT_CURVE = Expectation(
-    "the propensities are right and above 0 for every document that can be clicked, and only "
+    "the propensities are correct and above 0 for every document that can be clicked, and only "
     "relevant documents are clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.25),
 )
 RIGHT_CURVE_ABOVE_CLIP = Expectation(
-    "the propensities are right, none of a document that can be clicked is below τ, and only "
+    "the propensities are correct and at least τ for every document that can be clicked, and only "
     "relevant documents are clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.125),
 )
 RIGHT_CURVE_BUT_NOISE = Expectation(
-    "the propensities are right, none of a document that can be clicked is below τ, and noise is "
-    "constant",
+    "the propensities are correct and at least τ for every document that can be clicked, and "
+    "noise is constant",
     PositionModel(SMALL_CURVE, 1.0, 0.25),
     Belief(SMALL_CURVE, clip=0.125),
 )

@@ -52,8 +52,8 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "naive",
                 "Naive",
                 counts="every click counts 1",
-                words="Every click counts 1, as if all ranks were examined alike; too low for "
-                "documents that were shown far down.",
+                words="Every click counts 1, as if all ranks were examined equally often; too low "
+                "for documents shown far down.",
                 expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
                 source=f"equation (5) of {_PAPER} with all propensities 1",
                 numbers=_naive,
@@ -64,10 +64,10 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "ips",
                 "IPS",
                 counts="a click counts 1 / propensity",
-                words="Every click counts 1 / propensity of the position where it happened; right "
-                "on average if the propensities are and every candidate was shown, but for noise: "
-                "clicks on irrelevant documents move it by a factor and a constant, the same for "
-                "every ranker.",
+                words="Every click counts 1 / propensity of the position where it happened; "
+                "correct on average if the propensities are correct, every candidate was shown "
+                "and only relevant documents are clicked. Clicks on irrelevant documents change "
+                "it by a factor and a constant that are the same for every ranker.",
                 expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
                 numbers=_inverse,
@@ -78,7 +78,8 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "clipped",
                 "Clipped",
                 counts="a click counts 1 / propensity, and at most 1 / τ",
-                words="As IPS, with no propensity below τ: less spread, some bias downwards.",
+                words="Like IPS, but with no propensity below τ: less variance, some downward "
+                "bias.",
                 expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
                 source=f"section 7.2 of {_PAPER}",
                 numbers=_clipped,
@@ -90,9 +91,9 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "snips",
                 "SNIPS",
                 counts="a click counts 1 / propensity, divided by the sum of all",
-                words="As IPS, but divided by the summed weight: the mean rank of a clicked "
-                "document, also of irrelevant ones that were clicked. A common factor of the "
-                "propensities leaves it as it is.",
+                words="Like IPS, but divided by the sum of the weights: the mean rank of clicked "
+                "documents, including irrelevant ones. A common factor in the propensities does "
+                "not change it.",
                 expects=_INVERSE,
                 source="Swaminathan and Joachims (NIPS 2015)",
                 numbers=_inverse,
@@ -109,5 +110,5 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
 def estimator_named(key: str) -> Estimator:
     """The estimator of that key; raises InputError for any other name."""
     if key not in ESTIMATORS:
-        raise InputError(f"{quoted(key)} is no estimator; choose from {', '.join(ESTIMATORS)}.")
+        raise InputError(f"{quoted(key)} is not an estimator; choose from {', '.join(ESTIMATORS)}.")
     return ESTIMATORS[key]

@@ -123,7 +123,8 @@ class Links:
         show = (
             f"show some documents at both rank {near} and rank {ranks[0]}"
             if len(ranks) == 1 or cause == "other_part"
-            else f"show some documents at each two neighbouring ranks from {near} to {ranks[-1]}"
+            else f"show some documents at both ranks of each neighbouring pair from {near} "
+            f"to {ranks[-1]}"
             if self.compares == "a neighbouring rank"
             else f"show some documents both there and at rank {near}"
         )
@@ -136,7 +137,7 @@ class Links:
                 show,
             ),
             "no_click": (
-                f"what links {_it(ranks)} with rank {reference} was not clicked at both ends",
+                f"nothing that links {_it(ranks)} with rank {reference} was clicked at both ends",
                 f"collect more presentations of documents shown both there and at rank {near}",
             ),
         }[cause]
@@ -216,13 +217,13 @@ def require_logged(shown: BoolArray, reference: int) -> None:
     logged = np.flatnonzero(shown) + 1
     if not logged.size:
         raise InputError(
-            f"None of the ranks 1 to {shown.size} was logged, so nothing can be compared; take in "
+            f"None of the ranks 1 to {shown.size} was logged, so nothing can be compared; include "
             "more ranks.",
             "ranks",
         )
     first = int(logged[0])
     shifted = (
-        f"; if rank {first} is the first place, positions are shifted: subtract {first - 1}"
+        f"; if rank {first} is the top of the list, positions are shifted: subtract {first - 1}"
         if first > reference else ""
     )  # fmt: skip
     raise InputError(

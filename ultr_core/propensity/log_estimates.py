@@ -212,8 +212,8 @@ def _by_session(
         return estimate, chosen.intervals, ()
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
-            f"The log has sessions, but {chosen.label} has {chosen.intervals}: where sessions "
-            "repeat queries they are too short. Harvesting and swaps have intervals by session.",
+            f"The log has sessions, but {chosen.label} has {chosen.intervals}: if sessions repeat "
+            "queries, these are too short. Harvesting and swaps have intervals by session.",
         )  # fmt: skip
     groups = int(group.max()) + 1
     points = session_points(chosen, log, estimate, group)
@@ -279,8 +279,8 @@ def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate
 def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:
     if wanted > ranks:
         return (
-            f"The log goes down to rank {ranks}; what is given for ranks {ranks + 1} to "
-            f"{wanted:,} is the curve carried on, not an estimate.",
+            f"The log goes down to rank {ranks}; what is given for ranks {ranks + 1} to {wanted:,} "
+            "continues the curve and is not an estimate.",
         )
     return ()
 
@@ -292,6 +292,6 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
             f"Left out below rank {ranks}: "
             f"{counted(int(log.impressions[below].sum()), 'impression')} with "
             f"{counted(int(log.clicks[below].sum()), 'click')}; beyond the curve the value of rank "
-            f"{ranks} holds.",
+            f"{ranks} is used.",
         )
     return ()

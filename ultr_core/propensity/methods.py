@@ -107,7 +107,7 @@ _POSITION_MODEL = (
     "users follow the position model: a click needs examination, which depends on the rank only"
 )
 _SERVED = (
-    "which ranker served a query may depend on the query, but on nothing else that moves clicks"
+    "which ranker served a query may depend on the query, but on nothing else that affects clicks"
 )
 
 _BY_QUERY = f"intervals by query, {JACKKNIFE_GROUPS} groups"
@@ -127,7 +127,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "swap-pooled",
                 "Landmark swaps, both documents",
-                f"as for landmark swaps: {_POSITION_MODEL}; the document that moved up counts, too",
+                f"as for landmark swaps: {_POSITION_MODEL}; the document that moved up also counts",
                 "the same data; the second ratio is not in the paper",
                 from_swaps=partial(estimate_swaps, ratio="pooled"),
                 ratios=partial(swap_ratios, ratio="pooled"),
@@ -229,5 +229,5 @@ def log_method(name: str) -> PropensityMethod:
         if name in (key, method.name):
             return method
     raise InputError(
-        f"{quoted(name)} is no method for a log; choose from {', '.join(LOG_METHODS)}."
+        f"{quoted(name)} is not a method for a log; choose from {', '.join(LOG_METHODS)}."
     )

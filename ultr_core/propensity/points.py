@@ -37,7 +37,7 @@ MOST_PAIRED = 500
 
 LANDMARK = Number(
     "landmark", "Landmark k", 1, MOST_PAIRED, default=1,
-    help="The rank that trades places with a random one; others are compared with it.",
+    help="The rank that trades places with a random rank; others are compared with it.",
 )  # fmt: skip
 LAST_RANK = Number(
     "last_rank", "Last rank K", 2, MOST_PAIRED, default=21, help="The lowest rank that takes part."
@@ -162,7 +162,7 @@ class Counts:
             object.__setattr__(self, name, column)
         if self.impressions.ndim != 1 or self.impressions.shape != self.clicks.shape:
             raise InputError(
-                f"Counts need one number of impressions and one of clicks a rank, not shapes "
+                "Counts need one number of impressions and one of clicks per rank, not shapes "
                 f"{self.impressions.shape} and {self.clicks.shape}."
             )
         wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))

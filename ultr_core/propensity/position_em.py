@@ -34,9 +34,9 @@ TOLERANCE = 1e-6
 _LOWEST = -30.0
 
 _TOO_RARELY = (
-    "EM estimates for every document how attractive it is. With few clicks on each document this "
-    "explains the clicks nearly alone, as if position hardly mattered: the curve comes out too "
-    "flat, so no interval is given. Harvesting over all pairs does without attractiveness."
+    "EM estimates how attractive each document is. With few clicks per document, attractiveness "
+    "alone explains nearly all clicks, as if position hardly mattered: the curve is too flat, so "
+    "no interval is given. Harvesting over all pairs does not use attractiveness."
 )
 
 

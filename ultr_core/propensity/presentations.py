@@ -172,8 +172,8 @@ class PresentationLog:
         if self.clicks_only:
             raise InputError(
                 f"Each of the {counted(int(self.impressions.sum()), 'impression')} of the log was "
-                "clicked, so it holds clicks and not what was shown, and examination cannot be "
-                "estimated; add the rows that were shown and not clicked."
+                "clicked, so it contains clicks and not what was shown, and examination cannot be "
+                "estimated; add the rows that were shown but not clicked."
             )
 
     def displays(self) -> DisplayCounts:

@@ -160,7 +160,7 @@ def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
     """
     if counts.lower.sum() == 0:
         raise InputError(
-            "No swapped pair was clicked, so there is no ratio; collect more sessions."
+            "No swapped pair was clicked, so there is no ratio; collect more presentations."
         )
 
     def ratios(total: FloatArray) -> FloatArray:
@@ -223,4 +223,6 @@ def _two_or_more(last_rank: object) -> int:
 
 def _check_clicks(counts: RandomisedCounts) -> None:
     if counts.lower[:, 0].sum() == 0:
-        raise InputError("Rank 1 was never clicked, so there is no ratio; collect more sessions.")
+        raise InputError(
+            "Rank 1 was never clicked, so there is no ratio; collect more presentations."
+        )

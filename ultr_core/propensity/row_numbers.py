@@ -97,8 +97,8 @@ class RowNumbers:
         self._require_rows(log)
         if log.clicks_only:
             raise InputError(
-                "The log holds clicks only, but this estimator also counts impressions without a "
-                "click; give a log of everything that was shown, or choose an estimator that "
+                "The log contains only clicks, but this estimator also counts impressions without "
+                "a click; give a log of everything that was shown, or choose an estimator that "
                 "counts clicks alone.",
                 "clicks_only",
             )

@@ -125,7 +125,9 @@ def simulate_swaps(
     at = documents_at_places(ranks, query_offsets, last_rank)
     at = at[at[:, landmark - 1] >= 0]
     if not len(at):
-        raise InputError(f"No query has {landmark} results, so rank {landmark} is no landmark.")
+        raise InputError(
+            f"No query has {landmark} results, so rank {landmark} cannot be the landmark."
+        )
     rng = np.random.default_rng(checked_seed(seed))
     usable = at >= 0
     cells = rng.multinomial(sessions, np.full(at.size, 1.0 / at.size)).reshape(at.shape)
@@ -172,7 +174,7 @@ def relevance_of_all(relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
     if values.shape != np.shape(ranks):
         raise InputError(
             f"There is relevance of shape {values.shape} for ranks of shape {np.shape(ranks)}; "
-            "every document needs one of both."
+            "every document needs both."
         )
     return values
 
@@ -201,8 +203,8 @@ def estimate_swaps(
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
-            "The landmark document was never clicked, neither swapped nor in place, so there is no "
-            "ratio; collect more sessions or choose a landmark nearer the top.",
+            "The landmark document was never clicked, neither swapped nor in place, so there is "
+            "no ratio; collect more presentations or choose a landmark nearer the top.",
             "landmark_clicks",
         )
     if counts.control.clicks[counts.landmark - 1] == 0:
@@ -363,7 +365,9 @@ def sessions_needed(
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))
     if not (0 < a <= 1 and 0 < b <= 1):
-        raise InputError("The traffic needed follows from click rates above 0 and at most 1.")
+        raise InputError(
+            "The traffic needed can be computed for click rates above 0 and at most 1."
+        )
     if not 0 < wanted < math.inf:
         raise InputError(
             f"The wanted precision must be above 0, for example 0.1, not {in_brief(precision)}."

@@ -173,7 +173,7 @@ def _jackknife(upper: FloatArray, lower: FloatArray) -> tuple[FloatArray, FloatA
     left = lower.sum() - lower
     if not (lower.sum() > 0 and (left > 0).all()):
         raise InputError(
-            f"One of the {counted(groups, 'group')} of sessions holds all the weight of the log's "
+            f"One of the {counted(groups, 'group')} of sessions has all the weight of the log's "
             "clicks, so there is no interval by session; more sessions with clicks are needed.",
             "sum_of_weights",
         )

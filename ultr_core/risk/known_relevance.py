@@ -85,7 +85,7 @@ def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:
     total = float(relevant.sum())
     if total <= 0:
         raise InputError(
-            "No document is relevant, so there is no mean rank of relevant ones.",
+            "No document is relevant, so there is no mean rank of relevant documents.",
             "nothing_relevant",
         )
     return float(places.astype(np.float64) @ relevant.astype(np.float64)) / total
@@ -99,6 +99,6 @@ def _fitting(
     if places.ndim != axes or relevant.shape != places.shape[-1:]:
         raise InputError(
             f"There are ranks of shape {places.shape} for relevance of shape {relevant.shape}; "
-            f"every document needs one of both."
+            "every document needs both."
         )
     return checked_places(places, relevant.size), relevant

@@ -53,6 +53,11 @@ class SignTest:
         return self.p_value < SIGNIFICANCE
 
     @property
+    def side(self) -> int:
+        """1 where wins prevail, -1 where losses do, 0 where the test cannot tell."""
+        return (self.wins > self.losses) - (self.wins < self.losses) if self.significant else 0
+
+    @property
     def sentence(self) -> str:
         """The result in words."""
         numbers = (
@@ -67,7 +72,7 @@ class SignTest:
                 f"{numbers}. No difference is shown; the interval says how large it may still be."
             )
         better = "wins" if self.wins > self.losses else "loses"
-        return f"{numbers}. The first ranker {better} more often than chance explains."
+        return f"{numbers}. The first ranker {better} more often than chance would explain."
 
 
 def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
@@ -163,8 +168,8 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     """
     if not (0 <= number_or_nan(win_share) <= 1 and SIGNIFICANCE < number_or_nan(power) < 1):
         raise InputError(
-            f"The traffic needed follows from a win share in [0, 1] and a power between 0.05 and "
-            f"1, not {in_brief(win_share)} and {in_brief(power)}.",
+            "The traffic needed can be computed for a win share in [0, 1] and a power between "
+            f"0.05 and 1, not {in_brief(win_share)} and {in_brief(power)}.",
             "power",
         )
     effect = abs(win_share - 0.5)
@@ -191,7 +196,7 @@ def traffic_words(win_share: float) -> str:
     if needed is not None:
         return counted(needed, "decided query", "decided queries")
     if win_share == 0.5:
-        return "no traffic would do"
+        return "no amount of traffic is enough"
     return f"more than {MOST_COMPARISONS:,} decided queries"
 
 

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     )
     from ultr_core.studies.journal import Journal, load_shipped, open_journal, shipped_result
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
-    from ultr_core.studies.reading import read_study, settings_words, taken_words
+    from ultr_core.studies.reading import (
+        read_study,
+        settings_words,
+        study_headline,
+        taken_words,
+    )
     from ultr_core.studies.runner import Runner, open_runner, run_in_process
     from ultr_core.studies.source import (
         SIZES,
@@ -85,6 +90,7 @@ __all__ = [
     "run_in_process",
     "settings_words",
     "shipped_result",
+    "study_headline",
     "taken_words",
     "world_of",
 ]

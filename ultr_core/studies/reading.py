@@ -21,6 +21,68 @@ def read_study(result: StudyResult) -> str:
     return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
 
 
+def study_headline(result: StudyResult) -> str:
+    """The verdict of the reading alone, in at most 15 words and two numbers."""
+    study = result.plan.study
+    points = [p for p in result.plan.points if _both(result, p)]
+    if study.is_map:
+        return _map_headline(result)
+    if not points or result.gap() is None:
+        return _NOT_YET
+    if study.name == "learning-curve":
+        return _curve_headline(result, points[-1])
+    if study.name == "misspecification":
+        return _belief_headline(result, points)
+    most = max(p.series or 0.0 for p in points)
+    curve = [p for p in points if (p.series or 0.0) == most]
+    cause = "More bias" if study.name == "bias" else "More click noise"
+    return _who_is_hurt(result, cause, curve[0], curve[-1]) or _NOT_YET
+
+
+_NOT_YET = "No point of the curve is finished yet."
+_AHEAD = {
+    1: "weighting beats naive",
+    -1: "naive beats weighting",
+    0: "neither ranker is surely ahead",
+}
+_FALSE = (0.5, 1.5)  # assumed eta, where users have 1
+_ON_ONE_LOG = "Nothing is shown by one click log, which has no interval."
+
+
+def _curve_headline(result: StudyResult, last: Point) -> str:
+    gain = _gain(result, last)
+    if gain.n < 2:
+        return _ON_ONE_LOG
+    closed = _share_of_gap(result, last)
+    how = f" and closes {closed} of the gap to full information" if gain.side > 0 else ""
+    return f"With {last.x:,.0f} clicks {_AHEAD[gain.side]}{how}."
+
+
+def _belief_headline(result: StudyResult, points: list[Point]) -> str:
+    ends = [min(points, key=lambda p: abs(p.x - far)) for far in _FALSE]
+    gains = [_gain(result, point) for point in ends]
+    if min(gain.n for gain in gains) < 2:
+        return _ON_ONE_LOG
+    symbol = "η" if result.plan.curves else "η′"
+    (low, high), (first, last) = ends, (gain.side for gain in gains)
+    if first == last:
+        return f"With {symbol} = {low.x:g} or {high.x:g} {_AHEAD[first]}."
+    return f"With {symbol} = {low.x:g} {_AHEAD[first]}; with {high.x:g} {_AHEAD[last]}."
+
+
+def _map_headline(result: StudyResult) -> str:
+    gains = [_gain(result, point) for point in result.plan.points if _both(result, point)]
+    gains = [gain for gain in gains if gain.n > 1]
+    if not gains:
+        return _ON_ONE_LOG if result.plan.base.draws < 2 else "No place is finished yet."
+    wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
+    if not wins + loses:
+        return "Neither ranker is surely ahead at any place of the map."
+    if loses:
+        return f"Weighting beats naive in {wins} places of the map and loses in {loses}."
+    return f"Weighting beats naive in {wins} of {len(gains)} places and loses in none."
+
+
 def _without_interval(result: StudyResult) -> list[str]:
     return [NO_INTERVAL] if result.plan.base.draws < 2 and result.done else []
 
@@ -44,7 +106,7 @@ def _read(result: StudyResult) -> str:
         return _read_map(result)
     points = [p for p in result.plan.points if _both(result, p)]
     if not points or result.gap() is None:
-        return "No point of the curve is finished yet."
+        return _NOT_YET
     if study.name == "learning-curve":
         return _read_learning_curve(result, points)
     if study.name == "misspecification":

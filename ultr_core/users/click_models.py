@@ -61,7 +61,7 @@ def _require_fit(ranks: FloatArray, relevance: FloatArray) -> None:
     if ranks.shape != relevance.shape and ranks.ndim and relevance.ndim:
         raise InputError(
             f"There are ranks of shape {ranks.shape} for relevance of shape {relevance.shape}; "
-            f"every document needs one of both."
+            "every document needs both."
         )
 
 

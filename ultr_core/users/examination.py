@@ -144,7 +144,7 @@ class TableCurve:
     def describe(self) -> str:
         """Name the curve with its length and its last value."""
         ranks = counted(len(self.values), "rank")
-        return f"table of {ranks}, {self.values[-1]:.3g} from the last on"
+        return f"table of {ranks}, {self.values[-1]:.3g} from the last"
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def checked_draws(query_draws: object, most: int = MOST_SIMULATED) -> int:
     if draws > most:
         raise InputError(
             f"A simulated click log has at most {most:,} query draws, not {in_brief(query_draws)}, "
-            "for they are drawn one by one; ask for fewer.",
+            "because they are drawn one by one; ask for fewer.",
             "too_many_draws",
         )
     return draws

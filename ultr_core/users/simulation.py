@@ -62,7 +62,7 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
         u_all, n_all, p_all = np.broadcast_arrays(*given)
     except ValueError:
         raise InputError(
-            "The arrays of a binomial quantile do not have one shape.", "shapes"
+            "The arrays of a binomial quantile do not have the same shape.", "shapes"
         ) from None
     shape = u_all.shape
     u_all, n_all, p_all = u_all.ravel(), n_all.ravel(), p_all.ravel()
@@ -207,8 +207,8 @@ def query_draws_for(clicks: float, rate: float) -> int:
     draws = float(clicks) / float(rate)
     if draws > MOST_SIMULATED:
         raise InputError(
-            f"{clicks:g} clicks at {rate:g} a query draw need more than the {MOST_SIMULATED:,} "
-            "query draws that are simulated at most; ask for fewer clicks."
+            f"{clicks:g} clicks at {rate:g} per query draw need more than {MOST_SIMULATED:,} "
+            "query draws, the most that are simulated; ask for fewer clicks."
         )
     return max(1, round(draws))
 
@@ -333,8 +333,8 @@ def _checked(
     offsets = checked_offsets(query_offsets, probability.size)
     if np.shape(ranks) != probability.shape:
         raise InputError(
-            f"There are {np.size(ranks)} ranks for {probability.size} click probabilities; "
-            f"each document needs one of both."
+            f"There are {np.size(ranks)} ranks for {probability.size} click probabilities; each "
+            "document needs both."
         )
     outside = np.flatnonzero(~((probability >= 0) & (probability <= 1)))
     if outside.size:

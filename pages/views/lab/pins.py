@@ -8,13 +8,18 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.app import link
-from ultr_core.lab import Comparison
+from pages.app.markdown import told
+from pages.app.registry import LAB
+from pages.app.slots import Slot
+from pages.app.turns import Training
+from ultr_core.jobs.compare import MOST_PINS, PINS
+from ultr_core.lab import Comparison, Lab
 from ultr_core.lab.comparison import risk_changes, settings_changes
 from ultr_core.risk import plus_minus
 from ultr_core.settings import Settings
 
-MOST = 3
-_PINS = "pins"
+_RUNS = "pinned_runs"
+"""Where the session keeps what came out of pinned runs, by settings."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +35,80 @@ class Pin:
         return self.comparison.settings
 
 
+def _asked() -> tuple[Settings, ...]:
+    """The settings of all pinned runs; the session has them, and the address follows."""
+    if PINS.key not in st.session_state:
+        st.session_state[PINS.key] = link.state(LAB.path)[PINS.key]
+    asked: tuple[Settings, ...] = st.session_state[PINS.key]
+    text = PINS.write(asked)
+    if st.query_params.get(PINS.key, "") != text:
+        if text:
+            st.query_params[PINS.key] = text
+        else:
+            del st.query_params[PINS.key]
+    return asked
+
+
+def _runs() -> dict[Settings, Comparison]:
+    runs: dict[Settings, Comparison] = st.session_state.setdefault(_RUNS, {})
+    return runs
+
+
+def _pins() -> list[Pin]:
+    """Pinned runs whose numbers are there, in the order in which they were pinned."""
+    runs = _runs()
+    return [
+        Pin(number, runs[settings])
+        for number, settings in enumerate(_asked(), start=1)
+        if settings in runs
+    ]
+
+
+def fetch(lab: Lab) -> None:
+    """Train what a link has pinned, after the page's own rankers, and show the page again."""
+    missing = [settings for settings in _asked() if settings not in _runs()]
+    if not missing:
+        return
+    order, place = Training(lab.at(missing[0])), Slot()
+    for done in range(len(order.plan)):
+        while not order.ready(done, _LOOK):
+            if order.refused is not None:
+                place.place().error(told(order.refused), icon=":material/error:")
+                _forget(missing[0])
+                return
+            if order.leave():
+                with place.place().container():
+                    order.come_back(answered=True)
+                return
+            place.place().progress(done / len(order.plan), "Training the rankers of a pinned run …")
+    _runs()[missing[0]] = order.lab.comparison(order.plan)
+    st.rerun()
+
+
+_LOOK = 0.3  # seconds between two looks
+
+
+def beside(comparison: Comparison) -> dict[str, Comparison]:
+    """Pinned runs other than this one, by number: they are drawn beside it."""
+    return {
+        str(pin.number): pin.comparison for pin in _pins() if pin.settings != comparison.settings
+    }
+
+
 def section(comparison: Comparison) -> None:
     """Pin the current run, and compare it with those that are pinned."""
     pins = _pins()
     st.subheader(
         "Pin and compare",
-        help="Pin this run, then move the sliders: both stand side by side. Pins are kept while "
-        "this page is open.",
+        help="Pin this run, then move the sliders: the pinned run stays in the chart as hollow "
+        "marks. Pins are part of the link.",
     )
-    here = any(pin.settings == comparison.settings for pin in pins)
+    asked = _asked()
+    full = len(asked) == MOST_PINS
     st.button(
         "Pin this run", key="pin", icon=":material/keep:", on_click=_add, args=(comparison,),
-        disabled=here or len(pins) == MOST,
-        help=f"Up to {MOST} runs can be pinned." if len(pins) == MOST else None,
+        disabled=full or comparison.settings in asked,
+        help=f"Up to {MOST_PINS} runs can be pinned." if full else None,
     )  # fmt: skip
     if not pins:
         return
@@ -73,7 +139,7 @@ def _compared(pin: Pin, comparison: Comparison) -> None:
         )  # fmt: skip
         st.button(
             "Remove", key=f"unpin-{pin.number}", icon=":material/keep_off:", type="tertiary",
-            on_click=_remove, args=(pin.number,),
+            on_click=_forget, args=(pin.settings,),
         )  # fmt: skip
 
 
@@ -92,20 +158,14 @@ def _value(run: Comparison, key: str) -> str:
     return plus_minus(risk.value, (risk.high - risk.low) / 2)
 
 
-def _pins() -> tuple[Pin, ...]:
-    pins: tuple[Pin, ...] = st.session_state.get(_PINS, ())
-    return pins
-
-
 def _add(comparison: Comparison) -> None:
-    """Callback: keep a run under the lowest free number."""
-    pins = _pins()
-    taken = {pin.number for pin in pins}
-    number = next(n for n in range(1, MOST + 2) if n not in taken)
-    if len(pins) < MOST:
-        st.session_state[_PINS] = (*pins, Pin(number, comparison))
+    """Callback: keep a run."""
+    asked = _asked()
+    if len(asked) < MOST_PINS:
+        _runs()[comparison.settings] = comparison
+        st.session_state[PINS.key] = (*asked, comparison.settings)
 
 
-def _remove(number: int) -> None:
+def _forget(settings: Settings) -> None:
     """Callback: forget a run."""
-    st.session_state[_PINS] = tuple(pin for pin in _pins() if pin.number != number)
+    st.session_state[PINS.key] = tuple(each for each in _asked() if each != settings)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages.views.lab.words import USERS_WITHOUT_SCRIPT
 from ultr_core.lab import Lab, RankSums, assumed_curve, true_curve
 
 _HERE = Path(__file__).parent
@@ -20,8 +22,9 @@ _HERE = Path(__file__).parent
 @lru_cache(maxsize=1)
 def _component() -> Any:
     read = {suffix: (_HERE / f"live.{suffix}").read_text("utf-8") for suffix in ("js", "css")}
+    without = f'<p class="without">{escape(USERS_WITHOUT_SCRIPT)}</p>'
     return st.components.v2.component(
-        "lab_users", html='<div class="lab-users"></div>', isolate_styles=False, **read
+        "lab_users", html=f'<div class="lab-users">{without}</div>', isolate_styles=False, **read
     )
 
 

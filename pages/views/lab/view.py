@@ -83,6 +83,7 @@ def show(page: PageContext) -> None:
             below.markdown(f"**{found.sentence}**  \n{both}")
         with compared:
             pins.section(found)
+            pins.fetch(lab)
     elif order.refused is not None:
         without_rankers = () if trained else (slots.chart,)
         for slot in without_rankers if answered else (*without_rankers, verdict, slots.answer):
@@ -179,7 +180,7 @@ def _check(order: Training, verdict: Slot) -> bool:
 
 
 def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool) -> None:
-    draw = partial(comparison_figure, comparison)
+    draw = partial(comparison_figure, comparison, pinned=pins.beside(comparison))
     figure = draw(theme=theme())
     for slot in (slots.headline, slots.answer):
         if slot is not None:

@@ -25,6 +25,7 @@ _WORDS = read(__file__, "lab")
 
 
 USERS_HELP = _WORDS.text("users-help")
+USERS_WITHOUT_SCRIPT = _WORDS.text("users-without-script")
 ESTIMATES_HELP = _WORDS.text("estimates-help")
 RANKERS_HELP = _WORDS.text("rankers-help")
 

@@ -243,5 +243,5 @@ def _world_words(lesson: Lesson, settings: Settings) -> str:
     fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
     return (
         f":small[:material/tune: This lesson sets its own world: {fixed}; "
-        f"{lesson.traffic(settings)}. Of the settings above only corpus and seed act on it.]"
+        f"{lesson.traffic(settings)}. Only corpus and seed, under More settings, act on it.]"
     )

@@ -60,7 +60,7 @@ def show(page: PageContext) -> None:
     except InputError as error:
         show_error(error)
         st.stop()
-    headline.place().markdown(f"**{result.sentence}**")
+    headline.place().markdown(f"**{result.headline}**")
     st.subheader("Who wins when both rankings are mixed and users click?")
     show_figure(partial(win_share_figure, result))
     _reading(result)
@@ -84,10 +84,11 @@ def _design() -> LiveDesign:
 def _reading(result: LiveResult) -> None:
     for contest in result.contests:
         if contest.test.decided == 0:
-            continue  # the headline says all there is
+            st.markdown(f"**{contest.sentence}**")
+            continue
         traffic = traffic_words(contest.test.win_share)
         words = (
-            f"Against **{contest.label}**: {contest.null_sentence} Relative risk (share of the "
+            f"**{contest.sentence}** {contest.null_sentence} Relative risk (share of the "
             f"decided queries that it lost, over one half) {contest.test.relative_risk:.2f}. "
             f"Traffic with which 80% of such experiments would be significant: {traffic}; with as "
             f"many as the paper had, {contest.paper_power:.0%} would be."

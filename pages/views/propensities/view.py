@@ -19,6 +19,7 @@ from pages.views.propensities import log
 from pages.views.propensities.words import (
     COMPUTE,
     STEPS,
+    agreement_sentence,
     headline,
     method_rows,
     precision_sentence,
@@ -85,6 +86,7 @@ def _chart_section(
         rival = lab.swaps(design, other, users)
     if found.estimate is not None and found.curve is not None:
         show_figure(partial(curve_figure, found, truth.tolist(), limit=limit, other=rival))
+        st.markdown(agreement_sentence(found, truth))
         curve_buttons(found.curve.values, lab.settings, key="swaps")
 
 

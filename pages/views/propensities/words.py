@@ -13,6 +13,7 @@ from pages.app.steps import Step, read_step
 from ultr_core.content import read
 from ultr_core.jobs.propensities import POSITION, TRUST
 from ultr_core.lab.propensity_study import MethodResult, SwapDesign, agreement_with, table_rows
+from ultr_core.propensity.points import RankEstimate
 from ultr_core.words import part_of, rounded_up, with_minus
 
 COMPUTE = "Compute for this design"
@@ -39,23 +40,37 @@ def headline(found: MethodResult, truth: NDArray[np.float64]) -> str:
     words = _WORDS.part("headline")
     if found.estimate is None:
         return words.text("none", reason=told(found.reason))
-    agreement = agreement_with(found.estimate, truth)
-    known = [point for point in found.estimate.observed if point.standard_error]
-    if not known or agreement.error is None:
+    last = _lowest(found, truth)
+    if last is None:
         return words.text("too-few")
-    last = known[-1]
+    assert last.value is not None
+    return words.text("found", rank=last.rank, value=last.value, truth=truth[last.rank - 1])
+
+
+def agreement_sentence(found: MethodResult, truth: NDArray[np.float64]) -> str:
+    """The interval of the headline's number, and how many intervals hold the truth."""
+    last = _lowest(found, truth)
+    if last is None or found.estimate is None:
+        return ""
+    agreement = agreement_with(found.estimate, truth)
     covered = part_of(agreement.covered, agreement.intervals, "interval", does="holds", do="hold")
-    assert last.value is not None and last.low is not None and last.high is not None
-    return words.text(
-        "found",
+    assert last.low is not None and last.high is not None
+    return _WORDS.text(
+        "agreement.found",
         rank=last.rank,
-        value=last.value,
         reference=found.estimate.reference,
         low=last.low,
         high=last.high,
-        truth=truth[last.rank - 1],
         covered=covered,
     )
+
+
+def _lowest(found: MethodResult, truth: NDArray[np.float64]) -> RankEstimate | None:
+    """The lowest rank with an estimate and its error."""
+    if found.estimate is None or agreement_with(found.estimate, truth).error is None:
+        return None
+    known = [point for point in found.estimate.observed if point.standard_error]
+    return known[-1] if known else None
 
 
 def trust_warning(limit: list[float], truth: NDArray[np.float64], design: SwapDesign) -> str:

@@ -12,6 +12,7 @@ from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.link import lab_button
 from pages.app.markdown import mark, show_error, show_note, told
+from pages.app.registry import RUN
 from pages.app.slots import Slot
 from pages.app.steps import Step
 from pages.views.studies import run
@@ -37,6 +38,7 @@ from ultr_core.studies import (
     read_study,
     settings_words,
     shipped_result,
+    study_headline,
     taken_words,
 )
 from ultr_core.studies.grids import MAPS
@@ -95,7 +97,8 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     plan = _quick_plan(name, lab.settings)
     headline = lecture.headline()
     loss, view = _choices(name, page.launch.corpus)
-    status, chart = st.container(), Slot()
+    status = st.container(key=RUN if view == COMPUTED else None)
+    chart = Slot()
     running = view == COMPUTED and run.is_running(plan)
     if running:
         with status:
@@ -104,13 +107,14 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     if view == COMPUTED:
         with status:
             _run_button(lab, plan)
-    headline.place().markdown(f"**{_reading(result)}**")
+    headline.place().markdown(f"**{_headline(result)}**")
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
             if result.plan.study.is_map:
                 st.markdown(_map_key(result))
             show_study(result, key=view)
+            st.markdown(read_study(result))
             st.markdown(fixed)
         if caption := _caption(result, shipped=view == SHIPPED):
             st.markdown(caption)
@@ -123,12 +127,10 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     _steps_section(name, steps)
 
 
-def _reading(result: StudyResult | None) -> str:
+def _headline(result: StudyResult | None) -> str:
     if result is None:
         return "Nothing is computed yet. Run the study to see the curve."
-    if result.complete:
-        return read_study(result)
-    return f"So far, and not yet finished: {read_study(result)}"
+    return f"{'' if result.complete else 'So far: '}{study_headline(result)}"
 
 
 def _quick_plan(name: str, settings: Settings) -> Plan:
@@ -184,20 +186,17 @@ def _map_key(result: StudyResult) -> str:
 
 
 def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
-    """With which settings the result is made, and what the settings above have to do with it."""
+    """With which settings the result is made, and which of the reader's it has or could have."""
     try:
         made = settings_words(plan)
     except InputError:
         return ""  # the run's place says what is wrong
     if view == SHIPPED:
         title = RESULT.options[COMPUTED]
-        return (
-            f":material/tune: **Made with** {made}. The settings above do not change this "
-            f"result; they act on “{title}” only."
-        )
+        return f":material/tune: **Made with** {made}. For settings of your own choose “{title}”."
     return (
-        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. Of the settings "
-        f"above it takes {taken_words(plan)}; the rest is the paper's."
+        f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. You can change "
+        f"{taken_words(plan)}; the rest is the paper's."
     )
 
 

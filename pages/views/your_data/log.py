@@ -11,6 +11,7 @@ import streamlit as st
 from pages.app.context import PageContext
 from pages.app.field_control import control, kept
 from pages.app.markdown import plain, show_error, shown
+from pages.app.registry import SIMULATE
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
@@ -320,7 +321,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
             "rankers that learned from a few of your grades."
         )
         st.button(
-            "Simulate clicks on this corpus", key="data-simulate", icon=":material/ads_click:",
+            "Simulate clicks on this corpus", key=SIMULATE, icon=":material/ads_click:",
             on_click=bench().wishes.add, args=(_WISH,),
         )  # fmt: skip
 

@@ -64,8 +64,7 @@ def _introduction() -> None:
         )
     grade, seed = (field.label for field in JOB.pages["your_data"].settings)
     st.markdown(
-        f":small[:material/tune: Of the settings above only “{grade}” and “{seed}” act on "
-        "your files; the rest describes simulated users.]"
+        f":small[:material/tune: Of the settings, “{grade}” and “{seed}” act on your files.]"
     )
 
 

@@ -90,7 +90,7 @@ def test_without_weights_relevant_documents_are_the_examples(
 ) -> None:
     _, weights = read_proprank(convert(folder, "c.txt", "t.dat", "--to", "proprank"))
     assert weights.values.tolist() == [1, 0, 0, 1]
-    assert mentions(capsys.readouterr().err, "grade 3", "weighs 1")
+    assert mentions(capsys.readouterr().err, "grade 3", "weight 1")
     target = convert(folder, "c.txt", "t.dat", "--to", "proprank", "--relevant-grade", "1")
     assert read_proprank(target)[1].values.tolist() == [1, 0, 1, 1]
 

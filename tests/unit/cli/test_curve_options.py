@@ -47,7 +47,7 @@ def test_proofs_and_walks_take_curves(
 ) -> None:
     both = ["--curve", files[1], "--assumed-curve", files[1]]
     assert main(["proofs", *FAST[:2], "--corpus", str(small_corpus), *both]) == 0
-    assert mentions(capsys.readouterr().out.splitlines()[-1], "every", "holds")
+    assert mentions(capsys.readouterr().out.splitlines()[-1], "every", "should")
     assert main(["proofs", "--derivation", "affine-law", *both]) == 0
     assert main(["proofs", "--derivation", "affine-law", "--curve", files[1]]) == 1
     assert mentions(capsys.readouterr().out, "fails")

@@ -16,6 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from tests.meaning import refused
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.files.log_columns import MEANINGS
+from ultr_core.jobs.compare import MOST_PINS, Pins
 from ultr_core.jobs.files import Columns
 from ultr_core.jobs.links import (
     near_misses,
@@ -45,6 +46,8 @@ def possible(value: Field) -> SearchStrategy[object]:
     if isinstance(value, Letters):
         chosen = st.sets(st.sampled_from(value.offered))
         return chosen.map(lambda letters: tuple(sorted(letters)))
+    if isinstance(value, Pins):
+        return st.lists(worlds(), max_size=MOST_PINS, unique=True).map(tuple)
     if isinstance(value, Columns):
         names = st.text(string.ascii_letters + ' ,"=-é', min_size=1).map(str.strip).filter(len)
         return st.dictionaries(st.sampled_from(list(MEANINGS)), names)
@@ -219,6 +222,6 @@ def test_a_link_of_one_page_waits_for_no_other_page() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
-        "({'examination': 'weight', 'estimates': 'relative'}, ())",
+        "({'examination': 'weight', 'estimates': 'relative', 'pins': ()}, ())",
         "[]",
     ]

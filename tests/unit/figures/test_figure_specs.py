@@ -66,6 +66,13 @@ DRAWN: dict[str, Callable[[], Figure]] = {
         alt_text="finding",
         title="Trained",
     ),
+    "pinned": lambda: trained_rankers(
+        risk_rows(),
+        pinned={"1": {name: list(column) for name, column in risk_rows().items()}},
+        labels=["Production", "Naive", "Weighted"],
+        alt_text="finding",
+        title="Trained",
+    ),
     "probability": lambda: examination_figure(Settings(), "probability"),
     "weight": lambda: examination_figure(Settings(eta=0.0, assumed_eta=2.0), "weight"),
 }

@@ -47,14 +47,15 @@ ROWS = (
 WHOLE = re.compile(
     "is empty|has no row|gives no feature in any|adds up to|gzip file|more than 200 times|"
     "is a binary file|has no query ids|is a (zip|bzip2|xz|zstandard|Parquet)|UTF-16|"
-    "because it is read as one|is packed twice|accepted, because each is looked at"
+    "because it is read as one|is packed twice|accepted, because each is checked"
 )
 IN_TABLES = re.compile(
     WHOLE.pattern + "|has no (score|weight|line)|no score for|corpus \\d+ documents|"
     "no propensity for rank|its first line must name|names the column|: The propensity of rank"
 )
 IN_MODELS = re.compile(
-    WHOLE.pattern + "|holds JSON that|JSON but no ranker|has version|feature_ids|coefficients|"
+    WHOLE.pattern
+    + "|contains JSON that|JSON but not a ranker|has version|feature_ids|coefficients|"
     ": C is|certificate|vectors add up|has no feature in any"
 )
 IN_LOGS = re.compile(

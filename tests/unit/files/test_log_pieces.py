@@ -92,7 +92,7 @@ def test_pieces_and_passes_give_what_the_whole_gives(
     data = made(log(ids, repeats))
     whole = values(parse_log(data, how=how))
     for module in (log_relation, log_presentations):
-        for name, rows in (("PIECE_ROWS", 50), ("ADDED_AT_ONCE", 20)):
+        for name, rows in (("PIECE_ROWS", 50), ("ADDED_AT_ONCE", 60)):
             monkeypatch.setattr(module, name, rows, raising=False)
     statements = []
     run = Relation.run
@@ -106,6 +106,27 @@ def test_pieces_and_passes_give_what_the_whole_gives(
     assert all(0 <= share <= 1 for share in shares)
     for name, value in whole.items():
         np.testing.assert_array_equal(value, pieces[name], err_msg=name)
+
+
+def test_rows_that_repeat_are_looked_for_in_buckets_of_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not in as many looks at the log as it has pieces, each with the texts of its rows."""
+    monkeypatch.setattr(log_files, "in_own_process", here)
+    monkeypatch.setattr(log_relation, "ADDED_AT_ONCE", 60)
+    sizes: list[int] = []
+    each_batch = Relation.each_batch
+
+    def recorded(relation: Relation, statements: list[str], *more: Any) -> None:
+        for statement in statements:
+            assert "bucket=" in statement and "k_" not in statement and "$p" not in statement
+            sizes.append(relation.run(f"SELECT count(*) FROM ({statement})")[0][0])
+        each_batch(relation, statements, *more)
+
+    monkeypatch.setattr(Relation, "each_batch", recorded)
+    found = parse_log(parquet(log(("presentation",), 30)))
+    assert found.presentations is not None and found.presentations.repeated > 0
+    assert len(sizes) == 5 and sum(sizes) == found.impressions.sum() and max(sizes) < 120
 
 
 def test_what_progress_raises_ends_each_step(monkeypatch: pytest.MonkeyPatch) -> None:

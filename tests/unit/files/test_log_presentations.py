@@ -372,6 +372,22 @@ def test_clicks_above_a_row_are_those_of_its_presentation(rows: list[Row]) -> No
     assert found == wanted
 
 
+@pytest.mark.parametrize(("meaning", "second"), [("page", 2), ("offset", 3)])
+def test_clicks_above_a_row_are_also_those_of_the_pages_before(meaning: str, second: int) -> None:
+    first = {"page": 1, "offset": 0}[meaning]
+    rows = [
+        f"p{n},q,d{page}{position},{position},{int(page == first or position == 1)},{page}\n"
+        for n in range(30)
+        for page in (first, second)
+        for position in (1, 2, 3)
+    ]
+    head = f"presentation,query,document,position,click,{meaning}\n"
+    log = parse_log((head + "".join(rows)).encode(), how=Reading(clicks_above=True))
+    assert log.above is not None
+    found = sorted(set(zip(log.position.tolist(), log.above.tolist(), strict=True)))
+    assert found == [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 4)]
+
+
 def test_clicks_above_need_presentations() -> None:
     with refused("presentation"):
         parse_log(csv_of(lists(3), "session"), how=Reading(clicks_above=True))

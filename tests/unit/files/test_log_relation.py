@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import subprocess
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import refused
-from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files import log_relation, parse_log, preview_log, read_log
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_relation import opened_log, private_folder
 
@@ -105,6 +106,37 @@ def test_the_private_folder_goes_also_with_a_process_that_was_killed(
     child.stdout.close()
     assert parse_log(PLAIN).clicks.tolist() == [1, 0]
     assert folders() == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "full"),
+    [
+        (duckdb.IOException, 'Async write failed: {"errno":"28"}', True),
+        (duckdb.IOException, 'Could not write file "x": No space left on device', True),
+        (
+            duckdb.OutOfMemoryException,
+            "failed to offload data block.\nThis limit was set by the 'max_temp_directory_size'",
+            True,
+        ),
+        (duckdb.OutOfMemoryException, "could not allocate block", False),
+        (duckdb.IOException, "Invalid Input Error", False),
+    ],
+)
+def test_a_full_disk_is_no_fault_of_the_file(
+    kind: type[duckdb.Error], text: str, full: bool
+) -> None:
+    with opened_log(log_parts(PLAIN)) as relation:
+        about = relation.first.in_one_sentence(text, kind(text)).about
+        assert (about == "disk") == full
+
+
+def test_files_that_fill_the_disk_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(log_relation, "stored", full)
+    with refused("disk"):
+        parse_log(PLAIN)
 
 
 def test_progress_that_raises_ends_the_reading(tmp_path: Path) -> None:

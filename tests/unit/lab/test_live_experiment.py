@@ -66,6 +66,8 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
         assert max(len(sentence.split()) for sentence in null.split(". ")) <= 24
         total = contest.test.decided + contest.test.ties + contest.without_click
         assert total == contest.queries == 10_000
+        assert f"({contest.test.win_share:.1%}" in result.headline
+    assert len(result.headline.split()) <= 15
     risk = result.test_risk
     assert risk["propensity"] < risk["naive"] < risk["production"]
     shares = result.clicks["training"] / (result.clicks["training"] + result.clicks["validation"])

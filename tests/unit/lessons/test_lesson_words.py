@@ -65,9 +65,9 @@ def test_the_other_tau_is_always_named(lesson: Lesson) -> None:
         lesson.idea, lesson.meaning, lesson.prediction.question, *lesson.prediction.options,
         GLOSSARY["kendall"].name,
     ]  # fmt: skip
-    bare = re.compile(r"(?<!Kendall\'s )(?<!another )τ")
+    bare = re.compile(r"(?<!Kendall\'s )(?<!threshold )τ")
     assert not [text for text in texts if bare.search(text)]
-    assert "another τ" in lesson.idea.lower()
+    assert "threshold τ" in lesson.idea
     assert GLOSSARY["kendall"].symbol == ""
 
 
@@ -101,7 +101,7 @@ def test_the_lesson_on_wrong_beliefs_says_how_many_logs_the_study_has(
 ) -> None:
     lesson = next(lesson for lesson in LESSONS if lesson.key == "wrong-propensity")
     result = shipped_result("misspecification", LOSSES["sum-of-ranks"])
-    said = f"has {result.plan.base.draws} click logs a point"
+    said = f"has {result.plan.base.draws} click logs per point"
     assert said in lesson.meaning.format(**built_in[lesson.key].numbers)
 
 

@@ -9,7 +9,15 @@ import pytest
 from tests.made_up_studies import made_up, noise, opposite, papers_loss
 from tests.meaning import mentions, without_numbers
 from ultr_core.risk import NO_INTERVAL, interval_over_draws
-from ultr_core.studies import FIGURES, LOSSES, Point, StudyResult, read_study, shipped_result
+from ultr_core.studies import (
+    FIGURES,
+    LOSSES,
+    Point,
+    StudyResult,
+    read_study,
+    shipped_result,
+    study_headline,
+)
 
 VERDICTS = {
     "learning-curve": ("the weighted ranker beats the naive one", "loses to the naive one"),
@@ -112,3 +120,34 @@ def test_readings_say_which_way_is_better_and_never_that_an_interval_is_nothing(
             assert "±" not in words  # every draw gives the same
             close = made_up(name, lambda *place: papers_loss(*place) + 1e-4 * place[2])
             assert "± 0.00 " not in read_study(close).replace(",", " ").replace(")", " ")
+
+
+def brief(headline: str) -> bool:
+    """Whether a headline has at most 15 words and two numbers."""
+    return len(headline.split()) <= 15 and len(re.findall(r"\d[\d,.]*", headline)) <= 2
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_headline_is_brief_and_follows_the_numbers(name: str) -> None:
+    verdicts = [
+        study_headline(made_up(name, loss)) for loss in (papers_loss, opposite, noise, crossed)
+    ]
+    assert all(map(brief, verdicts)), verdicts
+    assert len(set(verdicts[:3])) == 3
+    if "map" not in name:  # a map of mere noise has a place or two that look like more
+        assert not re.search(r"beats|hurts the|gains", verdicts[2])
+    for loss in LOSSES.values():
+        assert brief(study_headline(shipped_result(name, loss)))
+
+
+def crossed(method: str, point: Point, draw: int) -> float:
+    """The paper's where little bias is assumed or there is little of it, else the opposite."""
+    place = (method, point, draw)
+    return papers_loss(*place) if (point.x or 0.0) < 1 else opposite(*place)
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_headline_of_one_click_log_claims_nothing(name: str) -> None:
+    words = study_headline(made_up(name, papers_loss, draws=1))
+    assert brief(words)
+    assert not re.search(r"beats|ahead|loses|hurts (?!one)", words)
