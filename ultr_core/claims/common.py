@@ -358,7 +358,7 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
             sum(sum(row) for row in PAPER_RESULTS.values()),
         ),
         "growing clicks": _of_runs("growing"),
-        "endless clicks": _of_runs("endless"),
+        "infinitely many clicks": _of_runs("endless"),
         "contests": _of_runs("live"),
         "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
         "contests at more clicks": _of_runs("live", MORE_CLICKS),
