@@ -63,7 +63,15 @@ def _hidden(always: Sequence[str], at_times: Sequence[str], while_there: str) ->
     """
     never = _idle(at_times)
     now = [part for part in _idle(always) if part not in never]
-    return f"<style>{_none(never)}{_none(now, f'.stApp:not(:has(.st-key-{while_there})) ')}</style>"
+    unless = f".stApp:not(:has(.st-key-{while_there})) " if while_there else ""
+    # Beside the title, where no slider is left.
+    sliders = set(MAIN_CONTROLS)
+    where = unless if sliders & set(at_times) else ""
+    rise = "" if sliders & set(always) else _RISE.format(where)
+    return f"<style>{_none(never)}{_none(now, unless)}{rise}</style>"
+
+
+_RISE = "@media (min-width:1200px){{{}.st-key-main-controls{{margin-top:-3.5rem}}}}"
 
 
 def _idle(acting: Sequence[str]) -> list[str]:

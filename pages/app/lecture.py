@@ -139,7 +139,7 @@ def style(page: PageInfo) -> None:
         f"{main} {FIGURES},{main} :has(> {FIGURES})"
         f"{{flex:none;height:clamp(16rem,calc(100dvh - {ABOVE_FIGURES}rem),26rem)}}"
         # Beside the title, where no control is chosen.
-        ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2.6rem}"
+        ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2rem}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
         f"{main} :is({parts}){{display:none}}"

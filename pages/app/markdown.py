@@ -21,6 +21,7 @@ import streamlit as st
 from ultr_core.errors import one_line, with_remedy
 from ultr_core.files.log_reading import READING_FIELDS, SHOWN_WHOLE
 from ultr_core.settings import PARAMETERS
+from ultr_core.words import with_minus
 
 JOINER = "\N{WORD JOINER}"
 
@@ -53,9 +54,12 @@ def shown(text: object) -> str:
 
 
 def prose(text: str) -> str:
-    """Words of the lab's own, in which only `code` between backticks is read as Markdown."""
+    """Words of the lab's own, in which only `code` between backticks is read as Markdown.
+
+    Outside of code, numbers below 0 get their minus sign.
+    """
     parts = text.split("`")
-    parts[::2] = map(_broken, parts[::2])
+    parts[::2] = (_broken(with_minus(part)) for part in parts[::2])
     return "`".join(parts)
 
 
@@ -118,8 +122,12 @@ A message about a setting names it by the label of its control; it needs no more
 
 
 def told(message: object) -> str:
-    """An error or a sentence of the core in a page's Markdown, with the page's remedy."""
-    return set_formulas(plain(with_remedy(message, CONTROLS)))
+    """An error or a sentence of the core in a page's Markdown, with the page's remedy.
+
+    Numbers below 0 get their minus sign, but not in quotation marks, where they are somebody's.
+    """
+    words = with_minus(with_remedy(message, CONTROLS)).replace("'−", "'-")
+    return set_formulas(plain(words))
 
 
 def show_error(error: object) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
 from streamlit.testing.v1 import AppTest
 
 from pages.app.registry import PAGES
@@ -36,3 +40,27 @@ def picture(true: list[float], said: list[float], tau: float) -> RiskPicture:
     found = EstimatedRisks(value, value, value, value, tau, tau, 9.0, 1.0, value, value)
     kinds = ("production", "skyline")
     return RiskPicture(kinds, kinds, np.array(true), found, found, 1.0, 0.0, 9, 9)
+
+
+_NO_PROSE = re.compile(r"`[^`]*`|\$\$[\s\S]*?\$\$|\$[^$]*\$|\]\([^)]*\)|<[^>]*>|https?://\S+")
+_HYPHEN = re.compile(r"(?<![\w.)\]:/#'\u2060-])-(?=\.?\d)")  # not in what a link asked for
+
+
+def texts(app: AppTest) -> Iterator[str]:
+    """What a reader sees as words or numbers, and the words behind charts: no input."""
+    for element in (*app.markdown, *app.title, *app.subheader, *app.error, *app.warning):
+        yield str(element.value)
+    yield from (element.label for element in (*app.expander, *app.button))
+    for table in (*app.table, *app.dataframe):
+        yield from (str(cell) for row in table.value.itertuples(index=False) for cell in row)
+    for chart in app.get("vega_lite_chart"):
+        yield chart.proto.alt
+        sets = [chart.proto.data, *(each.data for each in chart.proto.datasets)]
+        for data in (each.data for each in sets if each.data):
+            columns = pa.ipc.open_stream(data).read_all().to_pydict().values()
+            yield from (cell for column in columns for cell in column if isinstance(cell, str))
+
+
+def hyphens(words: Iterator[str]) -> list[str]:
+    """Texts with a hyphen where a number should have its minus sign."""
+    return [text for text in words if _HYPHEN.search(_NO_PROSE.sub("", text))]

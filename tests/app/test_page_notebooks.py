@@ -103,7 +103,7 @@ def lab(app: AppTest, out: str) -> None:
 
 
 def study(app: AppTest, out: str) -> None:
-    assert f"**{out.splitlines()[0]}**" in words(app)
+    assert out.splitlines()[0] in words(app)
     labels = "\n".join(expander.label for expander in app.expander)
     claims = re.findall(r"^(holds|does not hold|open|not checkable): (.*)$", out, re.MULTILINE)
     assert claims or "map" in str(app.query_params)
@@ -123,17 +123,18 @@ def proofs(app: AppTest, out: str) -> None:
 
 
 def propensities(app: AppTest, out: str) -> None:
-    headline = next(text for text in words(app).splitlines() if text.startswith("**Swaps put"))
-    rank, value, low, high, truth = re.findall(
-        r"rank (\d+) at (\S+) of .* interval (\S+) to (\S+); the truth is ([\d.]+)\)", headline
+    shown = words(app)
+    rank, value, truth = re.findall(r"rank (\d+) at (\S+); the truth is ([\d.]+)\.\*", shown)[0]
+    low, high, covered = re.findall(
+        rf"rank {rank}, .* interval (\S+) to (\S+)\. In all, (\d+ of \d+) intervals hold", shown
     )[0]
     assert f"rank {int(rank):2}: {value} ({low} to {high}), truth {truth}" in out
-    covered = re.findall(r"(\d+ of \d+) intervals hold", headline)[0]
     assert mentions(out, f"{covered} intervals")
 
 
 def live(app: AppTest, out: str) -> None:
-    assert f"**{out.splitlines()[0]}**" in words(app)
+    contests = re.findall(r"^\*\*(Propensity-weighted [^*]*)\*\*", words(app), re.MULTILINE)
+    assert out.splitlines()[0] == " ".join(contests)
     for row in app.table[0].value.to_dict("records"):
         assert any(f" {value}\n" in out for value in row.values())
 

@@ -47,17 +47,75 @@ def settled(page: Page) -> None:
 # A line of text is some pixels higher than its letters.
 CUT = """() => [...document.querySelectorAll('svg.marks')].flatMap(chart => {
     const frame = chart.getBoundingClientRect();
+    const some = 4 * Math.max(1, frame.width / chart.width.baseVal.value);  // it may be zoomed
     const found = [...chart.querySelectorAll('text')].filter(text => {
         const box = text.getBoundingClientRect();
         return text.textContent.trim() && box.width
-            && (box.left < frame.left - 4 || box.right > frame.right + 4
-                || box.top < frame.top - 4 || box.bottom > frame.bottom + 4);
+            && (box.left < frame.left - some || box.right > frame.right + some
+                || box.top < frame.top - some || box.bottom > frame.bottom + some);
     }).map(text => text.textContent);
     return frame.right > document.documentElement.clientWidth ? [...found, 'the chart'] : found;
 })"""
 
 
+# Letters fill the middle of a line's box; the halo of a text is the same text behind it.
+OVER = """() => {
+    const found = [], seen = element => {
+        const style = getComputedStyle(element), box = element.getBoundingClientRect();
+        return +style.opacity && style.visibility !== 'hidden' && box.width > 2 ? box : null;
+    };
+    document.querySelectorAll('svg.marks, svg.users').forEach(chart => {
+        const boxes = [...chart.querySelectorAll('text')].flatMap(element => {
+            const box = element.textContent.trim() && seen(element);
+            const [x, y] = box ? [Math.min(2, box.width / 5), box.height / 5] : [];
+            return box ? [{ text: element.textContent, left: box.left + x, right: box.right - x,
+                            top: box.top + y, bottom: box.bottom - y }] : [];
+        });
+        boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+            if (a.text !== b.text && a.left < b.right && b.left < a.right
+                && a.top < b.bottom && b.top < a.bottom) found.push(`${a.text} over ${b.text}`);
+        }));
+    });
+    const words = '.stMain :is(p, label, h1, h2, h3, button, summary, td, th)';
+    document.querySelectorAll(words).forEach(element => {
+        const style = getComputedStyle(element);
+        if (!seen(element) || style.clipPath !== 'none') return;
+        const cut = (over, whole, shown) => ['hidden', 'clip'].includes(over) && whole > shown;
+        if (cut(style.overflowX, element.scrollWidth, element.clientWidth + 1)
+            || cut(style.overflowY, element.scrollHeight, element.clientHeight + 4))
+            found.push(`cut: ${element.textContent}`);
+    });
+    const header = document.querySelector('[data-testid=stHeader]');
+    const bar = header?.getBoundingClientRect().bottom ?? 0;
+    document.querySelectorAll('.st-key-main-controls button, h1').forEach(element => {
+        const box = seen(element);
+        if (box && document.querySelector('.stMain').scrollTop === 0 && box.top < bar - 4
+            && getComputedStyle(element).clipPath === 'none')
+            found.push(`under the bar: ${element.textContent}`);
+    });
+    return found;
+}"""
+
+
+def crowded(page: Page) -> list[str]:
+    """Words over others in a chart, words that their box cuts off, what the page's bar hides."""
+    found: list[str] = page.evaluate(OVER)
+    return found
+
+
 def cut_words(page: Page) -> list[str]:
     """Words of charts that reach beyond the chart that they are in, or charts beyond the page."""
     found: list[str] = page.evaluate(CUT)
+    return found
+
+
+def crowded_at(page: Page, width: int, height: int) -> list[str]:
+    """What is cut or crowded on a screen of this size, once charts have been drawn anew for it."""
+    page.set_viewport_size({"width": width, "height": height})
+    found: list[str] = []
+    for _ in range(10):
+        page.wait_for_timeout(200)
+        found = cut_words(page) + crowded(page)
+        if not found:
+            break
     return found

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from pages.app.registry import PAGES
 from scripts.screenshots import wait_until_done
 from tests.app.pages import WITH_VALUES
-from tests.browser.pages import OpenPage, cut_words, opened
+from tests.browser.pages import OpenPage, crowded, crowded_at, cut_words, opened
 from ultr_core.fields import Choice
 from ultr_core.jobs.links import values_of
 
@@ -38,7 +38,8 @@ def violations(page: Page) -> list[str]:
 def test_axe_finds_nothing_on_a_light_page(open_page: OpenPage, address: str, path: str) -> None:
     page = opened(open_page, f"{address}/{path}{SMALL}")
     assert violations(page) == []
-    assert cut_words(page) == []
+    for size in ((1280, 720), (1920, 1080), (390, 844)):
+        assert crowded_at(page, *size) == [], size
 
 
 OF_PARTS = ("part", "view", "proof", "claim_verdict")
@@ -64,6 +65,7 @@ def test_axe_finds_nothing_on_a_dark_page_at_the_other_end_of_its_choices(
     page = opened(open_page, f"{address}/{state}", dark=True)
     assert violations(page) == []
     assert cut_words(page) == []
+    assert crowded(page) == []
 
 
 def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> None:
@@ -74,6 +76,19 @@ def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, address: str) -> N
     page.get_by_role("button", name="Save figure").first.click()
     expect(page.get_by_role("button", name="SVG", exact=True).first).to_be_visible()
     assert violations(page) == []
+
+
+def test_words_over_words_and_words_cut_off_are_found(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, f"{address}/proofs{SMALL}&view=race")
+    page.evaluate("""() => {
+        const title = document.querySelector('svg.marks .role-axis-title text');
+        title.parentNode.appendChild(title.cloneNode()).textContent = 'another';
+        const words = document.querySelector('.st-key-headline p');
+        Object.assign(words.style, { overflow: 'hidden', height: '8px' });
+    }""")
+    found = crowded(page)
+    assert sum(" over " in text for text in found) == 1
+    assert sum(text.startswith("cut") for text in found) == 1
 
 
 def test_axe_would_find_a_faint_button(open_page: OpenPage, address: str) -> None:

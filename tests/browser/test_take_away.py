@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, opened
+from tests.browser.pages import OpenPage, crowded_at, opened
 
 LINK = "/lab?clicks=500&draws=2"
 
@@ -82,7 +82,7 @@ def test_pinned_run_stays_beside_the_next_one(open_page: OpenPage, address: str)
     expect(page.locator(".st-key-pins table")).to_contain_text("Now")
 
 
-@pytest.mark.parametrize("path", ["lab", "robustness", "proofs", "propensities", "claims"])
+@pytest.mark.parametrize("path", ["lab", "robustness", "proofs", "propensities", "live", "claims"])
 def test_lecture_mode_shows_title_and_headline_on_the_first_screen(
     open_page: OpenPage, address: str, path: str
 ) -> None:
@@ -93,6 +93,8 @@ def test_lecture_mode_shows_title_and_headline_on_the_first_screen(
     assert title["y"] >= 0
     assert headline["y"] >= title["y"] + 30  # the title's type is 25 pixels high
     assert headline["y"] + headline["height"] < 400  # of 720
+    for size in ((1280, 720), (1920, 1080)):
+        assert crowded_at(page, *size) == [], size
 
 
 def test_charts_fill_a_large_projector_and_overlap_nothing(

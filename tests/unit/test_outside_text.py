@@ -23,6 +23,7 @@ field.options field.shown field.stops figure.data file_format.label finding.stat
 formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.reference
 found.interval_text() found.numbers found.outcome found.rows found.sentence found_by result.headline
 contest.sentence study_headline agreement_sentence page.acts_while curves
+PINS.checked(st.session_state[PINS.key])
 getattr(INKS[theme],name) headline(lines) headline(outcomes) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning

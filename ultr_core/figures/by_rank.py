@@ -609,7 +609,7 @@ def _key(keys: tuple[tuple[str, str, str], ...], ink: Ink) -> list[alt.Chart]:
     lines = -(-len(keys) // columns)
     marks = []
     for number, (name, color, kind) in enumerate(keys):
-        left, y = 165 * (number % columns), 2 - 24 * (lines - number // columns)
+        left, y = 158 * (number % columns), 2 - 24 * (lines - number // columns)
         paint = ink.quiet if color == "quiet" else color
         if kind in _SHAPES:
             fill = "transparent" if "hollow" in kind else paint

@@ -208,7 +208,7 @@ def _law(
 def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     less = " minus production’s" if relative else ""
-    better = "◂ better\u2003{}\u2003worse ▸" if relative else "{}"
+    better = "◂ better\u2002{}\u2002worse ▸" if relative else "{}"
     scale = {"zero": False, "nice": False, **({"domain": [-EDGE, EDGE]} if relative else {})}
     axis = {"values": [-4, -2, 0, 2, 4]} if relative else {}
     x = along(alt.X, better.format(f"True risk{less}"), scale, axis)("x")

@@ -15,9 +15,8 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,6 +61,7 @@ LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
 
 _MOST_THREADS = 8
+_SECONDS = 0.02  # between two shares that are told
 _ROWS_AT_ONCE = 1 << 17
 _BATCH_BYTES = 1 << 26  # of texts; CELL_BYTES leave room for thousands of them
 _PIECE_BYTES = 1 << 20
@@ -72,6 +72,8 @@ _DEEPEST = 8
 _FOLDER = "ultr-log-"
 _ABSENT = "\x01\x02"  # what no cell holds, so that an empty cell is told from one that is missing
 _BLANK = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160)"
+_FLOATS = ("DOUBLE", "FLOAT")
+_LOST = "abs({0}) >= 9007199254740992 AND isfinite({0})"  # whole numbers that floats may merge
 _LISTS = "lists"  # the type of a column of JSON whose values are lists
 _LOST_ERROR = re.compile(r"Invalid Input Error: door lost (\d+)")
 _CELLS_ERROR = "Invalid Input Error: door cells"
@@ -143,13 +145,8 @@ class Part:
             )
         if self.is_text or kind == "VARCHAR":
             return f"coalesce({column}, '')"
-        if kind in ("DOUBLE", "FLOAT"):
-            lost = (
-                f"WHEN abs({column}) >= 9007199254740992 AND isfinite({column}) "
-                f"THEN error('door lost {place}')"
-                if is_name
-                else ""
-            )
+        if kind in _FLOATS:
+            lost = f"WHEN {_LOST.format(column)} THEN error('door lost {place}')" if is_name else ""
             whole = f"{column} = trunc({column}) AND abs({column}) < 9007199254740992"
             return (
                 f"coalesce(CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR {lost} "
@@ -195,12 +192,6 @@ class Part:
 
     def in_one_sentence(self, text: str, error: Exception) -> InputError:
         """What DuckDB says of this file, for a reader."""
-        import duckdb
-
-        if is_disk_full(text):
-            return disk_full(self.name)
-        if isinstance(error, duckdb.OutOfMemoryException):
-            return LOG_MEMORY.exceeded(f"Reading {self.name}")
         if own := _LOST_ERROR.match(text):
             return InputError(
                 f"The column {quoted(self.header[int(own[1])])} of {self.name} holds numbers of "
@@ -459,11 +450,11 @@ class Relation:
         with self._told():
             if progress is None:
                 return rows()
+            progress(0.0)
             with ThreadPoolExecutor(1) as pool:
                 done = pool.submit(rows)
                 try:
-                    while not done.done():
-                        time.sleep(0.02)
+                    while wait([done], _SECONDS).not_done:
                         progress(min(max(self.connection.query_progress() / 100, 0.0), 1.0))
                     return done.result()
                 except BaseException:
@@ -482,6 +473,10 @@ class Relation:
         except (duckdb.Error, UnicodeError, OverflowError) as error:
             if str(error).startswith(_CELLS_ERROR):
                 raise LongCellsError from None
+            if is_disk_full(str(error)):
+                raise disk_full(self.name) from None
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise LOG_MEMORY.exceeded(f"Reading {self.name}") from None
             raise self._part_in(str(error)).in_one_sentence(str(error), error) from None
         except RuntimeError as error:  # Ctrl-C, which the engine sees before Python does
             if "interrupted" not in str(error).lower():
@@ -493,8 +488,23 @@ class Relation:
             raise LOG_MEMORY.exceeded(f"Reading {self.name}") from None
 
     def _part_in(self, text: str) -> Part:
-        """The part that an error of DuckDB is about: it names the file by our name."""
-        return next((part for part in self.parts if part.path in text), self.first)
+        """The part that an error of DuckDB is about; a part of no name where that is not known."""
+        for part in self.parts:
+            if re.search(re.escape(part.path) + r"(?!\d)", text):
+                return part
+        if own := _LOST_ERROR.match(text):
+            floats = (part for part in self.parts if self._loses(part, int(own[1])))
+            return next(floats, self.first)
+        if len(self.parts) == 1:
+            return self.first
+        return replace(self.first, source=replace(self.first.source, name=f"A file of {self.name}"))
+
+    def _loses(self, part: Part, place: int) -> bool:
+        """Whether a column of a part has floats in which ids are lost."""
+        if place >= len(part.types) or part.types[place] not in _FLOATS:
+            return False
+        lost = f"SELECT 1 FROM {self.scan_of(part)} WHERE {_LOST.format(f'c{place}')} LIMIT 1"
+        return bool(self.run(lost))
 
 
 @contextmanager

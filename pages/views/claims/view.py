@@ -33,7 +33,7 @@ from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.findings import OUTCOMES
 from ultr_core.jobs.claims import ALL, CHECKS, PART, PLACE, READING, SECTION, VERDICT
 from ultr_core.lab import Lab
-from ultr_core.words import counted, part_of, with_minus
+from ultr_core.words import counted, part_of
 
 _VERDICT_IN_ONE_LINE = """<style>
 @media (min-width: 500px) {
@@ -164,7 +164,7 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     row = {
         "Claim": f"{prose(entry.claim)} *({_said_by(entry)})*",
         "Verdict": f"{mark(line.outcome)}{NO_BREAK}{line.outcome}",
-        "Found": with_minus(prose(line.shown)),
+        "Found": prose(line.shown),
     }
     if checks:
         row["Checked by"] = prose(entry.check)

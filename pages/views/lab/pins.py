@@ -39,7 +39,7 @@ def _asked() -> tuple[Settings, ...]:
     """The settings of all pinned runs; the session has them, and the address follows."""
     if PINS.key not in st.session_state:
         st.session_state[PINS.key] = link.state(LAB.path)[PINS.key]
-    asked: tuple[Settings, ...] = st.session_state[PINS.key]
+    asked = PINS.checked(st.session_state[PINS.key])
     text = PINS.write(asked)
     if st.query_params.get(PINS.key, "") != text:
         if text:

@@ -31,6 +31,7 @@ from ultr_core.lab import METHODS, Comparison, RiskPicture
 from ultr_core.lab import headline as found_by
 from ultr_core.risk import NO_INTERVAL, Estimate
 from ultr_core.settings import Settings
+from ultr_core.words import with_minus
 
 WAITING = ":shimmer[Users are clicking …]"
 CHECKING = ":shimmer[Checking the paper's claims …]"
@@ -228,7 +229,9 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _interval(estimate: Estimate) -> str:
-    return f"{estimate.low:.4f} to {estimate.high:.4f}" if estimate.low < estimate.high else ""
+    if estimate.low == estimate.high:
+        return ""
+    return with_minus(f"{estimate.low:.4f} to {estimate.high:.4f}")
 
 
 def _examination_section(settings: Settings) -> None:

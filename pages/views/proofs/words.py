@@ -14,6 +14,7 @@ from ultr_core.content import read
 from ultr_core.proofs import BREAKS, DERIVATIONS, Derivation, SmallWorld, Walk
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
+from ultr_core.words import with_minus
 
 _WORDS = read(__file__, "proofs")
 
@@ -25,17 +26,13 @@ BROKEN_NOTE = "More users do not help: this is a bias, not chance."
 def number(value: Fraction) -> str:
     """A rational number for reading: 8, or 31/4 = 7.75, or ≈ 7.7512 where the fraction is long."""
     if value.denominator == 1 and abs(value) < 10**9:
-        return _minus(str(value))
+        return with_minus(str(value))
     decimal = f"{float(value):.5g}"
     text = str(value)
     if len(text) > LONGEST_FRACTION:
-        return _minus(f"≈{NO_BREAK}{decimal}")
+        return with_minus(f"≈{NO_BREAK}{decimal}")
     sign = "=" if Fraction(decimal) == value else "≈"
-    return _minus(f"{text}{NO_BREAK}{sign}{NO_BREAK}{decimal}")
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
+    return with_minus(f"{text}{NO_BREAK}{sign}{NO_BREAK}{decimal}")
 
 
 def amount(value: Fraction) -> str:
@@ -50,7 +47,7 @@ def with_reach(estimate: Estimate) -> str:
         return f"{estimate.value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(reach)))
     text = f"{estimate.value:.{decimals}f} ± {reach:.{decimals}f}"
-    return _minus(text).replace(" ", NO_BREAK)
+    return with_minus(text).replace(" ", NO_BREAK)
 
 
 def headline(proof: Derivation, walk: Walk, world: SmallWorld, settings: Settings) -> str:

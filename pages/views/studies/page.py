@@ -42,7 +42,7 @@ from ultr_core.studies import (
     taken_words,
 )
 from ultr_core.studies.grids import MAPS
-from ultr_core.words import counted, part_of
+from ultr_core.words import counted, part_of, with_minus
 
 _WORDS = read(__file__, "studies")
 
@@ -252,7 +252,8 @@ def _claims_section(claims: Sequence[Claim]) -> None:
             rule, found = claim.rule, claim.finding
             label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
-                st.markdown(f"Section {rule.section}. Test: {rule.test} {found.sentence}")
+                found_words = with_minus(found.sentence)
+                st.markdown(f"Section {rule.section}. Test: {rule.test} {found_words}")
 
 
 def _steps_section(name: str, steps: Sequence[Step[Settings]]) -> None:

@@ -35,7 +35,7 @@ from ultr_core.own_data.evaluation import (
 from ultr_core.own_data.fitting import FOLDS, flattery
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
-from ultr_core.words import counted
+from ultr_core.words import counted, with_minus
 
 _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_clicks")
 
@@ -102,7 +102,7 @@ def evidence_step(
         show_error(error)
         return None
     against = _against(joined, ranker, rankers, propensities, clip)
-    st.markdown(f"**{plain(against[0].sentence)}**")
+    st.markdown(f"**{told(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
@@ -198,8 +198,8 @@ def _row(report: RiskReport) -> dict[str, str]:
     found = report.estimate
     return {
         "Estimate": report.label,
-        "Value": "none" if found is None else f"{found.value:.3f}",
-        "95% interval": "" if found is None else found.interval_text(),
+        "Value": "none" if found is None else with_minus(f"{found.value:.3f}"),
+        "95% interval": "" if found is None else with_minus(found.interval_text()),
         "What it is": told(report.words),
     }
 

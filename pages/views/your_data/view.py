@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.app import lecture
 from pages.app.context import PageContext, require_settings
-from pages.app.markdown import plain
+from pages.app.markdown import plain, told
 from pages.views.your_data.bench import bench, largest_upload_mb
 from pages.views.your_data.corpus import corpus_step
 from pages.views.your_data.curve import Propensities, propensities_step
@@ -25,7 +25,7 @@ from ultr_core.errors import named
 from ultr_core.jobs.your_data import BY_VALIDATION, JOB, SOURCE, WEIGHTS
 from ultr_core.own_data.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
-from ultr_core.words import counted
+from ultr_core.words import counted, with_minus
 
 _WALK_FILES = ("corpus", "log", "curve", "ranker")
 _DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_unchecked:]"
@@ -95,7 +95,7 @@ def _overview(
             "Evidence", None if judged is None else _of_evidence(judged.found), _WANTED["evidence"]
         ),
     ]
-    verdict = [] if judged is None else [f"**{plain(judged.against[0].sentence)}**", ""]
+    verdict = [] if judged is None else [f"**{told(judged.against[0].sentence)}**", ""]
     return "\n".join([*verdict, "  \n".join(lines)])
 
 
@@ -127,7 +127,8 @@ def _of_evidence(found: Evaluation) -> str:
     if estimate is None:
         return "no estimate"
     truth = "" if found.true is None else f"; by the grades {found.true.risk_of_log:.2f}"
-    return f"estimated risk {estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f}){truth}"
+    interval = f"{estimate.low:.2f} to {estimate.high:.2f}"
+    return with_minus(f"estimated risk {estimate.value:.2f} ({interval}){truth}")
 
 
 def show(page: PageContext) -> None:

@@ -17,7 +17,7 @@ import pytest
 from scripts.fuzz_readers import damaged_parquet
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
-from ultr_core.files import parse_corpus, parse_log, preview_log, read_log
+from ultr_core.files import log_process, parse_corpus, parse_log, preview_log, read_log
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_process import in_own_process
 from ultr_core.propensity import PresentationLog
@@ -208,6 +208,22 @@ def test_a_part_without_impressions_has_one_a_row() -> None:
     for log in (parse_log(data), parse_log(data[::-1])):
         assert entries(log) == [("q", "a", 1, 6, 2), ("q", "b", 2, 6, 0)]
         assert log.columns["impressions"] == "views"
+
+
+def test_the_process_ends_with_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    class EndedError(Exception):
+        pass
+
+    def ended(code: int) -> None:
+        raise EndedError
+
+    parents = iter([7, 7, 1])
+    monkeypatch.setattr(os, "getppid", lambda: next(parents))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(os, "_exit", ended)
+    with pytest.raises(EndedError):
+        log_process._end_with(7)
+    assert next(parents, None) is None
 
 
 class StopError(Exception):

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -18,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import refused
+from ultr_core.errors import InputError
 from ultr_core.files import log_relation, parse_log, preview_log, read_log
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_relation import opened_log, private_folder
@@ -125,9 +128,12 @@ def test_the_private_folder_goes_also_with_a_process_that_was_killed(
 def test_a_full_disk_is_no_fault_of_the_file(
     kind: type[duckdb.Error], text: str, full: bool
 ) -> None:
-    with opened_log(log_parts(PLAIN)) as relation:
-        about = relation.first.in_one_sentence(text, kind(text)).about
-        assert (about == "disk") == full
+    def failing(*given: object) -> None:
+        raise kind(text)
+
+    with opened_log(log_parts(PLAIN)) as relation, pytest.raises(InputError) as found:
+        replace(relation, connection=SimpleNamespace(execute=failing)).run("SELECT 1")
+    assert (found.value.about == "disk") == full
 
 
 def test_files_that_fill_the_disk_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +195,24 @@ def test_whole_numbers_in_other_types_are_the_same_ids() -> None:
     with refused("lost_ids", "'query'", "2^53"):
         parse_log(of(large))
     assert len(parse_log(of(pa.array([2**53, 2**53 + 1]))).document_names) == 2
+
+
+def test_a_fault_of_one_of_several_files_is_not_told_of_another() -> None:
+    """The engine does not say which file it is; then none is named, and no column of another."""
+
+    def file(document: pa.Array, *more: str) -> bytes:
+        stream = io.BytesIO()
+        columns = {name: ["x", "y"] for name in more}
+        columns |= {"query": ["q", "q"], "document": document, "position": [1, 2]}
+        pq.write_table(pa.table({**columns, "click": [1, 0]}), stream)
+        return stream.getvalue()
+
+    plain = file(pa.array([3.0, 4.0]), "site")
+    with refused("lost_ids", "'document'", "(2)"):
+        parse_log([plain, file(pa.array([1e17, 2.0]))])
+    with pytest.raises(InputError) as found:
+        parse_log([plain, file(pa.array([b"\xff", b"a"]))])
+    assert "(1)" not in str(found.value) and "2 files" in str(found.value)
 
 
 def test_true_and_false_count_in_text_as_in_parquet() -> None:
