@@ -248,8 +248,8 @@ def study_source() -> str:
     shipped = load_shipped("figures")
     counts: Mapping[str, Any] = shipped.world.counts
     return (
-        f"Shipped paper-scale result of {shipped.made}: {shipped.base.draws} click logs per point "
-        f"on {counts['name']} with {counts['train']['queries']:,} training and "
+        f"Precomputed paper-scale result of {shipped.made}: {shipped.base.draws} click logs per "
+        f"point on {counts['name']} with {counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries, made by `{shipped.command}`."
     )
 
