@@ -151,7 +151,7 @@ def test_files_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -
     settled(page)
     expect(page.get_by_text("The column ![x](http:").last).to_contain_text("of the log: at")
     assert watch.elsewhere() == []
-    page.get_by_role("radio", name="A curve of mine (CSV)").click()
+    page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)
     bring(watch, "curve", f"{NAME}.csv", sample_files()["curve"].data)
     page.get_by_role("tab", name="Bring a ranker or its scores").click()
@@ -183,7 +183,7 @@ def test_files_that_are_refused_bring_nothing_from_elsewhere(
         bring(watch, kind, f"{NAME}.txt", content)
         expect(alert.first).to_be_visible()
         assert watch.elsewhere() == [], content
-    page.get_by_role("radio", name="A curve of mine (CSV)").click()
+    page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)
     bring(watch, "curve", f"{NAME}.csv", f"rank,propensity\n{AWAY},{HOSTILE}\n".encode())
     page.get_by_role("tab", name="Bring a ranker or its scores").click()

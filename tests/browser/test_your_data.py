@@ -50,7 +50,7 @@ def test_files_are_brought_trained_on_and_taken_away(
     page.get_by_role("radio", name="Estimated from the log").click()
     settled(page)
     expect(page.get_by_text("Assumes that users follow the position model")).to_be_visible()
-    page.get_by_role("radio", name="A curve of mine (CSV)").click()
+    page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)
     bring(page, "curve", folder / "sample_curve.csv")
     page.get_by_role("button", name="Train the ranker").click()

@@ -248,8 +248,8 @@ def study_source() -> str:
     shipped = load_shipped("figures")
     counts: Mapping[str, Any] = shipped.world.counts
     return (
-        f"Shipped paper-scale result of {shipped.made}: {shipped.base.draws} click logs per point "
-        f"on {counts['name']} with {counts['train']['queries']:,} training and "
+        f"Precomputed paper-scale result of {shipped.made}: {shipped.base.draws} click logs per "
+        f"point on {counts['name']} with {counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries, made by `{shipped.command}`."
     )
 
@@ -358,7 +358,7 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
             sum(sum(row) for row in PAPER_RESULTS.values()),
         ),
         "growing clicks": _of_runs("growing"),
-        "endless clicks": _of_runs("endless"),
+        "infinitely many clicks": _of_runs("endless"),
         "contests": _of_runs("live"),
         "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
         "contests at more clicks": _of_runs("live", MORE_CLICKS),

@@ -161,7 +161,7 @@ class LongRuns:
     @property
     def source(self) -> str:
         """Which run the numbers come from, in a sentence."""
-        return f"Shipped result of {self.made}, made by `{self.command}`."
+        return f"Precomputed result of {self.made}, made by `{self.command}`."
 
 
 @lru_cache(maxsize=1)

@@ -239,7 +239,7 @@ def _other_clicks(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
 
 
 def _popular_queries(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
-    """One query in ten comes twice as often."""
+    """One query in ten is drawn twice as often."""
     train = lab.world().train
     chance = lab.users.click_probability(train.relevance, train.presented_ranks)
     draws = log.draws * np.where(np.arange(len(log.draws)) % 10 == 0, 2, 1)
@@ -421,7 +421,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             judged_relevant=_if_noisy(True, lambda _, chance, __: np.full_like(chance, 0.37)),
         ),
         "wrong-clicks-when-shuffled": _altered(
-            "In shuffled lists users click irrelevant documents only.",
+            "In shuffled lists users click only irrelevant documents.",
             shuffled_chance=lambda lab, chance, _: np.where(
                 lab.world().train.relevance, 0.0, chance.max()
             ),
@@ -480,7 +480,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The clicks come from users with more noise.", training_log=_other_clicks
         ),
         "popular-queries": _altered(
-            "One query in ten comes twice as often.", training_log=_popular_queries
+            "One query in ten is drawn twice as often.", training_log=_popular_queries
         ),
         "new-clicks-new-documents": _altered(
             "More clicks mean new queries.", training_log=_new_documents

@@ -72,8 +72,8 @@ def _clicks_without_noise(lab: Lab) -> Finding:
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Finding(
         f"{log.total_clicks:,} clicks of {SESSIONS:,} sessions, ε₋ = 0: {wrong} on irrelevant "
-        "documents, "
-        f"and {missed} times no click on a relevant document at rank 1, which everybody examines.",
+        f"documents; {missed} times a relevant document at rank 1, which everybody examines, was "
+        "not clicked.",
         float(wrong + missed),
     )
 

@@ -244,7 +244,7 @@ def _label(name: str) -> str:
 def _order_sentence(rows: tuple[_ROW, ...]) -> str:
     ours, other = (sorted(rows, key=lambda row: row[k]) for k in (1, 2))
     if [row[0] for row in ours] == [row[0] for row in other]:
-        return "Levels differ, the order of the rankers does not."
+        return "Levels differ; the order of the rankers does not."
     return f"The order changes: best is {ours[0][0]} in our reading, {other[0][0]} in the other."
 
 

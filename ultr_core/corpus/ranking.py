@@ -411,8 +411,8 @@ def constant_notice(name: str, scores: ArrayLike, query_offsets: ArrayLike) -> t
         return ()
     return (
         Remark(
-            f"{name} gives all candidates of a query the same score, so it ranks nothing; its risk "
-            "is the mean over all orders.",
+            f"{name} gives all candidates of each query the same score, so it ranks nothing; its "
+            "risk is the mean over all orders.",
             "constant_scores",
         ),
     )

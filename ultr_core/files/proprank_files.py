@@ -359,9 +359,9 @@ def _require_equal(
         same = ids is None or ids[one] == ids[other]
         if not same or not _same_row(corpus.features, one, other):
             raise InputError(
-                f"{name}, line {lines[other]} has another document than line {lines[one]}, of "
-                "which its comment says that it is the same candidate; write the file again or "
-                "remove the comments.",
+                f"{name}, line {lines[other]} has another document than line {lines[one]}, but its "
+                "comment says that it is the same candidate; write the file again or remove the "
+                "comments.",
                 "candidate_differs",
             )
 

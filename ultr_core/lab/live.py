@@ -151,7 +151,7 @@ class LiveResult:
     @property
     def headline(self) -> str:
         """Both verdicts with their win shares, in at most 15 words and two numbers."""
-        verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
+        verbs = {1: "beats", -1: "loses to", 0: "cannot be told apart from"}
         first, second = (contest.test for contest in self.contests)
         one, two = (contest.opponent for contest in self.contests)
         shares = [

@@ -43,10 +43,10 @@ _NOT_YET = "No point of the curve is finished yet."
 _AHEAD = {
     1: "weighting beats naive",
     -1: "naive beats weighting",
-    0: "neither ranker is surely ahead",
+    0: "neither ranker is clearly ahead",
 }
 _FALSE = (0.5, 1.5)  # assumed eta, where users have 1
-_ON_ONE_LOG = "Nothing is shown by one click log, which has no interval."
+_ON_ONE_LOG = "One click log has no interval, so it shows no difference."
 
 
 def _curve_headline(result: StudyResult, last: Point) -> str:
@@ -77,7 +77,7 @@ def _map_headline(result: StudyResult) -> str:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else "No place is finished yet."
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     if not wins + loses:
-        return "Neither ranker is surely ahead at any place of the map."
+        return "Neither ranker is clearly ahead at any place of the map."
     if loses:
         return f"Weighting beats naive in {wins} places of the map and loses in {loses}."
     return f"Weighting beats naive in {wins} of {len(gains)} places and loses in none."
@@ -141,7 +141,7 @@ def _against_naive(result: StudyResult, point: Point) -> str:
         return "is the same as the naive one"
     if gain.n < 2:
         return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
-    verbs = {1: "beats", -1: "loses to", 0: "cannot be told from"}
+    verbs = {1: "beats", -1: "loses to", 0: "cannot be told apart from"}
     return f"{verbs[gain.side]} the naive one"
 
 
@@ -284,7 +284,8 @@ def taken_words(plan: Plan) -> str:
 def _examination(plan: Plan, curve: str) -> str:
     """The exponent of the users or of the learner, unless a curve takes its place."""
     if curve in plan.curves:
-        return "users examine as given" if curve == "curve" else "the learner assumes as given"
+        return "users follow the given curve" if curve == "curve" else "the learner assumes the "
+        "given curve"
     power = CURVES[curve].power
     return f"{PARAMETERS[power].symbol} = {_span(plan, power)}"
 

@@ -244,6 +244,6 @@ def _remote(future: Any) -> Any:
         if not type(error).__module__.startswith("distributed"):
             raise
         raise InputError(
-            f"The Dask cluster lost its work ({type(error).__name__}); run the same command again "
-            "when it is back; it resumes."
+            f"The Dask cluster lost its work ({type(error).__name__}); when it is back, run the "
+            "same command again to resume."
         ) from None

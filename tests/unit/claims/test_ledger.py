@@ -243,7 +243,7 @@ def test_a_line_with_other_settings_names_them(lines: tuple[LedgerLine, ...]) ->
             if value != getattr(Settings(), name) and not told:
                 assert f"{PARAMETERS[name].symbol} = {value:g}" in text, line.entry.key
         for study in FIGURES:
-            made = "Shipped" in line.finding.reason
+            made = "Precomputed" in line.finding.reason
             if made and line.entry.where == f"figure {STUDIES[study].figure}":
                 plan = shipped_result(study, LOSSES["sum-of-ranks"]).plan
                 assert text.endswith(f" {settings_words(plan)}."), line.entry.key

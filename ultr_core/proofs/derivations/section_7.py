@@ -36,7 +36,7 @@ def clipped(ways: Ways) -> Walk:
     change = [w - inverse for w, inverse in zip(weight, world.inverse, strict=True)]
     write.line(
         r"\mathbb E\Big[\sum_{d:\,c(d)=1}\frac{\mathrm{rank}(d|S)}{\max(\tau,q_d)}\Big]",
-        f"The mean of the clipped loss, τ = {world.clip}.",
+        f"The mean of the clipped loss at τ = {world.clip}.",
         ways.mean(values),
         "",
     )
@@ -48,7 +48,7 @@ def clipped(ways: Ways) -> Walk:
     )
     write.line(
         r"\mathbb E[\hat\Delta_{CIPS}]-\mathbb E[\hat\Delta_{IPS}]",
-        "The bias that clipping brings.",
+        "The bias from clipping.",
         ways.mean(times(query.new, change)),
         "",
     )
@@ -61,7 +61,7 @@ def clipped(ways: Ways) -> Walk:
     write.line(r"0", "It is never positive: clipping makes every loss look smaller.", ZERO, "≤")
     write.line(
         r"\mathrm{Var}[\hat\Delta_{CIPS}]",
-        "What is gained: the variance of one user's loss. Unclipped it is "
+        "The gain: a smaller variance of one user's loss. Unclipped it is "
         f"{float(world.users.variance(times(query.new, world.inverse))):.4g}.",
         ways.variance(values),
         "",
@@ -91,15 +91,15 @@ def overtaking(ways: Ways) -> Walk:
     weighted = times(delta, world.inverse)
     write.line(
         r"\mathbb E[\hat R_{IPS}(S_1)-\hat R_{IPS}(S_2)]",
-        "What the weighted estimate of the difference settles at.",
+        "The limit of the weighted estimate of the difference.",
         ways.mean(weighted),
         "",
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,(R(S_1)-R(S_2))",
-        "The true difference on the scale that noise gives it: IPS has no bias.",
+        "The true difference, scaled by the noise: IPS has no bias.",
         target,
-        assumes="everything that section 5.2 needs",
+        assumes="everything that section 5.2 assumes",
     )
     naive_values = [Fraction(d) for d in delta]
     write.line(
@@ -126,20 +126,20 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     if users is None:
         write.notes.append(
             "The weighted estimate never overtakes the naive one in this world, or leads from the "
-            "first user on."
+            "first user."
         )
         return
     per_user = ways.world.users.clicks_per_user
     write.line(
         r"N^*=\frac{V_{IPS}-V_{naive}}{b_{naive}^2-b_{IPS}^2}",
-        f"From this many users on weighting has the smaller error: {float(users * per_user):.3g} "
-        f"clicks, at {float(per_user):.3g} clicks a user.",
+        f"From this many users, weighting has the smaller error: {float(users * per_user):.3g} "
+        f"clicks, at {float(per_user):.3g} clicks per user.",
         Value(users, _enumerated_crossing(ways)),
         "",
     )
     write.line(
         r"b_{naive}^2+V_{naive}/N^*",
-        "Mean squared error of naive after that many users.",
+        "Mean squared error of the naive estimate after that many users.",
         errors["naive"].mean_squared(users),
         "",
     )

@@ -1,0 +1,191 @@
+"""Habits of wording that a machine can find, in every text that a reader can meet."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ultr_core.proofs import BREAKS, PROOFS
+
+ROOT = Path(__file__).parents[2]
+MODULES = [path for room in ("ultr_core", "pages") for path in sorted((ROOT / room).rglob("*.py"))]
+CONTENT = [
+    path for room in ("ultr_core", "pages") for path in sorted((ROOT / room).rglob("*.toml"))
+]
+GUIDES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+KEYS = "|".join(key for key in (*PROOFS, *BREAKS) if "-" in key and key != "one-slack")
+PER = "click|core|document|impression|job|line|page|point|presentation|query|rank|row"
+HABITS = {
+    "is not a, for is no": r"(?<!\b[Tt]here )\b(?:is|are|was|were) no (?!longer|more|less|better)",
+    "reported, for told": r"\btold\b(?! apart)",
+    "cannot be told apart from": r"\btold from\b",
+    "per, for a": rf"\b(?:one|numbers?|clicks|logs|ranks|weight) a (?:{PER})\b(?! th)",
+    "also, for too after a comma": r", too(?=[,.;:)]|$)",
+    "the ranker, for the one that": r"\bthe ones? (?:that|which|who)\b",
+    "contains, for holds": r"\bholds? the (?:true|truth)\b",
+    "above, for stands": r"\bstands? (?:above|at the|below|beside|on top|there)\b",
+    "resumes, for goes on": r"\b(?:goes|go|went) on(?! top)\b",
+    "again, for anew": r"\banew\b",
+    "instead of, for in place of": r"\bin place of\b",
+    "assumes, for believes": r"\b[Bb]elieves?\b",
+    "probability, for chance of": r"\bchance (?:of|that)\b",
+    "infinitely many, for endless": r"\bendless\b",
+    "comma-separated, for with commas between": r"\bcommas between\b",
+    "equally weighted clicks, for equal ones": r"\bequal ones\b",
+    "from, for from ... on": r"\bfrom (?:the first \w+|rank \S+|\S+ clicks) on\b(?! the)",
+    "correctly, for rightly": r"\brightly\b",
+    "in the sidebar, for at the side": r"\bat the side\b",
+    "lack, for want": r"\bfor want of\b",
+    "uploaded, for brought along": r"\bbrought along\b",
+    "your own, for one's own": r"\bone's own\b",
+    "stays however": r"\bstays however\b",
+    "minus, for a hyphen before a number": r"(?<=\w )-\d",
+    "minus, for a hyphen between numbers": r"\d - \d",
+    "spaces": r"(?<=[\w,.;:!?)%]) {2,}(?=[\w(])|\S {2,}\S.*\.$",
+    "titles, for internal keys": rf"\b(?:{KEYS})\b",
+}
+"""What to write, for what; the pattern finds the latter."""
+
+EXCEPTIONS = {
+    ("CHANGELOG.md", "reported, for told"),  # what a former version printed
+    ("docs/dirty_logs.md", "reported, for told"),  # the name of a column
+    ("ultr_core/lessons/answers.py", "minus, for a hyphen between numbers"),  # for the keyboard
+}
+"""Where a habit is meant."""
+
+LEFT: set[tuple[str, str]] = {
+    ("pages/app/context.py", "is not a, for is no"),
+    ("pages/app/registry.py", "above, for stands"),
+    ("pages/app/turns.py", "resumes, for goes on"),
+    ("pages/views/lab/content/lab.toml", "assumes, for believes"),
+    ("pages/views/lab/content/lab.toml", "equally weighted clicks, for equal ones"),
+    ("pages/views/lab/view.py", "also, for too after a comma"),
+    ("pages/views/learning_curves/view.py", "also, for too after a comma"),
+    ("pages/views/live/view.py", "above, for stands"),
+    ("pages/views/proofs/answers.py", "correctly, for rightly"),
+    ("pages/views/proofs/answers.py", "from, for from ... on"),
+    ("pages/views/proofs/view.py", "from, for from ... on"),
+    ("pages/views/proofs/world.py", "again, for anew"),
+    ("pages/views/propensities/content/propensities.toml", "infinitely many, for endless"),
+    ("pages/views/propensities/view.py", "contains, for holds"),
+    ("pages/views/studies/content/studies.toml", "resumes, for goes on"),
+    ("pages/views/your_data/content/your_data.toml", "instead of, for in place of"),
+    ("pages/views/your_data/content/your_data.toml", "per, for a"),
+    ("pages/views/your_data/view.py", "uploaded, for brought along"),
+    ("ultr_core/figures/by_rank.py", "infinitely many, for endless"),
+    ("ultr_core/figures/studies.py", "resumes, for goes on"),
+    ("ultr_core/files/log_columns.py", "is not a, for is no"),
+    ("ultr_core/files/log_database.py", "is not a, for is no"),
+    ("ultr_core/files/log_files.py", "above, for stands"),
+    ("ultr_core/files/log_files.py", "instead of, for in place of"),
+    ("ultr_core/files/log_parts.py", "is not a, for is no"),
+    ("ultr_core/files/log_query.py", "is not a, for is no"),
+    ("ultr_core/files/log_relation.py", "is not a, for is no"),
+    ("ultr_core/files/log_rows.py", "is not a, for is no"),
+}
+"""Where a habit waits for an editor; no entry may be added."""
+
+
+def strings(text: str) -> Iterator[str]:
+    """The texts of a module, values as an ellipsis: no docstrings, and no texts of many lines."""
+    nodes = list(ast.walk(ast.parse(text)))
+    inside = {id(part) for each in nodes if isinstance(each, ast.JoinedStr) for part in each.values}
+    inside |= {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
+    for each in nodes:
+        said = ""
+        if isinstance(each, ast.JoinedStr):
+            parts = (part.value if isinstance(part, ast.Constant) else "…" for part in each.values)
+            said = "".join(map(str, parts))
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str):
+            said = "" if id(each) in inside else each.value
+        # Examples of commands begin with blanks; formulas, SQL and styles are no sentences.
+        if " " in said and "\n" not in said and not said.startswith(" ") and "\\" not in said:
+            yield said
+
+
+def of_content(entry: Any) -> Iterator[str]:
+    if isinstance(entry, str):
+        if " " in entry:
+            yield re.sub(r"(?<=\S)\n(?=\S)", " ", entry)
+    elif isinstance(entry, dict | list):
+        for inner in entry.values() if isinstance(entry, dict) else entry:
+            yield from of_content(inner)
+
+
+def of_guide(text: str) -> Iterator[str]:
+    """The paragraphs and cells of a guide, without code."""
+    text = re.sub(r"^```.*?^```$|^    .*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for part in re.split(r"\n\s*\n|\n(?=\s*- )|\||\n(?=#)", text):
+        yield re.sub(r"\s*\n\s*", " ", re.sub(r"`[^`]*`", "X", part)).strip()
+
+
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
+    """Every text, with the file that it is in."""
+    found: list[tuple[str, str]] = []
+    for paths, read in (
+        (MODULES, strings),
+        (CONTENT, lambda text: of_content(tomllib.loads(text))),
+        (GUIDES, of_guide),
+    ):
+        for path in paths:
+            name = str(path.relative_to(ROOT))
+            found += ((name, text) for text in read(path.read_text(encoding="utf-8")))
+    return tuple(found)
+
+
+def test_there_are_texts() -> None:
+    assert len(texts()) > 4_000
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_no_text_has_a_habit(habit: str) -> None:
+    found = [
+        f"{name}: {text}"
+        for name, text in texts()
+        if habits_of(text, {habit}) and (name, habit) not in EXCEPTIONS | LEFT
+    ]
+    assert not found, "\n".join(found)
+
+
+def habits_of(text: str, among: Iterable[str] = HABITS) -> list[str]:
+    return [habit for habit in among if re.search(HABITS[habit], text)]
+
+
+def test_habits_are_found_and_good_english_is_not() -> None:
+    for text, habit in (
+        ("'x' is no number.", "is not a, for is no"),
+        ("One weight a document.", "per, for a"),
+        ("E was clicked, too.", "also, for too after a comma"),
+        ("It gives -1.", "minus, for a hyphen before a number"),
+        ("The check ips-unbiased fails.", "titles, for internal keys"),
+    ):
+        assert habit in habits_of(text)
+    for text in (
+        "There is no click.", "It is no longer used.", "They cannot be told apart from chance.",
+        "Too few clicks, too late.", "2026-11-29, svm_rank -c, x-1", "It goes on top.",
+    ):  # fmt: skip
+        assert habits_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('x = f"{n:,.0f} clicks  ({share:.0%})."', 1),
+        ('x = f"{n}  clicks."', 1),
+        ('x = "A curve. " " Its help"', 1),
+        ('x = f"{n:10.3f}  {risk}"', 0),
+        ('x = "  convert a b      pack it"', 0),
+        ('def f():\n    """A  docstring."""', 0),
+    ],
+)
+def test_two_spaces_are_found(code: str, found: int) -> None:
+    assert sum("spaces" in habits_of(text) for text in strings(code)) == found
