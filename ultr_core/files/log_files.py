@@ -343,7 +343,7 @@ def _counted_log(
         cells, meanings = [events.cells], events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
     rows = usable_rows(found, columns, how, said)
-    faults = _located(relation, places, rows, events)
+    faults = _located(relation, places, rows, events, progress)
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
         told = "; ".join(words) or "nothing follows its first line"
@@ -410,6 +410,7 @@ def _located(
     places: Mapping[tuple[Any, ...], Mapping[str, int]],
     rows: UsableRows,
     events: JoinedEvents | None,
+    progress: Progress | None,
 ) -> tuple[RowFault, ...]:
     """The faults, each with the part and the record of its first row where that is known."""
     faults = [fault for fault, _ in rows.faults]
@@ -422,7 +423,7 @@ def _located(
         return tuple(faults)
     if not faults:
         return ()
-    first = first_records(relation, places, rows.faults)
+    first = first_records(relation, places, rows.faults, progress)
     several = len(relation.parts) > 1
     # In a damaged Parquet file a row need not be found again.
     where = [first.get(place, ("", 0)) for place in range(len(faults))]

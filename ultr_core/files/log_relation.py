@@ -323,7 +323,7 @@ class Relation:
                     take(*(column.to_numpy() for column in batch.columns))
 
             # Watched from outside in any case: no signal gets into the making of a batch.
-            told = _part_of(progress or (lambda share: None), number, len(statements))
+            told = share_of(progress or (lambda share: None), number, len(statements))
             self._watched(rows, told)
 
     def kept(self, rows: Sequence[str], progress: Progress | None = None) -> list[str]:
@@ -355,7 +355,7 @@ class Relation:
         least = ADDED_AT_ONCE
         for number, statement in enumerate(found, 1):
             start = f"INSERT INTO {table}" if number > 1 else f"CREATE TEMP TABLE {table} AS"
-            self.run(f"{start} {statement}", _part_of(progress, number - 1, len(found)))
+            self.run(f"{start} {statement}", share_of(progress, number - 1, len(found)))
             if not keys or len(found) == 1:
                 continue
             rows = self.size_of(table)
@@ -406,7 +406,7 @@ class Relation:
                 self.run(
                     f"COPY (SELECT *, {number} % {buckets} AS bucket FROM ({statement})) TO "
                     f"{_literal(f'{folder}/{place}')} (FORMAT parquet, PARTITION_BY (bucket))",
-                    _part_of(progress, place, len(statements)),
+                    share_of(progress, place, len(statements)),
                 )
             found = [
                 f"SELECT * FROM read_parquet({_literal(f'{folder}/*/bucket={bucket}/*')}, "
@@ -565,7 +565,7 @@ def row_ranges(rows: int) -> list[str]:
     ]
 
 
-def _part_of(progress: Progress | None, number: int, pieces: int) -> Progress | None:
+def share_of(progress: Progress | None, number: int, pieces: int) -> Progress | None:
     """What tells the share of one of several pieces as one of all."""
     if progress is None:
         return None

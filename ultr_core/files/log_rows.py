@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS, NO_NAME
 from ultr_core.files.log_reading import Reading
-from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation
+from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation, share_of
 from ultr_core.files.parquet_pages import Budget
 from ultr_core.limits import CELL_BYTES, UNPACKED_FROM_BYTES
 from ultr_core.propensity.presentations import GROUPS, RowFault
@@ -131,7 +131,9 @@ def cells_of_part(
                 f"CASE WHEN {short} THEN '' ELSE {cell.replace(' AS ', ' END AS ')}"
                 for cell in cells
             ]
-    inside = f"(SELECT *, row_number() OVER () AS n FROM {scan})" if numbered else scan
+    # Parquet has the numbers, and is read on all cores where they need not be counted.
+    number = "row_number() OVER ()" if part.is_text else "file_row_number + 1"
+    inside = f"(SELECT *, {number} AS n FROM {scan})" if numbered else scan
     return (
         f"SELECT {', '.join(cells)}, {short} AS short, {broken} AS broken, {long} AS long"
         f"{', n' if numbered else ''} FROM {inside} {where}"
@@ -667,6 +669,7 @@ def first_records(
     relation: Relation,
     places: Places,
     faults: tuple[tuple[RowFault, IntArray], ...],
+    progress: Progress | None,
 ) -> dict[int, tuple[str, int]]:
     """By place of a fault, the part and the record of the first row that has it.
 
@@ -681,13 +684,14 @@ def first_records(
     )
     same = " AND ".join(f"rows.{key} = counted.{key}" for key in (*keys, "short", "broken"))
     found: dict[int, tuple[str, int]] = {}
-    for part in relation.parts:
+    for place, part in enumerate(relation.parts):
         if len(found) == len(faults):
             break
         cells = _numbered_cells(relation, part, places, meanings)
         first: Any = relation.run(
             f"SELECT fault, min(n) FROM ({cells}) AS rows JOIN counted ON {same} "
-            "JOIN marked USING (number) GROUP BY fault"
+            "JOIN marked USING (number) GROUP BY fault",
+            share_of(progress, place, len(relation.parts)),
         )
         lines = part.places([int(record) for _, record in first])
         for fault, record in first:

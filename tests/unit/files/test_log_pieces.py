@@ -17,7 +17,8 @@ from ultr_core.files import log_files, log_presentations, log_relation, parse_lo
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Relation, opened_log
-from ultr_core.propensity.presentations import PresentationLog
+from ultr_core.files.log_rows import cells_of, counted_rows, first_records
+from ultr_core.propensity.presentations import PresentationLog, RowFault
 
 LISTS, LENGTH = 60, 4
 
@@ -147,6 +148,33 @@ def test_what_progress_raises_ends_each_step(monkeypatch: pytest.MonkeyPatch) ->
         taken = len(made)
         assert relation.run("SELECT 1") == [(1,)]
         assert len(made) == taken < 3
+
+
+def test_the_first_faulty_row_is_told_by_its_number_in_its_file() -> None:
+    """Also where a column is called as the engine calls those numbers; the look tells its share."""
+
+    def file(*clicks: str) -> bytes:
+        stream = io.BytesIO()
+        columns = {"query": "q", "document": "d", "file_row_number": "9"}
+        rows = {name: [value] * len(clicks) for name, value in columns.items()}
+        rows |= {"position": ["1"] * len(clicks), "click": list(clicks)}
+        pq.write_table(pa.table(rows), stream, row_group_size=2)
+        return stream.getvalue()
+
+    shares: list[float] = []
+    found = parse_log([file(*"01"), file(*"0101x1x-")], progress=shares.append)
+    assert [(fault.rows, fault.first, fault.file[-3:]) for fault in found.faults] == [(3, 5, "(2)")]
+    with opened_log(log_parts([file(*"01"), file(*"0x")])) as relation:
+        places = {part.layout: {"click": 4} for part in relation.parts}
+        cells = cells_of(relation, places)
+        counted = counted_rows(relation, places, cells, ["click"], None)
+        faulty = np.flatnonzero(np.array(counted.texts["click"])[counted.codes["click"]] == "x")
+        faults = ((RowFault("a click", 1, 0, 0), counted.number[faulty]),)
+        shares.clear()
+        assert first_records(relation, places, faults, shares.append) == {
+            0: ("the click log (2)", 2)
+        }
+        assert set(shares) >= {0.0, 0.5}
 
 
 def test_pieces_hold_each_row_of_a_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
