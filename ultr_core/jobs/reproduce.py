@@ -332,11 +332,11 @@ JOB = Job(
     settings=setting_fields(*_BASE_SETTINGS, *CURVES),
     pages={
         "learning_curves": Page(
-            "How many clicks does it take until weighting pays?", learning_curves,
+            "How many clicks before weighting pays off?", learning_curves,
             (RESULT, LOSS), begins=_begins,
         ),
         "robustness": Page(
-            "How much bias, noise and wrong guessing does weighting survive?", robustness,
+            "How robust is weighting to bias, noise and wrong propensities?", robustness,
             (STUDY, RESULT, LOSS), begins=_begins,
         ),
     },

@@ -207,9 +207,9 @@ def _numbers_of(comparison: Comparison) -> None:
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
             f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
-            "C, and the threshold τ of the clipped ranker: chosen "
-            "on validation clicks, one a log, so that with few clicks the choice is noisy, too; "
-            "τ = 1 makes every click count 1 (naive), τ = 0 clips nothing."
+            "C and the threshold τ of the clipped ranker are chosen on validation clicks, anew for "
+            "each log, so with few clicks the choice is noisy. With τ = 1 every click counts 1 "
+            "(naive); τ = 0 clips nothing."
         )
 
 
