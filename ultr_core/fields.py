@@ -153,9 +153,14 @@ class Field:
 
     def _not_used(self, asked: Any) -> str:
         return (
-            f"The link asks for {self.label} = {self._asked(asked)}; it must be {self.wanted}. "
-            f"{self.shown(self.default) or 'Nothing'} is shown."
+            f"The link asks for {self.label} = {self._asked(asked)}; it must be "
+            f"{self._wanted_by_readers}. {self.shown(self.default) or 'Nothing'} is shown."
         )
+
+    @property
+    def _wanted_by_readers(self) -> str:
+        """`wanted` as a page says it, whose readers know titles and not keys."""
+        return self.wanted
 
 
 @dataclass(frozen=True)
@@ -278,6 +283,10 @@ class Choice(Field):
     def wanted(self) -> str:
         """The keys."""
         return f"one of {', '.join(filter(None, self.options))}"
+
+    @property
+    def _wanted_by_readers(self) -> str:
+        return f"one of {', '.join(filter(None, self.options.values()))}"
 
     def checked(self, value: Any) -> Any:
         """The key; a title, as older links have it, stands for its key."""

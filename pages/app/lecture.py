@@ -61,8 +61,8 @@ def _asked() -> Lecture | None:
     if mode != LECTURE:
         if mode is not None:
             link.add_notices(
-                [f"The link asks for mode = {quoted(mode)}; it must be {LECTURE}. The usual page "
-                 "is shown."]
+                [f"The link asks for the mode {quoted(mode)}, which does not exist; the usual page "
+                 "is shown. Links to lecture mode are under Share and take away."]
             )  # fmt: skip
         return None
     if CONTROLS not in st.query_params:
@@ -71,8 +71,8 @@ def _asked() -> Lecture | None:
     unknown = [name for name in names if name not in PARAMETERS]
     if unknown:
         link.add_notices(
-            [f"The link asks for the control {quoted(unknown[0])}; it must be one of "
-             f"{', '.join(PARAMETERS)}. It is left out."]
+            [f"The link asks for the control {quoted(unknown[0])}, which does not exist; it is "
+             "left out. Choose controls under Share and take away."]
         )  # fmt: skip
     return Lecture(tuple(dict.fromkeys(name for name in names if name in PARAMETERS)))
 

@@ -78,6 +78,19 @@ def set_formulas(text: str) -> str:
     return _SYMBOL.sub(r"$p_\1$", text)
 
 
+_COLORS = {r"\hat R_{naive}": "chocolate", r"\hat R_{IPS}": "steelblue"}
+
+
+def in_colors(formula: str) -> str:
+    """A formula with the estimates of methods in the colours of their marks.
+
+    By names that the pages' style replaces, see ``pages/app/style.py``.
+    """
+    for term, color in _COLORS.items():
+        formula = formula.replace(term, rf"\textcolor{{{color}}}{{{term}}}")
+    return formula
+
+
 _LATEX = {"η": r"\eta", "η′": r"\eta'"}
 
 

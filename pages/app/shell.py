@@ -10,7 +10,7 @@ from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
 from pages.app.context import CONTEXT, PageContext, read_launch
 from pages.app.markdown import show_note
-from pages.app.registry import HOME, PAGES, PageInfo
+from pages.app.registry import HOME, LESSONS, PAGES, PageInfo
 from pages.app.style import page_style
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
@@ -58,6 +58,11 @@ def run() -> None:
     try:
         with end:
             take_away.share(context, lesson)
+            if lesson is None:
+                st.page_link(
+                    LESSONS.file, label="Glossary", icon=":material/dictionary:",
+                    query_params={"part": "glossary"}, help="Glossary: what the words mean.",
+                )  # fmt: skip
         page.run()
     finally:
         CONTEXT.reset(token)

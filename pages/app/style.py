@@ -11,10 +11,15 @@ _READABLE = """
 """Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 
 _FORMULAS = """
+.katex [style*="chocolate"] { color: light-dark(#B04D00, #FF9248) !important }
+.katex [style*="steelblue"] { color: light-dark(#0068A3, #56B4E9) !important }
 .katex-display > .katex { white-space: normal }
 .katex-display .base { margin-block: 0.2em }
 """
-"""Formulas wider than the page go on below, after a relation or a sign."""
+"""Formulas wider than the page go on below, after a relation or a sign.
+
+Terms of methods, which a formula can only name, have their marks' colours, as dark as letters need.
+"""
 
 CHECKS = "proof-checks"
 """Key of the container of the list of proof checks."""
@@ -75,14 +80,16 @@ each.
 """
 
 _HISTORY = """
-.st-key-history { flex-wrap: nowrap; justify-content: space-between }
+.st-key-history { align-items: center; flex-wrap: nowrap; justify-content: space-between }
 .st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
   { justify-self: end; max-width: 16rem; width: 100% }
 .st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }
-.st-key-history button { min-height: 0; padding: 0.1rem 0; width: 100% }
+.st-key-history :is(button, a) { min-height: 0; padding: 0.1rem 0; width: 100% }
+.st-key-history a { border: 1px solid color-mix(in srgb, currentColor 20%, transparent);
+  border-radius: 0.5rem; gap: 0; justify-content: center }
 .st-key-history kbd { display: none }
-.st-key-history button p { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute;
-  white-space: nowrap; width: 1px }
+.st-key-history :is(button, a) p { clip-path: inset(50%); height: 1px; overflow: hidden;
+  position: absolute; white-space: nowrap; width: 1px }
 .st-key-more-settings summary { min-height: 2rem; padding-block: 0 }
 .st-key-more-settings { position: relative; z-index: 5 }
 .st-key-more-settings > * > details > :not(summary) { background: light-dark(#FFFFFF, #101418);

@@ -19,24 +19,35 @@ from ultr_core.proofs import DERIVATIONS, Ways, default_world
 from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
-SEES = "It sees that the skyline is better than production"
-TAKES = "It takes production for better than the skyline: wrong"
+SEES = "It correctly prefers the skyline to production"
+PAIRS = "other pairs the wrong way round"
+TAKES = "It wrongly prefers production to the skyline"
 
 
 @pytest.mark.parametrize(
     ("true", "said", "tau", "words"),
     [
         ([13.0, 10.0], [3.0, 2.0], 0.98, f"{SEES}."),
-        ([13.0, 10.0], [3.0, 2.0], 0.3, f"{SEES}, but many other pairs are the wrong way round."),
-        ([13.0, 10.0], [3.0, 2.0], -0.54, f"{SEES}, but most other pairs are the wrong way round."),
+        ([13.0, 10.0], [3.0, 2.0], 0.3, f"{SEES}, but gets many {PAIRS}."),
+        (
+            [13.0, 10.0],
+            [3.0, 2.0],
+            -0.54,
+            f"{SEES}, but gets most {PAIRS}.",
+        ),
         ([13.0, 10.0], [2.0, 3.0], 0.72, f"{TAKES}."),
-        ([13.0, 10.0], [2.0, 3.0], -0.54, f"{TAKES}, and so are most other pairs."),
-        ([10.0, 13.0], [2.0, 3.0], 0.9, "It sees that production is better than the skyline."),
+        (
+            [13.0, 10.0],
+            [2.0, 3.0],
+            -0.54,
+            f"{TAKES}, and gets most {PAIRS}.",
+        ),
+        ([10.0, 13.0], [2.0, 3.0], 0.9, "It correctly prefers production to the skyline."),
         (
             [10.0, 13.0],
             [3.0, 2.0],
             0.9,
-            "It takes the skyline for better than production: wrong.",
+            "It wrongly prefers the skyline to production.",
         ),
     ],
 )

@@ -41,11 +41,15 @@ def test_a_lesson_is_done_by_keyboard(open_page: OpenPage, address: str) -> None
     page.keyboard.press("Enter")
     expect(page.get_by_text("You predicted")).to_be_visible()
     wait_until_done(page)
+    expect(page.locator(".st-key-lesson-reveal")).to_be_in_viewport()
     tab_to(page, ".st-key-lesson-answer-3 input")
     page.keyboard.type("15")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Right.", exact=True)).to_be_visible()
     expect(page.get_by_text("solved 3")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("solved 3")).to_be_visible()
+    expect(page.get_by_text("You predicted")).to_be_visible()
 
 
 def test_a_button_that_waits_for_a_prediction_can_be_read(

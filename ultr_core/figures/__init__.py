@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         curve_risk_figure,
         evidence_figure,
         interval_dots,
+        prediction_figure,
         trained_rankers,
         win_share_figure,
     )
@@ -60,6 +61,7 @@ __all__ = [
     "interval_dots",
     "live_curve_figure",
     "noisy_hinge_curve",
+    "prediction_figure",
     "propensity_curves",
     "race_figure",
     "results_page",

@@ -266,6 +266,28 @@ def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
     )
 
 
+def prediction_figure(
+    guess: float, truth: float, *, ends: tuple[float, float], unit: str, theme: Theme = "light"
+) -> Figure:
+    """What a reader predicted beside what happens, on the scale that was offered."""
+    rows = [
+        _row(style, label, value, value, value, f"{value:.3g}")
+        for style, label, value in zip(
+            NEUTRAL_STYLES, ("Your prediction", "What happens"), (guess, truth), strict=False
+        )
+    ]
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="prediction",
+        title="Your prediction and what happens",
+        alt_text=f"You predicted {guess:.3g}; it is {truth:.3g}.",
+        x_title=unit,
+        number="~g",
+        include=ends,
+        theme=theme,
+    )
+
+
 def _wins(method: str, label: str, test: SignTest) -> dict[str, Any]:
     return _row(method, label, test.win_share, test.low, test.high, f"{test.win_share:.1%}")
 

@@ -42,6 +42,12 @@ class Figure:
         """The rows without empty columns, for a CSV file."""
         return self.rows.dropna(axis="columns", how="all")
 
+    def _repr_svg_(self) -> str:
+        """The picture where a notebook shows the figure."""
+        import vl_convert  # a notebook may never show one
+
+        return str(vl_convert.vegalite_to_svg(self.standalone_spec()))
+
     def standalone_spec(self, *, width: int = 640) -> dict[str, Any]:
         """A complete specification with its data, a title and a white background."""
         spec = dict(self.spec)

@@ -165,6 +165,13 @@ def cells(_: PageState) -> list[Cell]:
             print(comparison.sentence)
             """
         ),
+        code(
+            """
+            from ultr_core.figures import comparison_figure, estimates_figure
+
+            comparison_figure(comparison)
+            """
+        ),
         words(
             """
             ## Empirical against true risk
@@ -180,6 +187,7 @@ def cells(_: PageState) -> list[Cell]:
             print(f"weighted τ = {picture.weighted.kendall:.2f}")
             """
         ),
+        code("estimates_figure(picture, belief_is_right=settings.belief_is_right)"),
         words("## The paper's claims, measured in this world"),
         code(
             """

@@ -131,6 +131,7 @@ def cells(state: PageState) -> list[Cell]:
                 print(f"against {contest.label}: relative risk {contest.test.relative_risk:.2f}")
             """
         ),
+        code("from ultr_core.figures import win_share_figure\n\nwin_share_figure(result)"),
     ]
 
 

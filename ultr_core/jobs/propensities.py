@@ -230,6 +230,14 @@ def cells(state: PageState) -> list[Cell]:
                 print(f"{agreement.covered} of {agreement.intervals} intervals contain the truth")
             """
         ),
+        code(
+            """
+            from ultr_core.figures import curve_figure
+
+            drawn = found.estimate is not None and found.curve is not None
+            curve_figure(found, truth.tolist()) if drawn else None
+            """
+        ),
         words(
             "## What it costs\n\nAdded to the summed ranks of relevant documents, per "
             "presentation: exact, and in this run."

@@ -257,6 +257,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
             result.curve_table()
             """
         ),
+        code("from ultr_core.figures import study_figure\n\nstudy_figure(result)"),
         words("## The paper's claims on this figure"),
         code(
             """

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.app.markdown import mark, prose
+from pages.app.markdown import in_colors, mark, prose
 from pages.app.style import CHECKS
 
 NAMED = 2  # checks that the summary names where they should hold and do not
@@ -66,7 +66,7 @@ def entry(check: Mapping[str, Any]) -> str:
     label = f"{mark(check['status'])} **{check['status']}**: {prose(check['title'])}"
     return (
         f"<details><summary>\n\n{label}\n\n</summary>\n\n"
-        f"{prose(_words(check))}\n\n$$\n{check['formula']}\n$$\n\n"
+        f"{prose(_words(check))}\n\n$$\n{in_colors(check['formula'])}\n$$\n\n"
         f"{prose(check['sentence'])}\n\n{_numbers(check)}\n\n</details>"
     )
 

@@ -134,8 +134,8 @@ def _compared(pin: Pin, comparison: Comparison) -> None:
         )
     with st.container(horizontal=True):
         st.button(
-            "Back to it", key=f"unpin-back-{pin.number}", icon=":material/undo:", type="tertiary",
-            on_click=link.write, args=(pin.settings,),
+            "Go back to it", key=f"unpin-back-{pin.number}", icon=":material/undo:",
+            type="tertiary", on_click=link.write, args=(pin.settings,),
         )  # fmt: skip
         st.button(
             "Remove", key=f"unpin-{pin.number}", icon=":material/keep_off:", type="tertiary",

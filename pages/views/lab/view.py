@@ -13,7 +13,7 @@ from pages.app import lecture, link
 from pages.app.context import PageContext, require_lab, require_world
 from pages.app.field_control import choose
 from pages.app.frame import offer_files, save_figure, show_chart, show_figure, theme
-from pages.app.markdown import told
+from pages.app.markdown import in_colors, told
 from pages.app.slots import AnswerSlots, Slot, first_time
 from pages.app.turns import FIRST_CELLS, Training
 from pages.views.lab import pins, words
@@ -207,9 +207,9 @@ def _numbers_of(comparison: Comparison) -> None:
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
             f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
-            "C, and the threshold τ of the clipped ranker: chosen "
-            "on validation clicks, one a log, so that with few clicks the choice is noisy, too; "
-            "τ = 1 makes every click count 1 (naive), τ = 0 clips nothing."
+            "C and the threshold τ of the clipped ranker are chosen on validation clicks, anew for "
+            "each log, so with few clicks the choice is noisy. With τ = 1 every click counts 1 "
+            "(naive); τ = 0 clips nothing."
         )
 
 
@@ -254,7 +254,7 @@ def _formula_section(settings: Settings, picture: RiskPicture) -> None:
 
 def _formulas(*formulas: str, below: str = "") -> None:
     """Formulas below each other, as one element: a class that moves its sliders pays for each."""
-    st.markdown("\n\n".join([*(f"$$\n{formula}\n$$" for formula in formulas), below]))
+    st.markdown("\n\n".join([*(f"$$\n{in_colors(formula)}\n$$" for formula in formulas), below]))
 
 
 def _steps_section() -> None:

@@ -103,10 +103,10 @@ def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
     if right:
         others = ""
         if tau < MOST_RIGHT:
-            others = f", but {'most' if tau < 0 else 'many'} other pairs are the wrong way round"
-        return f"It sees that {names[better]} is better than {names[worse]}{others}."
-    others = ", and so are most other pairs" if tau < 0 else ""
-    return f"It takes {names[better]} for better than {names[worse]}: wrong{others}."
+            others = f", but gets {'most' if tau < 0 else 'many'} other pairs the wrong way round"
+        return f"It correctly prefers {names[better]} to {names[worse]}{others}."
+    others = ", and gets most other pairs the wrong way round" if tau < 0 else ""
+    return f"It wrongly prefers {names[better]} to {names[worse]}{others}."
 
 
 def two_orders(picture: RiskPicture, comparison: Comparison) -> str:
@@ -136,7 +136,7 @@ def at_rank_ten(settings: Settings, quantity: Quantity) -> str:
     seen, believed = (float(of(settings).at(LOW_RANK)) for of in (true_curve, assumed_curve))
     if quantity == "probability":
         return words.text("probability", rank=LOW_RANK, seen=seen, believed=believed)
-    right = "that is right" if settings.belief_is_right else f"**{1 / seen:,.4g}** would be right"
+    right = "that is correct" if settings.belief_is_right else f"**{1 / seen:,.4g}** is correct"
     return words.text("weight", rank=LOW_RANK, weight=1 / believed, right=right)
 
 

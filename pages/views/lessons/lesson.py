@@ -8,15 +8,26 @@ from functools import partial
 import streamlit as st
 
 from pages.app.context import require_world
-from pages.app.frame import show_figure
+from pages.app.frame import show_chart, show_figure, theme
 from pages.app.markdown import plain, show_error, show_note
 from pages.app.slots import Slot
 from pages.views.lessons import state
+from pages.views.lessons.keeper import keep
 from ultr_core.content import fill
 from ultr_core.errors import InputError
-from ultr_core.figures import Figure, Theme
+from ultr_core.figures import Figure, Theme, prediction_figure
 from ultr_core.lab import METHODS, Cell, Lab
-from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Door, Exercise, Found, Lesson, Term
+from ultr_core.lessons import (
+    GLOSSARY,
+    LESSONS,
+    Choice,
+    Door,
+    Exercise,
+    Found,
+    Guess,
+    Lesson,
+    Term,
+)
 from ultr_core.settings import PARAMETERS, Settings
 
 
@@ -83,9 +94,10 @@ def show(reader: Lab, number: int) -> None:
     except InputError as error:
         show_error(error)
     waiting.place().empty()
+    keep()
     st.markdown(
         ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
-        "until you reload or close it; the address keeps only the number of the lesson."
+        "until you close it; the address keeps only the number of the lesson."
     )
 
 
@@ -126,7 +138,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
             )  # fmt: skip
         else:
             place = st.slider(
-                "Your prediction: move the slider (for its first place, away and back)",
+                "Your prediction: move the slider to answer",
                 asked.low,
                 asked.high,
                 asked.low,
@@ -148,12 +160,20 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
 def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
     guess = state.progress(number).guess
     assert guess is not None
-    st.subheader("What happens")
+    with st.container(key="lesson-reveal"):
+        st.subheader("What happens")
     right, words = lesson.prediction.read(guess, found.numbers)
     with st.container(key="lesson-reading"):
         st.markdown(f"{GOOD if right else OTHER} **{words}** {found.sentence}")
     picture, meaning = st.columns([0.56, 0.44], gap="medium")
     with picture:
+        asked = lesson.prediction
+        if isinstance(asked, Guess):
+            draw = partial(
+                prediction_figure, guess, found.numbers[asked.truth], ends=(asked.low, asked.high),
+                unit=asked.unit,
+            )  # fmt: skip
+            show_chart(draw(theme=theme()))
         show_figure(partial(_figure, lesson, lab))
     with meaning:
         st.markdown(fill(lesson.meaning, found.numbers))
@@ -208,7 +228,7 @@ def _verdict(
     st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
     if exercise.solution_is_due(tries, numbers):
         state.note_shown(number)
-        st.markdown(f":material/route: **The way to it.** {fill(exercise.solution, numbers)}")
+        st.markdown(f":material/route: **Solution.** {fill(exercise.solution, numbers)}")
 
 
 def _next(lesson: Lesson, number: int, settings: Settings) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import streamlit as st
 
 from ultr_core.jobs.lessons import LESSON
-from ultr_core.lessons import LESSONS
+from ultr_core.lessons import LESSONS, Choice
 from ultr_core.settings import SHARED_FIELDS
 
 LONGEST_ANSWER = 80
 """Characters of an answer that are kept: more than are read, so that none is cut and judged."""
 
-_DONE, _BLANK = "lesson_progress", "lesson_blank_answer"
+MOST_TRIES = 1_000
+
+_DONE, _BLANK, _COMMITS = "lesson_progress", "lesson_blank_answer", "lesson_commits"
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,12 @@ def commit(number: int) -> None:
     guess = st.session_state.get(guess_key(number))
     if guess is not None:
         _put(number, replace(progress(number), guess=float(guess)))
+        st.session_state[_COMMITS] = commits() + 1
+
+
+def commits() -> int:
+    """How often a prediction was committed to in this session."""
+    return int(st.session_state.get(_COMMITS, 0))
 
 
 def move(number: int) -> None:
@@ -123,6 +133,47 @@ def _moved_key(number: int) -> str:
 def _world() -> tuple[object, ...]:
     """The settings of the reader that change the numbers of a lesson."""
     return tuple(st.session_state.get(name) for name in SHARED_FIELDS)
+
+
+def as_text() -> str | None:
+    """All progress for the browser to keep; None before anything was done."""
+    done: dict[int, Progress] | None = st.session_state.get(_DONE)
+    return None if done is None else json.dumps({n: asdict(each) for n, each in done.items()})
+
+
+def restore(text: object) -> None:
+    """Take back what a browser kept of a former session; what cannot be read is left out."""
+    if _DONE in st.session_state or not isinstance(text, str):
+        return
+    try:
+        kept = json.loads(text)
+        found = {int(number): _progress(**each) for number, each in kept.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+        return
+    st.session_state[_DONE] = {n: each for n, each in found.items() if _is_possible(n, each)}
+
+
+def _is_possible(number: int, done: Progress) -> bool:
+    if not 1 <= number <= len(LESSONS):
+        return False
+    asked, guess = LESSONS[number - 1].prediction, done.guess
+    if guess is None:
+        return True
+    if isinstance(asked, Choice):
+        return guess in range(len(asked.options))
+    return asked.low <= guess <= asked.high
+
+
+def _progress(
+    guess: Any = None, tries: Any = (), world: Any = (), solved: Any = False, shown: Any = False
+) -> Progress:
+    return Progress(
+        None if guess is None else float(guess),
+        tuple(str(each)[:LONGEST_ANSWER] for each in list(tries)[-MOST_TRIES:]),
+        tuple(world),
+        bool(solved),
+        bool(shown),
+    )
 
 
 def _put(number: int, new: Progress) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import streamlit as st
 
-from pages.app.markdown import mark, show_note
+from pages.app.markdown import in_colors, mark, show_note
 from pages.views.proofs.words import amount, number, with_reach
 from ultr_core.errors import InputError
 from ultr_core.proofs import Line, Proof, SmallWorld, Walk
@@ -25,7 +25,8 @@ def show_lines(walk: Walk, users: int, predicted: dict[int, Fraction] | None) ->
     for place, line in enumerate(walk.lines, start=1):
         with st.container(border=not line.holds, key=f"line-{place}"):
             formula, words = st.columns([0.42, 0.58], gap="small", vertical_alignment="center")
-            formula.markdown(rf"$\displaystyle {RELATIONS[line.relation]}{line.formula}$")
+            shown = in_colors(line.formula)
+            formula.markdown(rf"$\displaystyle {RELATIONS[line.relation]}{shown}$")
             with words, st.container(gap="xxsmall"):
                 st.markdown(f"{_verdict(line, place, predicted)} · {_values(line, users)}")
                 st.markdown(_words(line))

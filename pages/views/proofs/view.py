@@ -86,7 +86,7 @@ def _switches() -> tuple[str, ...]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("**Break an assumption:**", width="content")
             st.button(
-                "Mend everything", key="mend", icon=":material/healing:", type="tertiary",
+                "Restore all assumptions", key="mend", icon=":material/healing:", type="tertiary",
                 on_click=mend,
             )  # fmt: skip
         return break_switches()

@@ -10,7 +10,7 @@ from ultr_core.jobs.reproduce import STUDY
 from ultr_core.settings import Settings
 
 MORE_BIAS = Step(
-    "**Nobody reads on.** At η = 2 rank 3 is seen by one user in nine. What is left to learn from?",
+    "**Few users read on.** At η = 2 one user in nine looks at rank 3. What is left to learn from?",
     "Open η = 2",
     Settings(eta=2.0, assumed_eta=2.0, eps_minus=0.0, clicks=45_000),
 )
@@ -25,12 +25,12 @@ MORE_NOISE = Step(
     Settings(eps_minus=0.3),
 )
 TOO_MUCH = Step(
-    "**The learner exaggerates.** Why does assuming 1.5 hurt more than assuming 0.5?",
+    "**The learner over-corrects.** Why does assuming 1.5 hurt more than assuming 0.5?",
     "Open η′ = 1.5",
     Settings(assumed_eta=1.5),
 )
 TOO_LITTLE = Step(
-    "**The learner plays it down.** How much of the gain is left with η′ = 0.5?",
+    "**The learner under-corrects.** How much of the gain is left with η′ = 0.5?",
     "Open η′ = 0.5",
     Settings(assumed_eta=0.5),
 )

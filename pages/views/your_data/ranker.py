@@ -1,4 +1,4 @@
-"""Step 4 of the page Your data: a ranker, trained on the clicks or brought along."""
+"""Step 4 of the page Your data: a ranker, trained on the clicks or uploaded."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_
 _WANTED = {
     "corpus": "documents with features, a line each",
     "log": "what was shown where, and what was clicked",
-    "ranker": "trained on the clicks, or brought along",
+    "ranker": "trained here or uploaded",
     "evidence": "its risk with an interval, and whether it beats what users saw",
 }
 
@@ -44,7 +44,7 @@ def _introduction() -> None:
     brought = tuple(kind for kind in own.files if kind in KINDS)
     st.markdown(
         "Bring a corpus and a click log: they are checked, weighted and turned into a ranker, and "
-        "the log says how good it is, with intervals. Each step also works alone."
+        "the log says how good it is, with intervals. You can also use each step on its own."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

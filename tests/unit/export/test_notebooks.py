@@ -20,6 +20,7 @@ from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.export.origin import settings_code
 from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.figures import examination_figure
 from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import NOTEBOOK_PAGES, job_of, page_of
 from ultr_core.jobs.notebooks import page_notebook
@@ -102,7 +103,11 @@ def test_notebook_is_valid_stable_and_parses(page: str, changed: bool) -> None:
         "an opening, and words on the code"
     )
     opening = made.cells[0].text
-    for needed in ("lab's folder", "`pip install .`", "Jupyter (`pip install notebook`)"):
+    for needed in (
+        "lab's folder",
+        "`pip install '.[figures]'`",
+        "Jupyter (`pip install notebook`)",
+    ):
         assert needed in opening
 
 
@@ -229,3 +234,15 @@ def test_notebooks_of_lessons_name_the_settings_of_what_they_show(
             assert "ε₋ = 0, " in numbers
             assert "n = 45,000" in numbers
             assert "draws = 3" in numbers
+
+
+@pytest.mark.parametrize("page", ["lab", "learning_curves", "robustness", "propensities", "live"])
+def test_a_notebook_shows_the_figure_of_its_page(page: str) -> None:
+    cells = json.loads(page_notebook(PageState.of_query(page, "")).as_bytes())["cells"]
+    last = [ast.parse("".join(c["source"])).body[-1] for c in cells if c["cell_type"] == "code"]
+    shown = [ast.unparse(each) for each in last if isinstance(each, ast.Expr)]
+    assert any("_figure(" in each for each in shown), shown
+
+
+def test_a_figure_is_a_picture_where_a_notebook_shows_it() -> None:
+    assert examination_figure(Settings(), "probability")._repr_svg_().startswith("<svg")
