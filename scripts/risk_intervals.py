@@ -42,7 +42,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 RankArray = NDArray[np.int32]
 
-BY_CURVE = {key: each for key, each in ESTIMATORS.items() if each.from_curve}
+BY_CURVE = {key: each for key, each in ESTIMATORS.items() if each.beside_others}
 CLIP = 0.1
 CELLS = tuple((1.0, eps, clicks) for clicks in (250, 500, 1_000, 5_000) for eps in (0.0, 0.1))
 OTHERS = ((0.0, 0.0, 1_000), (0.5, 0.1, 500), (1.5, 0.0, 3_000), (1.5, 0.1, 3_000))

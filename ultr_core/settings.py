@@ -95,11 +95,31 @@ USERS_FIELD = Choice(
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
+LOGGER_FIELD = Choice(
+    "logger", "Logger",
+    {
+        "production": "Production",
+        "replace-last": "Replace last",
+        "plackett-luce": "Plackett-Luce",
+    },
+    help="Who shows the lists that users see: always that of the production ranker, with one of "
+    "all documents below in the place of its last, or drawn anew by its scores with noise.",
+)  # fmt: skip
+"""Written out; the keys of `ultr_core.users.LOGGERS`."""
+
+SHOWN_FIELD = Number(
+    "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
+    help="How many documents a list shows. Nobody sees what is below.",
+)  # fmt: skip
+
+FURTHER_FIELDS: tuple[Choice | Number, ...] = (USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD)
+"""Fields that only a comparison of rankers has; elsewhere they are at their defaults."""
+
 POSITION_FIELDS = ("eta", "eps_minus", "eps_plus", "assumed_eta", *CURVES)
 """Settings that act on users with position bias alone."""
 
-ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, USERS_FIELD)
-"""All fields of `Settings`; those beyond ``SETTING_FIELDS`` are at their default on most pages."""
+ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, *FURTHER_FIELDS)
+"""All fields of `Settings`."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +128,7 @@ class Settings:
 
     ``curve`` is the users' examination and ``assumed_curve`` the learner's belief, numbers for
     ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws. ``users``
-    is a key of ``USERS``.
+    is a key of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -126,6 +146,8 @@ class Settings:
     curve: Values = ()
     assumed_curve: Values = ()
     users: str = str(USERS_FIELD.default)
+    logger: str = str(LOGGER_FIELD.default)
+    shown: int = int(SHOWN_FIELD.default)
 
     def __post_init__(self) -> None:
         set_checked(self, ALL_FIELDS)
@@ -152,6 +174,12 @@ class Settings:
         return {name: getattr(self, name) for name in CURVES if getattr(self, name)}
 
     @property
+    def further(self) -> dict[str, Any]:
+        """Of ``FURTHER_FIELDS`` what is not the default, by name."""
+        found = {field.name: getattr(self, field.name) for field in FURTHER_FIELDS}
+        return {f.name: found[f.name] for f in FURTHER_FIELDS if found[f.name] != f.default}
+
+    @property
     def by_key(self) -> dict[str, Any]:
         """Every value under the key that it has in a link."""
         return {field.key: getattr(self, field.name) for field in ALL_FIELDS}
@@ -166,8 +194,7 @@ class Settings:
     def as_dict(self) -> dict[str, Any]:
         """Name to plain value, in the order of the sliders; of the others what is not default."""
         curves = {name: list(values) for name, values in self.curves.items()}
-        users = {} if self.users == USERS_FIELD.default else {USERS_FIELD.name: self.users}
-        return {**self.numbers, **curves, **users}
+        return {**self.numbers, **curves, **self.further}
 
     def to_query(self) -> str:
         """URL query string of the values that differ from their defaults, as sliders write them."""

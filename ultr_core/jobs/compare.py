@@ -33,6 +33,7 @@ METHODS = Choices(
         "doubly-robust": "Doubly robust",
         "affine": "Affine",
         "affine-doubly-robust": "Affine doubly robust",
+        "policy-aware": "Policy-aware",
     },
     help="which rankers learn from the clicks; without it naive, propensity and clipped. With it "
     "--json says of each its estimator, its learner and, draw by draw, which estimator weighed the "

@@ -44,7 +44,7 @@ from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
-_EVERY = [one for one in ESTIMATORS.values() if one.from_curve]
+_EVERY = [one for one in ESTIMATORS.values() if one.beside_others]
 _NOTES = (
     f"{', '.join(estimator.label for estimator in _EVERY)}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from ultr_core.errors import InputError
 from ultr_core.lab.world import LoggedQueries, World
 from ultr_core.propensity import Belief
 from ultr_core.propensity.curves import MeasuredCurve, table_curve
-from ultr_core.settings import USERS_FIELD, Settings
+from ultr_core.settings import FURTHER_FIELDS, SHOWN_FIELD, Settings
 from ultr_core.users import (
+    LOGGERS,
     USERS,
     ClickLog,
     PositionModel,
     clicks_per_query_draw,
+    count_queries,
     query_draws_for,
     simulate_counts,
 )
-from ultr_core.users.examination import PowerLaw
+from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw
+from ultr_core.users.loggers import Query
+from ultr_core.users.query_draws import child
 from ultr_core.users.registry import AffineUsers
 
 
@@ -86,20 +91,29 @@ def user_model(settings: Settings) -> PositionModel:
 
     Raises InputError for users of another kind, which only a comparison of rankers has.
     """
+    for field in FURTHER_FIELDS:
+        if field.name in settings.further:
+            value = field.shown(getattr(settings, field.name))
+            raise InputError(
+                f"{field.label} is {value}, which only a comparison of rankers has; all else needs "
+                f"{field.shown(field.default)}.",
+                field.name,
+            )
     found = click_model(settings)
-    if not isinstance(found, PositionModel):
-        raise InputError(
-            f"Only a comparison of rankers has the users “{USERS[settings.users].label}”; all else "
-            f"has {USERS_FIELD.default}.",
-            USERS_FIELD.name,
-        )
+    assert isinstance(found, PositionModel)
     return found
 
 
 def click_model(settings: Settings) -> AffineUsers:
-    """How the users of the settings click, whichever of ``USERS`` they are."""
-    kind = USERS[settings.users]
-    return kind.model(true_curve(settings), settings.eps_plus, settings.eps_minus)
+    """How the users of the settings click, whichever of ``USERS`` they are; nobody below rank k."""
+    return _of_kind(settings, true_curve(settings))
+
+
+def _of_kind(settings: Settings, curve: ExaminationCurve) -> AffineUsers:
+    users = USERS[settings.users].model(curve, settings.eps_plus, settings.eps_minus)
+    if settings.shown == SHOWN_FIELD.default:
+        return users
+    return replace(users, curve=Cutoff(users.curve, settings.shown))
 
 
 def belief_about(settings: Settings) -> Belief:
@@ -107,8 +121,7 @@ def belief_about(settings: Settings) -> Belief:
 
     Of users with a curve of their own it knows that. The noise is for estimators that need it.
     """
-    kind = USERS[settings.users]
-    believed = kind.model(assumed_curve(settings), settings.eps_plus, settings.eps_minus)
+    believed = _of_kind(settings, assumed_curve(settings))
     return Belief(believed.curve, users=believed)
 
 
@@ -116,7 +129,20 @@ def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
     """What a reader should know about the corpus, and about given curves that end above its end."""
     parts = (world.train.corpus, world.validation.corpus)
     longest = max(int(corpus.sizes.max(initial=1)) for corpus in parts)
-    return (*world.notices, *curve_notices(settings, longest))
+    return (*world.notices, *curve_notices(settings, longest), *_holes(world, settings))
+
+
+def _holes(world: World, settings: Settings) -> tuple[str, ...]:
+    """What a logger that always shows the same list never shows."""
+    train = world.train
+    below = train.relevance & (train.presented_ranks > settings.shown)
+    if LOGGERS[settings.logger].counts is not None or not below.any():
+        return ()
+    share = float(below.sum() / train.relevance.sum())
+    return (
+        f"{share:.0%} of the relevant training documents are below rank {settings.shown}, where "
+        "nobody ever sees them; no weight repairs that, but a fitted relevance may.",
+    )
 
 
 def simulate_logs(
@@ -132,7 +158,7 @@ def simulate_logs(
     clicks = settings.clicks * VALIDATION_SHARE
     return Logs(
         training if training is not None else simulate_training_log(world, settings, draw),
-        _simulate(world.validation, settings, clicks, (draw, 1)),
+        _simulate(world, 1, settings, clicks, (draw, 1)),
     )
 
 
@@ -141,18 +167,75 @@ def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> Cl
 
     Where nothing is trained, the clicks on the validation queries need not be simulated.
     """
-    return _simulate(world.train, settings, settings.clicks, (draw, 0))
+    return _simulate(world, 0, settings, settings.clicks, (draw, 0))
 
 
 def _simulate(
-    queries: LoggedQueries, settings: Settings, clicks: float, stream: tuple[int, int]
+    world: World, part: int, settings: Settings, clicks: float, stream: tuple[int, int]
 ) -> ClickLog:
+    queries = (world.train, world.validation)[part]
+    if LOGGERS[settings.logger].counts is not None:
+        return _varied(queries, world.logger_scores[part], settings, clicks, stream)
     ranks = queries.presented_ranks
     offsets = queries.corpus.query_offsets
     probability = click_model(settings).click_probability(queries.relevance, ranks)
     draws = draws_for(clicks, probability, offsets)
     seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
     return simulate_counts(probability, ranks, offsets, draws, seed)
+
+
+PILOT = 10
+"""Draws of each query from which it is learned how many clicks a draw of varied lists brings."""
+
+
+def _varied(
+    queries: LoggedQueries,
+    scores: NDArray[np.float64],
+    settings: Settings,
+    clicks: float,
+    stream: tuple[int, int],
+) -> ClickLog:
+    """Clicks on lists that change from draw to draw; logs of several sizes are not nested."""
+    users, offsets = click_model(settings), queries.corpus.query_offsets
+    seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
+    pilot = np.full(offsets.size - 1, PILOT)
+    document, rank, times = shown_rows(queries, scores, settings, pilot, child(seed, 2))
+    rate = float(times @ users.click_probability(queries.relevance[document], rank))
+    draws = max(FEWEST_QUERY_DRAWS, query_draws_for(clicks, rate / float(pilot.sum())))
+    drawn = count_queries(offsets.size - 1, draws, seed)
+    document, rank, times = shown_rows(queries, scores, settings, drawn, child(seed, 3))
+    pi = users.click_probability(queries.relevance[document], rank)
+    clicked = np.random.default_rng(child(seed, 1)).binomial(times, pi)
+    return ClickLog(document, rank, times, clicked, draws, offsets, draws=drawn)
+
+
+def shown_rows(
+    queries: LoggedQueries,
+    scores: NDArray[np.float64],
+    settings: Settings,
+    drawn: NDArray[Any],
+    seed: np.random.SeedSequence,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Document, rank and impressions of each row of a log, as the logger shows so many draws.
+
+    drawn N_q [queries]. A document that is left out of a list of k is at rank k + 1.
+    """
+    counts, rng = LOGGERS[settings.logger].counts, np.random.default_rng(seed)
+    assert counts is not None
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    offsets = queries.corpus.query_offsets
+    for number in np.flatnonzero(drawn).tolist():
+        first, last = int(offsets[number]), int(offsets[number + 1])
+        order = np.argsort(queries.presented_ranks[first:last])
+        query = Query(scores[first:last][order], settings.shown, int(drawn[number]))
+        times = counts(query, rng)
+        if query.places < last - first:
+            left_out = query.draws - times.sum(axis=1, keepdims=True)
+            times = np.hstack([times, left_out])
+        place, rank = np.nonzero(times)
+        found.append((first + order[place], rank + 1, times[place, rank]))
+    document, rank, times = (np.concatenate(column) for column in zip(*found, strict=True))
+    return document, rank, times
 
 
 def draws_for(

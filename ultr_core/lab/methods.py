@@ -17,7 +17,7 @@ from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
-from ultr_core.settings import PARAMETERS, USERS_FIELD, Settings
+from ultr_core.settings import FURTHER_FIELDS, PARAMETERS, Settings
 from ultr_core.users import ClickLog
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ FloatArray = NDArray[np.float64]
 WORLD_FIELDS = ("corpus_seed", "relevant_grade")
 """Settings that corpus, production ranker and skyline depend on."""
 
-LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "users", "clicks", "seed")
+LOG_FIELDS = (
+    *WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed",
+    *(field.name for field in FURTHER_FIELDS),
+)  # fmt: skip
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
@@ -45,7 +48,7 @@ def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     others: dict[str, Any] = {
         **{name: p.default for name, p in PARAMETERS.items() if name not in names},
         **{name: () for name in CURVES if name not in names},
-        **({} if USERS_FIELD.name in names else {USERS_FIELD.name: USERS_FIELD.default}),
+        **{field.name: field.default for field in FURTHER_FIELDS if field.name not in names},
     }
     # Fields at their default cannot make an invalid pair: ε₊ and ε₋ are always kept together.
     return settings.with_values(**others)
@@ -182,6 +185,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "Doubly robust with α and β in place of the examination.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["affine-doubly-robust"],
+                asked=True,
+            ),
+            Method(
+                "policy-aware",
+                "Policy-aware",
+                "The same ranking SVM; a click counts 1/ρ, where ρ is the mean examination of its "
+                "document over all draws of the query.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["policy-aware"],
                 asked=True,
             ),
             Method(

@@ -21,7 +21,12 @@ from ultr_core.inspection import (
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.own_data.fitting import check_clip, informed_on_all, method_of_key
+from ultr_core.own_data.fitting import (
+    check_clip,
+    informed_on_all,
+    method_of_key,
+    with_never_shown,
+)
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
@@ -32,7 +37,7 @@ from ultr_core.risk import (
     mean_rank_of_relevant,
 )
 from ultr_core.settings import PARAMETERS
-from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
+from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
 from ultr_core.users.grouped_log import BY_PRESENTATION, by_session, session_notice
@@ -243,12 +248,14 @@ def judge_of(clip: float | None) -> tuple[Estimator, float]:
 class Judge:
     """Who says which of two rankers is better, with what it believes; a relevance may be fitted.
 
-    notices: sentences where a test rejected the fit, so that another estimator judges.
+    notices: sentences where a test rejected the fit, so that another estimator judges. log: with
+    candidates that were never shown, where these count as well.
     """
 
     estimator: Estimator
     belief: Belief
     notices: tuple[str, ...] = ()
+    log: ClickLog | None = None
 
 
 @one_blas_thread()
@@ -273,11 +280,15 @@ def judge_by(
     check_clip(ESTIMATORS[method], clip)
     require_log(log)
     require_covered(log, curve)
-    known = informed_on_all(asked, corpus, log, Belief(curve))
+    whole = None
+    # By session a candidate that no session saw is in no group.
+    if ESTIMATORS[method].fits_relevance and not isinstance(log, GroupedLog):
+        whole, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
+    known = informed_on_all(asked, corpus, whole or log, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
-    return Judge(judge, replace(known.belief, clip=clip or 0.0), known.notices)
+    return Judge(judge, replace(known.belief, clip=clip or 0.0), known.notices, whole)
 
 
 @one_blas_thread()
@@ -321,7 +332,9 @@ def evaluate_ranker(
     return Evaluation(
         name,
         {
-            estimator.key: _report(estimator, log, ranks, belief)
+            estimator.key: _report(
+                estimator, (judge.log or log) if belief is judge.belief else log, ranks, belief
+            )
             for estimator in ESTIMATORS.values()
             if (belief := _belief_of(estimator, judge, threshold)) is not None
         },
@@ -341,7 +354,7 @@ def _belief_of(estimator: Estimator, judge: Judge, threshold: float) -> Belief |
     """What an estimator is given; None for one that needs more than the judge knows."""
     if estimator.key == judge.estimator.key:
         return judge.belief
-    return Belief(judge.belief.curve, threshold) if estimator.from_curve else None
+    return Belief(judge.belief.curve, threshold) if estimator.beside_others else None
 
 
 def _report(
@@ -528,7 +541,8 @@ def _difference(
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    estimate = difference_by(judge.estimator, log, ranks - others, judge.belief)
+    counted_log = judge.log or log
+    estimate = difference_by(judge.estimator, counted_log, ranks - others, judge.belief)
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 

@@ -26,7 +26,7 @@ from ultr_core.limits import Limit
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk.by_rank import RankTest
-from ultr_core.users import ClickLog, ExaminationCurve
+from ultr_core.users import ClickLog, Cutoff, ExaminationCurve
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
 from ultr_core.users.query_draws import checked_seed, child
@@ -156,6 +156,8 @@ def fit_from_log(
     if estimator.needs_curve:
         require_covered(log, curve)
     notices = _require_clicks(log, corpus, way.learner)
+    if estimator.fits_relevance:
+        log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
     known = informed_on_all(way, corpus, log, Belief(curve), validation, seed)
     way, belief = known.way, known.belief
     estimator = ESTIMATORS[known.estimator]
@@ -183,6 +185,29 @@ def fit_from_log(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, (*notices, *known.notices, *chosen.notices), _clicked(log), learner,
         method, known.test, replace(belief, clip=chosen.clip), known.ridge,
+    )  # fmt: skip
+
+
+def with_never_shown(log: ClickLog) -> ClickLog:
+    """The log with a row for each candidate that it never shows in a query that it drew.
+
+    It is shown N_q times below the last rank of the log, where nobody looks: a fitted relevance
+    counts there as well. What is known of sessions is not kept.
+    """
+    of_query = query_of_document(log.query_offsets)
+    never = np.flatnonzero((log.impressions_per_document == 0) & (log.draws[of_query] > 0))
+    added = np.zeros(never.size, np.int64)
+    columns = (
+        (log.document, never),
+        (log.rank, added + int(log.rank.max()) + 1),
+        (log.impressions, log.draws[of_query[never]]),
+        (log.clicks, added),
+        (log.context, added),
+    )
+    document, rank, impressions, clicks, context = (np.concatenate(both) for both in columns)
+    return ClickLog(
+        document, rank, impressions, clicks, log.query_draws, log.query_offsets, log.draws, context,
+        whole_lists=False,
     )  # fmt: skip
 
 
@@ -224,7 +249,7 @@ def informed_on_all(
     assert used is not None and fit is not None and test is not None
     notices: tuple[str, ...] = ()
     if test.rejected:
-        instead = f" {used.label} weights train the ranker instead." if used != own else ""
+        instead = f" {used.label} takes the place of {own.label}." if used != own else ""
         notices = (f"{test.finding.sentence}{instead}",)
     if used.fits_relevance:
         whole = Shown(corpus, log)
@@ -466,6 +491,6 @@ def _weights_of_rest(
     estimator, belief = ESTIMATORS[fit.method], fit.belief
     if belief is None or not estimator.fits_relevance:
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
-    shown = Shown(corpus.subset(rest), part_of_log(corpus, log, rest))
+    shown = Shown(corpus.subset(rest), part_of_log(corpus, with_never_shown(log), rest))
     relevance = fit_relevance(shown, belief, ridges=(fit.ridge,))
     return weights_by(estimator, shown.log, with_relevance(belief, relevance, shown))

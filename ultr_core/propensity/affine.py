@@ -8,6 +8,8 @@ which is constant noise: trust in high ranks has no divisor.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ultr_core.propensity.estimator import (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -25,7 +27,9 @@ from ultr_core.users.click_log import ClickLog
 
 def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
     alpha, beta = belief.affine(log.rank)
-    return RowNumbers.dividing_by(alpha, -beta / alpha if beta.any() else 0.0)
+    # What nobody examines is never clicked, and counts nothing.
+    v = np.divide(-beta, alpha, out=np.zeros(alpha.size), where=(alpha > 0) | (beta > 0))
+    return RowNumbers.dividing_by(alpha, v)
 
 
 AFFINE = Estimator(

@@ -211,7 +211,8 @@ class Estimator:
     chooses, more than one only where it needs a clip; ``CLIP_GRID`` is the usual choice. falls:
     where it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log of n clicks, and
     nothing is chosen. instead: the estimator that trains where a test shows that the relevance it
-    is given is wrong; None where it has none.
+    is given is wrong; None where it has none. asked: whether it is beside others only where
+    somebody asks for it.
     normalised: whether its sum is divided by the summed weight instead of the number of query
     draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
     so trains none.
@@ -230,6 +231,7 @@ class Estimator:
     normalised: bool = False
     falls: float = 0.0
     instead: Estimator | None = None
+    asked: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
         """The thresholds that compete on a log: one that falls with its clicks, or ``clips``.
@@ -251,9 +253,9 @@ class Estimator:
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property
-    def from_curve(self) -> bool:
-        """Whether a log and a curve are all that it needs."""
-        return {"curve", "clip"}.issuperset(self.needs)
+    def beside_others(self) -> bool:
+        """Whether it is shown of every log: a log and a curve are all that it needs."""
+        return {"curve", "clip"}.issuperset(self.needs) and not self.asked
 
     @property
     def fits_relevance(self) -> bool:

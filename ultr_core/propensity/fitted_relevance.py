@@ -20,6 +20,7 @@ from ultr_core.propensity.estimator import (
     Belief,
     Estimator,
 )
+from ultr_core.propensity.policy_aware import draws_per_impression, realised_exposure
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.users.click_log import ClickLog
@@ -36,20 +37,25 @@ _SOURCE = "Oosterhuis (TOIS 2023)"
 
 
 def _direct(log: ClickLog, belief: Belief) -> RowNumbers:
-    return RowNumbers(np.zeros(log.rank.size), belief.relevance_of(log))
+    v = belief.relevance_of(log) * draws_per_impression(log)
+    return RowNumbers(np.zeros(log.rank.size), v)
 
 
 def _doubly_robust(log: ClickLog, belief: Belief) -> RowNumbers:
-    """u = 1 / D, v = r_hat - (alpha r_hat + beta) / D with D = max(tau, alpha).
+    """u = 1 / D, v = N_q / n_d r_hat - (alpha r_hat + beta) / D with D = max(tau, rho).
 
-    Bias of a document: (r - r_hat) (alpha / D - 1), for right alpha and beta.
+    N_q / n_d, draws of the query over impressions of the document, is 1 where each draw showed it:
+    its relevance counts in those that did not as well. rho is the mean alpha of a document over all
+    draws of its query: alpha itself where it was always shown at one rank. Bias of a document:
+    (r - r_hat) (rho / D - 1), for right alpha and beta.
     """
     alpha, beta = belief.affine(log.rank)
-    divisor = clipped_propensities(alpha, belief.clip)
-    # Where nothing is clipped the share is 1 to the last bit, and r_hat drops out: also at alpha 0.
-    share = np.divide(alpha, divisor, out=np.ones(alpha.size), where=alpha != divisor)
-    v = belief.relevance_of(log) * (1.0 - share)
-    return RowNumbers.dividing_by(divisor, v - beta / divisor if beta.any() else v)
+    divisor = clipped_propensities(realised_exposure(log, alpha), belief.clip)
+    # 1 to the last bit where nothing is clipped, so that r_hat drops out; 0 where nobody looks.
+    share = np.divide(alpha, divisor, out=np.zeros(alpha.size), where=divisor > 0)
+    v = belief.relevance_of(log) * (draws_per_impression(log) - share)
+    noise = np.divide(beta, divisor, out=np.zeros(alpha.size), where=beta > 0)
+    return RowNumbers.dividing_by(divisor, v - noise)
 
 
 DIRECT = Estimator(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
     from ultr_core.users.grouped_log import GroupCounts, GroupedLog
+    from ultr_core.users.loggers import LOGGERS, logger_named
     from ultr_core.users.query_draws import count_queries, draw_queries
     from ultr_core.users.registry import USERS, users_named
     from ultr_core.users.simulation import (
@@ -27,6 +28,7 @@ else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "LOGGERS",
     "USERS",
     "ClickLog",
     "ClickModel",
@@ -43,6 +45,7 @@ __all__ = [
     "clicks_per_query_draw",
     "count_queries",
     "draw_queries",
+    "logger_named",
     "query_draws_for",
     "simulate_counts",
     "simulate_sessions",

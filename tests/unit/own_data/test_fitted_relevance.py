@@ -13,11 +13,16 @@ from ultr_core.inspection.joined import JoinedLog
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.own_data import fitting
 from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker, judge_by
-from ultr_core.own_data.fitting import fit_from_log, fold_scores, part_of_log
+from ultr_core.own_data.fitting import (
+    fit_from_log,
+    fold_scores,
+    part_of_log,
+    with_never_shown,
+)
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import estimate_by
-from ultr_core.users import ClickLog, PowerLaw
+from ultr_core.users import ClickLog, Cutoff, PowerLaw
 
 CURVE = PowerLaw(1.0)
 
@@ -72,8 +77,8 @@ def test_scores_by_fold_see_no_click_of_their_queries(corpus: Corpus, joined: Jo
     rest = np.arange(corpus.n_queries - 5)
     kept = np.arange(corpus.n_documents) < corpus.query_offsets[rest.size]
     found = fitting._weights_of_rest(corpus, log, fit, rest, kept)
-    shown = Shown(corpus.subset(rest), part_of_log(corpus, log, rest))
-    belief = Belief(CURVE, fit.clip)
+    shown = Shown(corpus.subset(rest), part_of_log(corpus, with_never_shown(log), rest))
+    belief = Belief(Cutoff(CURVE, int(log.rank.max())), fit.clip)
     known = with_relevance(belief, fit_relevance(shown, belief, ridges=(fit.ridge,)), shown)
     again = fitting.weights_by(ESTIMATORS["doubly-robust"], shown.log, known)
     assert np.array_equal(found.values, again.values)
@@ -91,10 +96,24 @@ def test_it_judges_where_it_is_asked_to(corpus: Corpus, joined: JoinedLog) -> No
     assert found.reports["ips"] == plain.reports["ips"]
     own = found.judged.estimate
     ranks = np.concatenate([np.arange(m, 0, -1) for m in corpus.sizes])
-    assert own == estimate_by(judge.estimator, log, ranks, judge.belief)
+    assert own == estimate_by(judge.estimator, with_never_shown(log), ranks, judge.belief)
     assert own is not None and own.low < own.value < own.high
     against = compare_with_shown(log, scores, CURVE, name="it", judge=judge)
     assert against.judge == judge.estimator.label_at(judge.belief.clip)
     assert judge_by("doubly-robust", corpus, log, CURVE, clip=0.5).belief.clip == 0.5
     with refused("", "direct", "doubly-robust"):
         judge_by("direct", corpus, log, CURVE, clip=0.5)
+
+
+def test_candidates_that_were_never_shown_count_what_the_fit_says() -> None:
+    """Lists of two of three: the third weighs its fitted relevance in each of ten draws."""
+    log = ClickLog([0, 1, 3], [1, 2, 1], [10, 10, 4], [6, 1, 2], 14, [0, 3, 5], whole_lists=False)
+    whole = with_never_shown(log)
+    assert (whole.document.tolist(), whole.rank.tolist()) == ([0, 1, 3, 2, 4], [1, 2, 1, 3, 3])
+    assert whole.impressions.tolist() == [10, 10, 4, 10, 4]
+    assert whole.total_clicks == log.total_clicks and whole.draws.tolist() == log.draws.tolist()
+    fitted = np.array([0.5, 0.25, 0.75, 0.5, 0.25])
+    belief = Belief(Cutoff(CURVE, 2), 0.75, fitted)
+    numbers = ESTIMATORS["doubly-robust"].weigh(whole, belief)
+    weights = whole.sum_by_document(whole.clicks * numbers.u + whole.impressions * numbers.v)
+    assert weights[[2, 4]].tolist() == [7.5, 1.0]

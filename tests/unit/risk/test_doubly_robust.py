@@ -120,10 +120,10 @@ def test_weights_are_never_negative_and_clicks_alone_are_refused() -> None:
             estimator.weigh(ROWS, Belief(CURVE, 0.25, np.ones(3)))
 
 
-def test_a_rank_that_nobody_examines_counts_nothing_without_a_click() -> None:
+def test_at_a_rank_that_nobody_examines_the_fit_is_all_there_is() -> None:
     gone = TableCurve((1.0, 0.5, 0.25, 0.0))
     numbers = ROBUST.weigh(ROWS, Belief(gone, 0.0, FITS["poor"])).on_log(ROWS)
-    assert numbers.v.tolist() == [0.0] * 4
+    assert numbers.v.tolist() == [0.0, 0.0, FITS["poor"][2], 0.0]  # shown at rank 4
 
 
 def test_the_threshold_falls_with_the_clicks() -> None:
