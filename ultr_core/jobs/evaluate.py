@@ -186,8 +186,8 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="estimator that judges, one without a fitted relevance beside it; without it IPS, "
-            "or the clipped one with --clip. direct and doubly-robust fit a relevance to the log, "
-            "which their intervals take as known",
+            "or the clipped one with --clip. direct and doubly-robust fit a relevance to the log; "
+            "intervals by session take it as known",
         ),
         replace(
             CLIP,

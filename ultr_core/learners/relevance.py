@@ -10,7 +10,7 @@ shown low.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.limits import REGRESSED_FEATURES
@@ -111,6 +112,21 @@ def fit_relevance(
     return min(found, key=lambda one: one.loss(validation, belief))
 
 
+def relevance_without(
+    shown: Shown, belief: Belief, group: NDArray[np.int64], ridge: float
+) -> Iterator[FloatArray]:
+    """r_hat of all documents [documents], fitted without each group of queries in turn.
+
+    group [queries], from 0. Of all clicks the equations are made once.
+    """
+    of_document = group[query_of_document(shown.log.query_offsets)]
+    groups = int(group.max()) + 1
+    parts = [_normal_equations(shown, belief, of_document == number) for number in range(groups)]
+    gram, right = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    for own, of_own in parts:
+        yield _solved(gram - own, right - of_own, ridge).of(shown.corpus, shown.scores)
+
+
 def with_relevance(belief: Belief, fit: FittedRelevance, shown: Shown) -> Belief:
     """The belief with what the fit says of these documents."""
     return replace(belief, relevance=fit.of(shown.corpus, shown.scores))
@@ -132,10 +148,15 @@ def _by_document(log: ClickLog, belief: Belief) -> tuple[FloatArray, FloatArray]
     )
 
 
-def _normal_equations(shown: Shown, belief: Belief) -> tuple[FloatArray, FloatArray]:
-    """X' S X [features + 1 or 2, the same] and X' y, over the documents that were shown."""
+def _normal_equations(
+    shown: Shown, belief: Belief, among: NDArray[np.bool_] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """X' S X [features + 1 or 2, the same] and X' y, over the documents that were shown.
+
+    among [documents]: which of them; None for all.
+    """
     squares, products = _by_document(shown.log, belief)
-    counting = np.flatnonzero(squares > 0)
+    counting = np.flatnonzero(squares > 0 if among is None else (squares > 0) & among)
     size = shown.corpus.n_features + (shown.scores is not None) + 1
     gram, right = np.zeros((size, size)), np.zeros(size)
     for start in range(0, counting.size, _DOCUMENTS):

@@ -21,12 +21,14 @@ from ultr_core.inspection import (
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.relevance import Shown
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
     method_of_key,
     with_never_shown,
 )
+from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
@@ -249,13 +251,25 @@ class Judge:
     """Who says which of two rankers is better, with what it believes; a relevance may be fitted.
 
     notices: sentences where a test rejected the fit, so that another estimator judges. log: with
-    candidates that were never shown, where these count as well.
+    candidates that were never shown, where these count as well. refits: for intervals that know of
+    the noise of the fit; not by session.
     """
 
     estimator: Estimator
     belief: Belief
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
+    refits: Refits | None = None
+
+    def risk(self, log: ClickLog, ranks: NDArray[np.float64]) -> Estimate:
+        """What it says of a ranker."""
+        found = estimate_by(self.estimator, self.log or log, ranks, self.belief)
+        return found if self.refits is None else self.refits.interval(found, ranks)
+
+    def difference(self, log: ClickLog, ranks: NDArray[np.float64]) -> Estimate:
+        """What it says of two, by the differences of their ranks."""
+        found = difference_by(self.estimator, self.log or log, ranks, self.belief)
+        return found if self.refits is None else self.refits.interval(found, ranks)
 
 
 @one_blas_thread()
@@ -288,7 +302,11 @@ def judge_by(
     judge = ESTIMATORS[known.estimator]
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
-    return Judge(judge, replace(known.belief, clip=clip or 0.0), known.notices, whole)
+    belief = replace(known.belief, clip=clip or 0.0)
+    refits = None
+    if whole is not None and judge.fits_relevance:
+        refits = Refits.dealt(Shown(corpus, whole), judge, belief, known.ridge, seed=0)
+    return Judge(judge, belief, known.notices, whole, refits)
 
 
 @one_blas_thread()
@@ -310,7 +328,7 @@ def evaluate_ranker(
     Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with
     tau = ``clip``, or ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped one where ``clip`` is given. The
-    interval of one with a fitted relevance takes that as known. Intervals are by session for a
+    interval of one with a fitted relevance fits it anew (`Refits`). Intervals are by session for a
     `GroupedLog`; otherwise they treat query draws as independent, and documents of a draw as
     examined independently. Click noise moves IPS by a factor and a constant (section 5.2) where
     every candidate was shown; what the log leaves out is in ``unshown``.
@@ -332,11 +350,9 @@ def evaluate_ranker(
     return Evaluation(
         name,
         {
-            estimator.key: _report(
-                estimator, (judge.log or log) if belief is judge.belief else log, ranks, belief
-            )
+            estimator.key: _report(estimator, log, ranks, judge, threshold)
             for estimator in ESTIMATORS.values()
-            if (belief := _belief_of(estimator, judge, threshold)) is not None
+            if estimator.beside_others or estimator.key == judge.estimator.key
         },
         true,
         log.total_clicks,
@@ -350,23 +366,23 @@ def evaluate_ranker(
     )
 
 
-def _belief_of(estimator: Estimator, judge: Judge, threshold: float) -> Belief | None:
-    """What an estimator is given; None for one that needs more than the judge knows."""
-    if estimator.key == judge.estimator.key:
-        return judge.belief
-    return Belief(judge.belief.curve, threshold) if estimator.beside_others else None
-
-
 def _report(
-    estimator: Estimator, log: ClickLog, ranks: NDArray[np.float64], belief: Belief
+    estimator: Estimator,
+    log: ClickLog,
+    ranks: NDArray[np.float64],
+    judge: Judge,
+    threshold: float,
 ) -> RiskReport:
-    label, normalised = estimator.label_at(belief.clip), estimator.normalised
+    """What an estimator says: the judge with its own belief, others by its curve at a threshold."""
+    if estimator.key != judge.estimator.key:
+        judge = Judge(estimator, Belief(judge.belief.curve, threshold))
+    label, normalised = estimator.label_at(judge.belief.clip), estimator.normalised
     scale = estimator.scale
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
         return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
     try:
-        found = estimate_by(estimator, log, ranks, belief)
+        found = judge.risk(log, ranks)
     except InputError as error:
         # Propensities too small for a finite estimate leave those that need none.
         if not estimator.needs:
@@ -541,8 +557,7 @@ def _difference(
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    counted_log = judge.log or log
-    estimate = difference_by(judge.estimator, counted_log, ranks - others, judge.belief)
+    estimate = judge.difference(log, ranks - others)
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         swap_cost,
         swap_limit,
     )
+    from ultr_core.propensity.trust_swaps import TrustLines, trust_lines
     from ultr_core.propensity.weights import (
         ClickWeightDiagnostics,
         ClippingEffect,
@@ -106,6 +107,7 @@ __all__ = [
     "RowFault",
     "RowNumbers",
     "SwapCounts",
+    "TrustLines",
     "Weights",
     "assemble_curve",
     "click_weight_diagnostics",
@@ -140,6 +142,7 @@ __all__ = [
     "swap_cost",
     "swap_limit",
     "table_curve",
+    "trust_lines",
     "weights_of_log",
     "wilson_interval",
 ]

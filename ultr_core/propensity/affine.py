@@ -29,6 +29,10 @@ def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
     alpha, beta = belief.affine(log.rank)
     # What nobody examines is never clicked, and counts nothing.
     v = np.divide(-beta, alpha, out=np.zeros(alpha.size), where=(alpha > 0) | (beta > 0))
+    if (alpha > 1).any():  # of lines measured against rank 1
+        return RowNumbers(
+            np.divide(1.0, alpha, out=np.full(alpha.size, np.inf), where=alpha > 0), v
+        )
     return RowNumbers.dividing_by(alpha, v)
 
 

@@ -95,8 +95,10 @@ def test_it_judges_where_it_is_asked_to(corpus: Corpus, joined: JoinedLog) -> No
     assert list(found.reports) == [*plain.reports, "doubly-robust"]
     assert found.reports["ips"] == plain.reports["ips"]
     own = found.judged.estimate
+    assert judge.refits is not None
     ranks = np.concatenate([np.arange(m, 0, -1) for m in corpus.sizes])
-    assert own == estimate_by(judge.estimator, with_never_shown(log), ranks, judge.belief)
+    plain_interval = estimate_by(judge.estimator, with_never_shown(log), ranks, judge.belief)
+    assert own == judge.refits.interval(plain_interval, ranks.astype(float))
     assert own is not None and own.low < own.value < own.high
     against = compare_with_shown(log, scores, CURVE, name="it", judge=judge)
     assert against.judge == judge.estimator.label_at(judge.belief.clip)
@@ -117,3 +119,34 @@ def test_candidates_that_were_never_shown_count_what_the_fit_says() -> None:
     numbers = ESTIMATORS["doubly-robust"].weigh(whole, belief)
     weights = whole.sum_by_document(whole.clicks * numbers.u + whole.impressions * numbers.v)
     assert weights[[2, 4]].tolist() == [7.5, 1.0]
+
+
+def test_intervals_are_a_jackknife_that_fits_the_relevance_anew(
+    corpus: Corpus, joined: JoinedLog
+) -> None:
+    """Against the estimate of a log without the queries of a group, from the start."""
+    log = with_never_shown(joined.clicks)
+    judge = judge_by("doubly-robust", corpus, joined.clicks, CURVE)
+    refits = judge.refits
+    assert refits is not None
+    places = np.arange(corpus.n_documents, 0, -1) / 7.0
+    values = refits._others @ places
+    drawn = refits.group[log.draws > 0]
+    assert set(np.bincount(drawn)) <= {drawn.size // values.size, drawn.size // values.size + 1}
+    for number in (0, values.size - 1):
+        rest = np.flatnonzero(refits.group != number)
+        part = Shown(corpus.subset(rest), part_of_log(corpus, log, rest))
+        fit = fit_relevance(part, judge.belief, ridges=(refits.ridge,))
+        known = with_relevance(judge.belief, fit, part)
+        numbers = judge.estimator.weigh(part.log, known)
+        counts = part.log.clicks * numbers.u + part.log.impressions * numbers.v
+        kept = np.repeat(refits.group != number, corpus.sizes)
+        found = places[kept][part.log.document] @ counts / part.log.query_draws
+        assert values[number] == pytest.approx(found, rel=1e-9)
+    ranks = np.concatenate([np.arange(1.0, m + 1) for m in corpus.sizes])
+    plain = estimate_by(judge.estimator, log, ranks, judge.belief)
+    wide = judge.risk(joined.clicks, ranks)
+    assert wide.value == plain.value and wide.standard_error != plain.standard_error
+    each = refits._others @ ranks
+    spread = (each.size - 1) / each.size * np.square(each - each.mean()).sum()
+    assert wide.standard_error == pytest.approx(np.sqrt(spread))

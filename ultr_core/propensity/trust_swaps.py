@@ -1,0 +1,136 @@
+"""Trust bias from a swap experiment: click rates at a rank as a line in those at the landmark.
+
+Under users whose clicks are affine in the relevance, P(c = 1 | r, k) = alpha_k r + beta_k, any
+group of documents has its click rates on one line,
+
+    CTR_k = A_k CTR_1 + B_k,   A_k = alpha_k / alpha_1,   B_k = beta_k - alpha_k beta_1 / alpha_1,
+
+and B_k is 0 at every rank if and only if noise is constant: position bias alone. Two groups give
+the line: the landmark documents, and those of the rank that trades places with them. Only A and B
+can be known, and they are enough: the affine correction with them orders rankers as that with alpha
+and beta.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from ultr_core.findings import Finding
+from ultr_core.propensity.points import Counts
+from ultr_core.propensity.swaps import SwapCounts
+from ultr_core.users.click_models import checked_relevance
+from ultr_core.users.examination import looked_up
+from ultr_core.words import counted
+
+FloatArray = NDArray[np.float64]
+
+LEVEL = 0.05
+"""Of the test for trust bias, over all ranks together."""
+
+FEWEST_DEVIATIONS = 4.0
+"""By which the groups must differ at the landmark: a line through one point has no slope."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrustLines:
+    """Slope A and intercept B of each rank, float64 [ranks 1..K], with their standard errors.
+
+    NaN at the landmark's own rank and where the groups are too alike, or one was not shown.
+    """
+
+    slope: FloatArray
+    intercept: FloatArray
+    slope_error: FloatArray
+    intercept_error: FloatArray
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Ranks that have a line."""
+        return np.isfinite(self.slope)
+
+    @property
+    def finding(self) -> Finding:
+        """Whether every intercept is 0: the largest of them against its error.
+
+        Bonferroni over the ranks, so that without trust bias it is refused in at most ``LEVEL``.
+        """
+        about = ("trust_bias", "Click rates by rank are lines through 0")
+        known = np.flatnonzero(self.known)
+        if not known.size:
+            said = "No two groups of documents differ enough in clicks to tell trust from position."
+            return Finding(said, limit=None, key=about[0], title=about[1])
+        reach = float(ndtri(1.0 - LEVEL / 2.0 / known.size))
+        row = int(known[np.argmax(np.abs(self.intercept / self.intercept_error)[known])])
+        value, error = float(self.intercept[row]), float(self.intercept_error[row])
+        interval = (value - reach * error, value + reach * error)
+        trust = not interval[0] <= 0 <= interval[1]
+        said = (
+            f"Of {counted(known.size, 'rank')} the line of rank {row + 1} misses 0 most: intercept "
+            f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
+        )
+        said += (
+            "so noise depends on the rank, and no weight of clicks corrects that."
+            if trust
+            else "which position bias with constant noise explains."
+        )
+        return Finding(
+            said, value, "=", interval=interval, decided="does not hold" if trust else "holds",
+            key=about[0], title=about[1],
+        )  # fmt: skip
+
+    def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """A and B as alpha and beta of what an estimator is told; 1 and 0 at the landmark.
+
+        Ranks without a line have that of the nearest known one above; the last is carried on.
+        """
+        slope, intercept = (
+            np.where(self.known, self.slope, 1.0),
+            np.where(self.known, self.intercept, 0.0),
+        )
+        source = np.maximum.accumulate(np.where(self.known, np.arange(slope.size), 0))
+        at = np.asarray(ranks, dtype=np.int64)
+        return looked_up(slope[source], at), looked_up(intercept[source], at)
+
+    def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
+        """Click rate at a rank of documents whose rate at the landmark stands for relevance."""
+        slope, intercept = self.affine(ranks)
+        found: FloatArray = slope * checked_relevance(relevance) + intercept
+        return found
+
+
+def trust_lines(counts: SwapCounts) -> TrustLines:
+    """The line of each rank from the four click rates that a swap with it counts.
+
+    Errors by the delta method. The two documents of a swap are of one query, so that their clicks
+    go together, how much was not counted: as much as they can, which makes errors too large.
+    """
+    (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (
+        _rates(each) for each in (counts.control, counts.swapped, counts.moved, counts.unmoved)
+    )
+    apart = x1 - x2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        usable = np.abs(apart) > FEWEST_DEVIATIONS * np.sqrt(v1 + v2)
+        apart = np.where(usable, apart, np.nan)
+        slope = (y1 - y2) / apart
+        pair = (np.sqrt(w1) + np.abs(slope) * np.sqrt(v2)) ** 2
+        slope_variance = (pair + w2 + slope**2 * v1) / apart**2
+        intercept = y1 - slope * x1
+        # d B = -x2 / (x1 - x2) (d y1 - A d x1) + x1 / (x1 - x2) (d y2 - A d x2)
+        first, second = np.abs(x2 / apart), np.abs(x1 / apart)
+        pair = (first * np.sqrt(w1) + np.abs(second * slope) * np.sqrt(v2)) ** 2
+        variance = pair + (first * slope) ** 2 * v1 + second**2 * w2
+    slope[counts.landmark - 1] = np.nan
+    intercept[counts.landmark - 1] = np.nan
+    return TrustLines(slope, intercept, np.sqrt(slope_variance), np.sqrt(variance))
+
+
+def _rates(counts: Counts) -> tuple[FloatArray, FloatArray]:
+    """Click rates and their variances, NaN where nothing was shown."""
+    shown = counts.impressions.astype(np.float64)
+    rate = np.divide(counts.clicks, shown, out=np.full(shown.size, np.nan), where=shown > 0)
+    variance: FloatArray = rate * (1.0 - rate) / np.where(shown > 0, shown, np.nan)
+    return rate, variance
