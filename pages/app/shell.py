@@ -17,7 +17,7 @@ from ultr_core.settings import Settings
 
 NEW_SESSION = (
     "Your connection was lost and a new session has started. Your settings were kept; uploaded "
-    "files, pinned results and finished studies were not."
+    "files and finished studies were not."
 )
 
 _KNOWN = "session_is_known"

@@ -80,7 +80,7 @@ each.
 """
 
 _HISTORY = """
-.st-key-history { align-items: center; flex-wrap: nowrap; justify-content: space-between }
+.st-key-history { align-items: start; flex-wrap: nowrap; justify-content: space-between }
 .st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
   { justify-self: end; max-width: 16rem; width: 100% }
 .st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }
@@ -88,6 +88,7 @@ _HISTORY = """
 .st-key-history a { border: 1px solid color-mix(in srgb, currentColor 20%, transparent);
   border-radius: 0.5rem; gap: 0; justify-content: center }
 .st-key-history kbd { display: none }
+.st-key-history > :has(a) { margin-top: -2px !important } /* as high as the buttons */
 .st-key-history :is(button, a) p { clip-path: inset(50%); height: 1px; overflow: hidden;
   position: absolute; white-space: nowrap; width: 1px }
 .st-key-more-settings summary { min-height: 2rem; padding-block: 0 }

@@ -211,6 +211,13 @@ def test_undo_takes_back_what_a_page_itself_has(open_app: OpenApp) -> None:
     assert not app.exception
 
 
+def test_the_glossary_is_a_click_away_but_in_lectures(open_app: OpenApp) -> None:
+    for mode, links in (({}, 1), ({"mode": "lecture"}, 0)):
+        app = open_app(draws="1", **mode).switch_page("pages/about.py").run()
+        found = [link.proto.query_string for link in app.get("page_link")]
+        assert found.count("part=glossary") == links
+
+
 def test_a_page_without_anything_to_change_has_no_undo(open_app: OpenApp) -> None:
     app = open_app(draws="1").switch_page("pages/about.py").run()
     assert not [button for button in app.button if button.key in ("undo", "redo")]

@@ -22,7 +22,7 @@ STEPS = (
     Step(
         "**Where does clipping help?** Find the clicks below which green runs under blue. Open "
         "a world there and see, under “Numbers”, which τ was chosen for each log: with few "
-        "validation clicks the choice is a matter of luck, too.",
+        "validation clicks the choice is also a matter of luck.",
         "Open n = 1,000",
         Settings(clicks=1_000),
     ),

@@ -151,8 +151,8 @@ def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
         )
     return (
         f"It is judged fairly: {FOLDS} rankers were trained, each without a part of the queries, "
-        "and each query is ranked by one that has not seen its clicks. The file has the ranker "
-        "trained on all."
+        "and each query is ranked by the ranker trained without its clicks. The file contains the "
+        "ranker trained on all."
     )
 
 
