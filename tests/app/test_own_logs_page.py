@@ -11,9 +11,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from pages.app import take_away
+from pages.views.your_data import log as log_view
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
 from ultr_core.cli import main
@@ -231,6 +234,24 @@ def test_a_table_of_a_duckdb_file_is_asked_for_and_named(page: AppTest, tmp_path
     assert found is not None and found.counts()["clicks"] == CLICKS
     assert option(page, "--table") == ["Clicks"]
     assert page.query_params[FIELD["table"].key] == "Clicks"
+
+
+def test_a_long_reading_shows_its_share_and_ends_where_the_page_is_left(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[float] = []
+
+    def progress(place: object, share: float, label: str) -> None:
+        shown.append(share)
+        if len(shown) == 2:
+            raise StopException  # as Streamlit does in a run that was stopped
+
+    monkeypatch.setattr(log_view, "_SECONDS", -1.0)
+    monkeypatch.setattr(DeltaGenerator, "progress", progress)
+    upload(page, ("log.csv", PLAIN))
+    assert shown == [0.0, 0.0] and log(page) is None
+    page.run()
+    assert len(shown) > 2 and log(page) is not None
 
 
 def test_at_most_eight_controls_before_the_rest(page: AppTest) -> None:

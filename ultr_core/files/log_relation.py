@@ -54,8 +54,8 @@ PIECE_ROWS = 20_000_000
 ADDED_AT_ONCE = 4_000_000
 """Rows of what pieces found that one statement adds up."""
 
-MOST_BUCKETS = 48
-"""Buckets that rows are split into; twice as many take twice as long to write."""
+MOST_BUCKETS = 256
+"""Buckets that rows are split into; each takes memory while it is written."""
 
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""
@@ -360,7 +360,7 @@ class Relation:
                 continue
             rows = self.size_of(table)
             if rows > least or number == len(found):
-                self._add_up(table, rows, keys, sums, _still_at(progress, number / len(found)))
+                self._add_up(table, rows, keys, sums, progress)
                 least = ADDED_AT_ONCE + 2 * self.size_of(table)
 
     def size_of(self, table: str) -> int:
@@ -381,10 +381,9 @@ class Relation:
         with self.split([f"SELECT * FROM {table}"], f"hash({by})", rows, progress) as buckets:
             if len(buckets) > 1:
                 self.run(f"DROP TABLE {table}")
-            for some in buckets:
-                self.run(
-                    f"INSERT INTO added SELECT {columns} FROM ({some}) GROUP BY {by}", progress
-                )
+            for place, some in enumerate(buckets):
+                added = f"SELECT {columns} FROM ({some}) GROUP BY {by}"
+                self.run(f"INSERT INTO added {added}", share_of(progress, place, len(buckets)))
         self.run(f"DROP TABLE IF EXISTS {table}")
         self.run(f"ALTER TABLE added RENAME TO {table}")
 
@@ -570,11 +569,6 @@ def share_of(progress: Progress | None, number: int, pieces: int) -> Progress | 
     if progress is None:
         return None
     return lambda share: progress((number + share) / pieces)
-
-
-def _still_at(progress: Progress | None, share: float) -> Progress | None:
-    """What tells the same share all the time: a step without one of its own can be ended, too."""
-    return None if progress is None else lambda _: progress(share)
 
 
 def sweep_folders() -> None:

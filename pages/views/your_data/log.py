@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +158,7 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
     return log
 
 
+_SECONDS = 1.0  # between two shares that are shown
 _APART = " If the clicks are in files of their own, bring those below."
 
 
@@ -209,7 +212,8 @@ def _settle_columns(preview: LogPreview, token: str, columns: Mapping[str, str])
 
 
 def _read(file: Brought, clicks: Brought | None, made: Chosen) -> PresentationLog:
-    with reading(), st.spinner("Reading the click log …"):
+    label = "Reading the click log …"
+    with reading(), st.spinner(label), _bar(label) as progress:
         sources = [
             [source_of(each, UPLOADS) for each in one.files] for one in (file, clicks) if one
         ]
@@ -218,7 +222,26 @@ def _read(file: Brought, clicks: Brought | None, made: Chosen) -> PresentationLo
             clicks=sources[1] if clicks else None,
             columns=made.columns or None,
             how=Reading.of(made.values),
+            progress=progress,
         )
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Callable[[float], None]]:
+    """What shows a share from the first second on.
+
+    Streamlit ends a run that was stopped where it shows something, and so what told the share.
+    """
+    place, told = st.empty(), time.monotonic()
+
+    def show(share: float) -> None:
+        nonlocal told
+        if time.monotonic() - told > _SECONDS:
+            told = time.monotonic()
+            place.progress(share, label)
+
+    yield show
+    place.empty()
 
 
 def _panel(
