@@ -42,6 +42,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 RankArray = NDArray[np.int32]
 
+BY_CURVE = {key: each for key, each in ESTIMATORS.items() if each.from_curve}
 CLIP = 0.1
 CELLS = tuple((1.0, eps, clicks) for clicks in (250, 500, 1_000, 5_000) for eps in (0.0, 0.1))
 OTHERS = ((0.0, 0.0, 1_000), (0.5, 0.1, 500), (1.5, 0.0, 3_000), (1.5, 0.1, 3_000))
@@ -82,13 +83,13 @@ def cases(eta: float, eps_minus: float, clicks: int, logs: int, seed: int) -> It
     truth = {
         key: judged @ expected_contribution(pi, each.numbers(world.train.presentation, belief))
         / (offsets.size - 1)
-        for key, each in ESTIMATORS.items()
+        for key, each in BY_CURVE.items()
     }  # fmt: skip
     rng = np.random.default_rng([seed, round(100 * eta), round(100 * eps_minus), clicks])
     for _ in range(logs):
         log, documents = drawn_log(rng, pi, presented, offsets, draws)
         of_log = judged[:, documents]
-        for key, each in ESTIMATORS.items():
+        for key, each in BY_CURVE.items():
             sky, production, margin, total = truth[key].tolist()
             numbers = each.weigh(log, belief)
             if each.normalised:

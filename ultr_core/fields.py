@@ -335,6 +335,39 @@ class Text(Field):
         return text
 
 
+@dataclass(frozen=True)
+class Choices(Field):
+    """Several of the ``options``, as a tuple in the order in which they are given; () is none."""
+
+    options: Mapping[str, str]
+    default: Any = field(kw_only=True, default=())
+
+    @property
+    def wanted(self) -> str:
+        """The keys."""
+        return f"one or more of {', '.join(self.options)}, with commas between them"
+
+    def checked(self, value: Any) -> tuple[str, ...]:
+        """The keys of one text or of several, each once."""
+        given = value if isinstance(value, list | tuple) else str(value).split(",")
+        one_of = Choice(self.key, self.label, self.options)
+        try:
+            found = tuple(dict.fromkeys(one_of.checked(str(each).strip()) for each in given))
+        except InputError:
+            raise self.refused(value) from None
+        if not found:
+            raise self.refused(value)
+        return found
+
+    def write(self, value: Any) -> str:
+        """The keys with commas between them."""
+        return ",".join(value)
+
+    def shown(self, value: Any) -> str:
+        """The titles."""
+        return ", ".join(self.options[key] for key in value)
+
+
 NONE_CHOSEN = "-"
 """How a link says that no letter is chosen."""
 

@@ -190,6 +190,14 @@ LARGEST_TRAINING_FILE = Limit(
 All else that is made for a visitor is at most a few times as large as what it is made from.
 """
 
+REGRESSED_FEATURES = Limit(
+    4_000,
+    "features",
+    "relevance is fitted with a table of all pairs of them",
+    "leave some out, or choose a method without a fitted relevance",
+)
+"""Of a corpus on which relevance is regressed; the table takes 128 MB."""
+
 VISITORS_PAIRS = Limit(
     5_000_000,
     "pairs of a document to learn from and another document of its query",

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from ultr_core.curve_values import CURVES, Values
 from ultr_core.errors import InputError, Remark, quoted
-from ultr_core.fields import Field, Number, read_fields, set_checked, write_fields
+from ultr_core.fields import Choice, Field, Number, read_fields, set_checked, write_fields
 
 SHARED_FIELDS = ("seed", "corpus_seed", "relevant_grade")
 """Settings that a lesson takes over from its reader; it fixes all others."""
@@ -80,7 +80,26 @@ _ALL = (
 PARAMETERS: Mapping[str, Number] = MappingProxyType({p.name: p for p in _ALL})
 
 SETTING_FIELDS: tuple[Field, ...] = (*_ALL, *CURVES.values())
-"""The fields of `Settings`: numbers, in the order of the sliders, and curves."""
+"""The fields of `Settings` on every page: numbers, in the order of the sliders, and curves."""
+
+USERS_FIELD = Choice(
+    "click_model", "Users",
+    {
+        "position": "Position bias",
+        "trust-mild": "Trust bias, mild",
+        "trust-steep": "Trust bias, steep",
+    },
+    name="users",
+    help="How users click. Trusting users have a curve and noise of their own, so that neither η, "
+    "η′, ε₊ and ε₋ nor given curves act, and weights divide by their own examination.",
+)  # fmt: skip
+"""Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
+
+POSITION_FIELDS = ("eta", "eps_minus", "eps_plus", "assumed_eta", *CURVES)
+"""Settings that act on users with position bias alone."""
+
+ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, USERS_FIELD)
+"""All fields of `Settings`; those beyond ``SETTING_FIELDS`` are at their default on most pages."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +107,8 @@ class Settings:
     """All parameters of one world, quantised and validated on construction.
 
     ``curve`` is the users' examination and ``assumed_curve`` the learner's belief, numbers for
-    ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws.
+    ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws. ``users``
+    is a key of ``USERS``.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -105,9 +125,10 @@ class Settings:
     relevant_grade: int = int(PARAMETERS["relevant_grade"].default)
     curve: Values = ()
     assumed_curve: Values = ()
+    users: str = str(USERS_FIELD.default)
 
     def __post_init__(self) -> None:
-        set_checked(self, SETTING_FIELDS)
+        set_checked(self, ALL_FIELDS)
         if self.eps_plus <= self.eps_minus:
             raise InputError(
                 f"{PARAMETERS['eps_plus'].label} is {self.eps_plus:g} and "
@@ -133,7 +154,7 @@ class Settings:
     @property
     def by_key(self) -> dict[str, Any]:
         """Every value under the key that it has in a link."""
-        return {field.key: getattr(self, field.name) for field in SETTING_FIELDS}
+        return {field.key: getattr(self, field.name) for field in ALL_FIELDS}
 
     @property
     def belief_is_right(self) -> bool:
@@ -143,12 +164,14 @@ class Settings:
         return self.eta == self.assumed_eta
 
     def as_dict(self) -> dict[str, Any]:
-        """Name to plain value, in the order of the sliders; a curve only where one is given."""
-        return {**self.numbers, **{name: list(values) for name, values in self.curves.items()}}
+        """Name to plain value, in the order of the sliders; of the others what is not default."""
+        curves = {name: list(values) for name, values in self.curves.items()}
+        users = {} if self.users == USERS_FIELD.default else {USERS_FIELD.name: self.users}
+        return {**self.numbers, **curves, **users}
 
     def to_query(self) -> str:
         """URL query string of the values that differ from their defaults, as sliders write them."""
-        return urlencode(write_fields(SETTING_FIELDS, self.by_key), safe=",")
+        return urlencode(write_fields(ALL_FIELDS, self.by_key), safe=",")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
@@ -156,7 +179,7 @@ class Settings:
 
         Raises :class:`InputError` for an unknown name or a value that cannot be used.
         """
-        known = [field.name for field in SETTING_FIELDS]
+        known = [field.name for field in ALL_FIELDS]
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
@@ -185,7 +208,7 @@ class Settings:
         """
         fields = [
             field.on_its_stops() if on_stops and isinstance(field, Number) else field
-            for field in SETTING_FIELDS
+            for field in ALL_FIELDS
         ]
         found, notices = read_fields(fields, query)
         values = {field.name: found[field.key] for field in fields}

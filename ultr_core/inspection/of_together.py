@@ -236,6 +236,8 @@ def inspect_together(
     are counted where it learns from them. Raises InputError for a clip outside [0, 1].
     """
     log = joined.clicks
+    if estimator.fits_relevance and "curve" in estimator.needs:
+        estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
     belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
     findings = found_by(CHECKS, _Together(joined, corpus, estimator, learner, belief, curve_name))
     counts = {

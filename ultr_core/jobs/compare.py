@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.fields import Choice, Field
+from ultr_core.fields import Choice, Choices, Field
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
-from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.settings import ALL_FIELDS, Settings
 from ultr_core.words import counted
 
 if TYPE_CHECKING:
@@ -22,6 +22,23 @@ LAB = (
     Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
     Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
 )
+
+METHODS = Choices(
+    "methods", "The list of methods",
+    {
+        "naive": "Naive",
+        "propensity": "Propensity-weighted",
+        "clipped": "Clipped",
+        "direct": "Direct",
+        "doubly-robust": "Doubly robust",
+        "affine": "Affine",
+        "affine-doubly-robust": "Affine doubly robust",
+    },
+    help="which rankers learn from the clicks; without it naive, propensity and clipped. With it "
+    "--json says of each its estimator, its learner and, draw by draw, which estimator weighed the "
+    "clicks: that of doubly-robust is clipped where a test rejects its fitted relevance",
+)  # fmt: skip
+"""Written out, for help must not wait for the lab."""
 
 
 MOST_PINS = 3
@@ -77,7 +94,8 @@ PINS = Pins("pins", "Pinned runs")
 
 def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
-    from ultr_core.lab import METHODS, world_notices
+    from ultr_core.lab import METHODS as RANKERS
+    from ultr_core.lab import world_notices
 
     lab, progress = given.lab, progress_line()
     splits = lab.splits()
@@ -88,9 +106,9 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            progress(f"draw {draw + 1} of {given.settings.draws}: {METHODS[method].label}")
+            progress(f"draw {draw + 1} of {given.settings.draws}: {RANKERS[method].label}")
 
-    comparison = lab.telling(tell).comparison()
+    comparison = lab.telling(tell).comparison(methods=given.methods or None)
     progress("")
     return comparison
 
@@ -179,8 +197,8 @@ def cells(_: PageState) -> list[Cell]:
 
 JOB = Job(
     run,
-    options=(CORPUS, MISSING_ZERO),
-    settings=SETTING_FIELDS,
+    options=(CORPUS, MISSING_ZERO, METHODS),
+    settings=ALL_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),
     pages={

@@ -19,6 +19,7 @@ from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
     CLIP,
+    METHOD,
     OWN_FIELDS,
     check_propensities,
     own_checks,
@@ -36,23 +37,25 @@ from ultr_core.own_data.evaluation import (
     RankerDifference,
     compare_with_shown,
     evaluate_ranker,
+    judge_by,
 )
 from ultr_core.own_data.fitting import flattery
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
+_EVERY = [one for one in ESTIMATORS.values() if one.from_curve]
 _NOTES = (
-    f"{', '.join(estimator.label for estimator in ESTIMATORS.values())}: each with a 95% interval, "
+    f"{', '.join(estimator.label for estimator in _EVERY)}: each with a 95% interval, "
     "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
-    f"query_draws, clip, judge, intervals, tied_documents, estimates ({', '.join(ESTIMATORS)}: "
-    "label, scale, assumes, value, low, high, standard_error, effective_sample_size, no_interval, "
-    "words), true (risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), "
-    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
-    "intervals, withheld, sentence), overlap and checks. Where no_interval gives a reason, low "
-    "and high are null."
+    "query_draws, clip, judge, intervals, tied_documents, estimates "
+    f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
+    "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
+    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
+    "sentence), overlap and checks. Where no_interval gives a reason, low and high are null."
 )
-_WITH_CLIP = [estimator.label for estimator in ESTIMATORS.values() if "clip" in estimator.needs]
+_WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
 
 @dataclass(frozen=True)
@@ -82,18 +85,19 @@ class Evidence:
             "equal scores, which count with their mean rank."
         )
         print()
-        print(f"{'estimate':22}{'value':>10}  95% interval")
+        wide = max(22, *(len(report.label) + 1 for report in result.reports.values()))
+        print(f"{'estimate':{wide}}{'value':>10}  95% interval")
         for report in result.reports.values():
             found = report.estimate
             if found is None:
-                print(f"{report.label:22}{'-':>10}  {report.words}")
+                print(f"{report.label:{wide}}{'-':>10}  {report.words}")
             else:
                 about = f"  ({report.scale})" if report.normalised else ""
-                print(f"{report.label:22}{found.value:10.3f}  {found.interval_text()}{about}")
+                print(f"{report.label:{wide}}{found.value:10.3f}  {found.interval_text()}{about}")
         own, less = result.judged.estimate, self.against.estimate
         if own is not None and less is not None and not result.unshown.withheld:
             by = f"by {result.judged.label}, from the same clicks"
-            print(f"{'What users saw':22}{own.value - less.value:10.3f}  {by}")
+            print(f"{'What users saw':{wide}}{own.value - less.value:10.3f}  {by}")
         print(INTERVALS_ARE_FOR)
         true = result.true
         if true is not None:
@@ -133,14 +137,17 @@ def run(given: Given) -> Evidence:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
+    judge = judge_by(given.method, own.corpus, joined.clicks, curve, clip=given.clip)
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
-        relevant_grade=given.relevant_grade, name=name,
+        relevant_grade=given.relevant_grade, name=name, judge=judge,
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
-    against = compare_with_shown(joined.clicks, scores, curve, name=name, clip=given.clip)
+    against = compare_with_shown(
+        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
+    )
     return Evidence(result, against, joined.overlap, checks)
 
 
@@ -175,6 +182,12 @@ JOB = Job(
         File(
             "scores", "",
             help="instead: scores, one per row of the corpus, a table, or a TREC run",
+        ),
+        replace(
+            METHOD, default="",
+            help="estimator that judges, one without a fitted relevance beside it; without it IPS, "
+            "or the clipped one with --clip. direct and doubly-robust fit a relevance to the log, "
+            "which their intervals take as known",
         ),
         replace(
             CLIP,

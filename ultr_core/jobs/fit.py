@@ -45,13 +45,15 @@ from ultr_core.users import ClickLog, PowerLaw
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
-    "checks (as the command check prints them). Files are written whole and replaced together, "
+    "checks (as the command check prints them), and for direct and doubly-robust asked and "
+    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): a rejected fit of "
+    "doubly-robust trains with the method clipped. Files are written whole and replaced together, "
     "never over an input."
 )
 
 VALIDATION = "validation"
 _CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
-_WITHOUT_CURVE = [key for key in FIT_METHODS if "curve" not in ESTIMATORS[key].needs]
+_WITHOUT_CURVE = [key for key in FIT_METHODS if not ESTIMATORS[key].needs_curve]
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
     "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
@@ -127,7 +129,7 @@ def run(given: Given) -> Fitted:
     line("")
     print_notes(fit.notices)
     checks = own_checks(
-        log, joined, own.corpus, curve, estimator=ESTIMATORS[given.method], clip=fit.clip,
+        log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
         learner=learner_named(given.learner),
     )  # fmt: skip
     by_fold = None

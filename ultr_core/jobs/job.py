@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ultr_core.curve_values import CURVES, CurveField
 from ultr_core.errors import InputError
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Choices, Field, Number, Switch
 from ultr_core.jobs.files import File, protect_inputs
 from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
-from ultr_core.settings import PARAMETERS, SETTING_FIELDS, Settings
+from ultr_core.settings import ALL_FIELDS, POSITION_FIELDS, USERS_FIELD, Settings
 from ultr_core.words import as_argument
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def setting_fields(*names: str, **helps: str) -> tuple[Field, ...]:
 
     helps: by name, what a setting does in a job, where that is not what it does elsewhere.
     """
-    known = {each.name: each for each in SETTING_FIELDS}
+    known = {each.name: each for each in ALL_FIELDS}
     return tuple(replace(known[n], help=helps.get(n, known[n].help)) for n in names)
 
 
@@ -173,7 +173,8 @@ class Job:
                 help=_help(each),
             )
         for each in self.settings:
-            metavar = "FILE.csv" if each.name in CURVES else "X"
+            metavar = "NAME" if isinstance(each, Choice) else "X"
+            metavar = "FILE.csv" if each.name in CURVES else metavar
             parser.add_argument(option_of(each.name), metavar=metavar, help=_help(each))
         if self.as_dict is not None:
             parser.add_argument("--json", action="store_true", help="print JSON on standard output")
@@ -268,8 +269,9 @@ def _help(each: Field) -> str:
     text = each.help or each.label
     if isinstance(each, CurveField):
         text = f"{text} Columns rank and propensity."
-    elif isinstance(each, Number | Choice):
-        default = "" if each.default in (None, "") else f"; default {each.in_words(each.default)}"
+    elif isinstance(each, Number | Choice | Choices):
+        none = each.default in (None, "", ())
+        default = "" if none else f"; default {each.in_words(each.default)}"
         stop = "." if text.endswith(".") else ""
         text = f"{text.removesuffix('.')} ({each.wanted}{default}){stop}"
     return text.replace("%", "%%")
@@ -285,15 +287,17 @@ def _settings_from(
     Raises InputError for a value that cannot be used, and for a curve
     beside the exponent that it takes the place of.
     """
-    numbers = {name: text for name, text in asked.items() if name in PARAMETERS}
+    others = {name: text for name, text in asked.items() if name not in CURVES}
     files = {name: path for name, path in asked.items() if name in CURVES}
     for name in files:
-        if CURVES[name].power in numbers:
+        if CURVES[name].power in others:
             raise InputError(
                 f"{option_of(name)} replaces {option_of(CURVES[name].power)}; give one of the two.",
                 "one_of_two",
             )
-    settings, notices = Settings.from_options({**numbers, **_curve_values(files)})
+    settings, notices = Settings.from_options({**others, **_curve_values(files)})
+    if settings.users != USERS_FIELD.default:
+        return settings, (*notices, *_own_curve_note(settings, asked))
     return settings, (*notices, *(_belief_note(settings, asked) if believing else ()))
 
 
@@ -303,6 +307,17 @@ def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
     from ultr_core.files import read_curve_values
 
     return {name: read_curve_values(path) for name, path in files.items()}
+
+
+def _own_curve_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:
+    """Users with a curve and noise of their own leave the settings of these without effect."""
+    idle = [option_of(name) for name in asked if name in POSITION_FIELDS]
+    if not idle:
+        return ()
+    return (
+        f"the users {settings.users} have a curve and noise of their own, so that "
+        f"{', '.join(idle)} {'does' if len(idle) == 1 else 'do'} not act.",
+    )
 
 
 def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:

@@ -64,7 +64,8 @@ def read_page_query(page: str, query: str) -> tuple[Settings, dict[str, Any], tu
     except ValueError:  # too many fields
         defaults, _ = read_fields(values_of(page), {})
         return Settings(), defaults, ("The link is too long to be read.",)
-    settings, notices = Settings.from_query(asked)
+    shared = {field.key: asked[field.key] for field in SETTING_FIELDS if field.key in asked}
+    settings, notices = Settings.from_query(shared)
     found, more = read_fields(values_of(page), asked)
     return settings, found, (*notices, *more, *near_misses(asked, found))
 

@@ -15,8 +15,10 @@ from ultr_core.lab.logs import world_notices
 from ultr_core.lab.methods import CLICK_METHODS, METHODS
 from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.world import TestRisk, World
+from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.words import counted
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
 
@@ -26,7 +28,9 @@ class RankerSummary:
     """Test risk of one method over the draws, with 95% intervals from their spread.
 
     A method that does not learn from clicks has no spread: its interval is its value.
-    ``costs`` and ``clips`` are what validation chose, one a draw.
+    ``costs`` and ``clips`` are what validation chose, one a draw, and ``estimators`` what weighed
+    the clicks: another than the method's own where a test by rank rejected its fitted relevance.
+    ``learner``: key of what was trained.
     """
 
     key: str
@@ -35,6 +39,19 @@ class RankerSummary:
     mean_rank: Estimate
     costs: tuple[float, ...] = ()
     clips: tuple[float, ...] = ()
+    estimators: tuple[str, ...] = ()
+    learner: str = ""
+
+    @property
+    def estimator(self) -> str:
+        """Key of the method's own estimator; "" for a ranker that learns from no clicks."""
+        own = METHODS[self.key].estimator
+        return "" if own is None else own.key
+
+    @property
+    def rejected(self) -> int:
+        """Draws in which another estimator took the place of the method's own."""
+        return sum(used != self.estimator for used in self.estimators)
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Comparison:
         closed_gap: share of the way from production to skyline that the propensity-weighted
             ranker goes; None where the skyline is no better than production.
         notices: sentences on the corpus that a reader should see.
+        asked: whether methods were chosen; each ranker then says how it came about.
     """
 
     settings: Settings
@@ -62,10 +80,13 @@ class Comparison:
     naive_excess: Estimate | None
     closed_gap: Estimate | None
     notices: tuple[str, ...]
+    asked: bool = False
 
     @property
     def sentence(self) -> str:
         """What the numbers say, in words, and of how many click logs if some are to come."""
+        if self.asked:
+            return _read_best(self)
         read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
         done = self.naive_excess.n if self.naive_excess is not None else 0
         if 1 < done < self.settings.draws:
@@ -81,7 +102,10 @@ class Comparison:
             "draws": self.draws,
             "clicks": self.clicks,
             "query_draws": self.query_draws,
-            "rankers": {key: _ranker_dict(summary) for key, summary in self.rankers.items()},
+            "rankers": {
+                key: {**_ranker_dict(summary), **(_origin(summary) if self.asked else {})}
+                for key, summary in self.rankers.items()
+            },
             "naive_minus_propensity": _interval(self.naive_excess),
             "closed_gap": _interval(self.closed_gap),
             "sentence": self.sentence,
@@ -89,11 +113,13 @@ class Comparison:
         }
 
 
-def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
+def summarise(
+    world: World, settings: Settings, trained: Trained, *, asked: bool = False
+) -> Comparison:
     """Summarise whatever has been trained so far; the page calls it after every draw.
 
     ``trained`` holds the draws done for each of the methods that learn from clicks; methods
-    without a draw are left out.
+    without a draw are left out. ``asked``: whether somebody chose these methods.
     """
     fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
@@ -109,6 +135,8 @@ def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
                 [run.test for run in runs],
                 tuple(run.cost for run in runs),
                 tuple(run.clip for run in runs),
+                tuple(run.estimator for run in runs),
+                method.learner.key,
             )
     first = next((runs[0] for runs in done.values()), None)
     return Comparison(
@@ -121,13 +149,14 @@ def summarise(world: World, settings: Settings, trained: Trained) -> Comparison:
         _naive_excess(done),
         _closed_gap(fixed, done.get("propensity", ())),
         world_notices(world, settings),
+        asked,
     )
 
 
-def training_plan(draws: int) -> Iterator[tuple[int, str]]:
+def training_plan(draws: int, methods: Sequence[str] = CLICK_METHODS) -> Iterator[tuple[int, str]]:
     """The cells (draw, method) of a comparison, in the order in which they are best run."""
     for draw in range(draws):
-        for method in CLICK_METHODS:
+        for method in methods:
             yield draw, method
 
 
@@ -137,6 +166,8 @@ def _summary(
     tests: Sequence[TestRisk],
     costs: tuple[float, ...] = (),
     clips: tuple[float, ...] = (),
+    estimators: tuple[str, ...] = (),
+    learner: str = "",
 ) -> RankerSummary:
     return RankerSummary(
         key,
@@ -145,6 +176,8 @@ def _summary(
         interval_over_draws(_array([test.mean_rank for test in tests])),
         costs,
         clips,
+        estimators,
+        learner,
     )
 
 
@@ -195,6 +228,31 @@ def _read_excess(comparison: Comparison) -> str:
     return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
 
 
+def _read_best(comparison: Comparison) -> str:
+    """The method with the lowest test risk, and where a fitted relevance was not used."""
+    learned = [one for one in comparison.rankers.values() if one.costs]
+    if not learned:
+        return ""
+    best, *others = sorted(learned, key=lambda one: one.risk.value)
+    said = f"{best.label} has the lowest test risk, {best.risk.value:.2f}"
+    apart = [other for other in others if best.risk.high < other.risk.low]
+    if others and best.risk.n > 1:
+        told = "every other's" if len(apart) == len(others) else (
+            f"that of {', '.join(other.label for other in apart)}" if apart else "no other's"
+        )  # fmt: skip
+        said += f"; its whole interval lies below {told}"
+    parts = [f"{said}."]
+    for one in learned:
+        if one.rejected:
+            used = ESTIMATORS[next(key for key in one.estimators if key != one.estimator)]
+            parts.append(
+                f"{one.label}: in {one.rejected} of {counted(len(one.estimators), 'click log')} "
+                "the fitted relevance predicts too many clicks at some ranks, so "
+                f"{used.label} weights trained the ranker instead."
+            )
+    return " ".join(parts)
+
+
 def _read_gap(comparison: Comparison) -> str:
     gap = comparison.closed_gap
     if gap is None:
@@ -218,6 +276,14 @@ def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:
         "mean_rank": _interval(summary.mean_rank),
         "costs": list(summary.costs),
         "clips": list(summary.clips),
+    }
+
+
+def _origin(summary: RankerSummary) -> dict[str, Any]:
+    return {
+        "estimator": summary.estimator or None,
+        "learner": summary.learner or None,
+        "estimators": list(summary.estimators),
     }
 
 

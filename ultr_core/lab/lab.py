@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -233,16 +233,23 @@ class Lab:
         lab = replace(self, settings=cell.settings, corpus=cell.corpus)
         return (lab.trained_cell(0, _CHECKED),)
 
-    def comparison(self, done: Collection[tuple[int, str]] | None = None) -> Comparison:
+    def comparison(
+        self,
+        done: Collection[tuple[int, str]] | None = None,
+        *,
+        methods: Sequence[str] | None = None,
+    ) -> Comparison:
         """The comparison of rankers: of all draws and methods, or of those in ``done``.
 
-        ``done`` are pairs (draw, method). Trains what has not been trained yet.
+        ``done`` are pairs (draw, method); ``methods``: keys of ``TRAINED_METHODS``, None for those
+        of every comparison. Trains what has not been trained yet.
         """
-        trained: dict[str, list[TrainedMethod]] = {method: [] for method in CLICK_METHODS}
-        for draw, method in training_plan(self.settings.draws) if done is None else done:
+        chosen = CLICK_METHODS if methods is None else methods
+        trained: dict[str, list[TrainedMethod]] = {method: [] for method in chosen}
+        for draw, method in training_plan(self.settings.draws, chosen) if done is None else done:
             found = self.trained(draw, method)
             trained[method].append(found)
-        return summarise(self.world(), self.settings, trained)
+        return summarise(self.world(), self.settings, trained, asked=methods is not None)
 
     # Propensities and the live experiment.
 

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.curve_values import CURVES, Values
+from ultr_core.errors import InputError
 from ultr_core.lab.world import LoggedQueries, World
+from ultr_core.propensity import Belief
 from ultr_core.propensity.curves import MeasuredCurve, table_curve
-from ultr_core.settings import Settings
+from ultr_core.settings import USERS_FIELD, Settings
 from ultr_core.users import (
+    USERS,
     ClickLog,
     PositionModel,
     clicks_per_query_draw,
@@ -19,6 +22,7 @@ from ultr_core.users import (
     simulate_counts,
 )
 from ultr_core.users.examination import PowerLaw
+from ultr_core.users.registry import AffineUsers
 
 
 def true_curve(settings: Settings) -> MeasuredCurve:
@@ -78,8 +82,34 @@ class Logs:
 
 
 def user_model(settings: Settings) -> PositionModel:
-    """The position model with click noise that the simulated users follow (section 5)."""
-    return PositionModel(true_curve(settings), settings.eps_plus, settings.eps_minus)
+    """The position model with click noise that the simulated users follow (section 5).
+
+    Raises InputError for users of another kind, which only a comparison of rankers has.
+    """
+    found = click_model(settings)
+    if not isinstance(found, PositionModel):
+        raise InputError(
+            f"Only a comparison of rankers has the users “{USERS[settings.users].label}”; all else "
+            f"has {USERS_FIELD.default}.",
+            USERS_FIELD.name,
+        )
+    return found
+
+
+def click_model(settings: Settings) -> AffineUsers:
+    """How the users of the settings click, whichever of ``USERS`` they are."""
+    kind = USERS[settings.users]
+    return kind.model(true_curve(settings), settings.eps_plus, settings.eps_minus)
+
+
+def belief_about(settings: Settings) -> Belief:
+    """What the learner believes: the assumed curve, and the noise of the users.
+
+    Of users with a curve of their own it knows that. The noise is for estimators that need it.
+    """
+    kind = USERS[settings.users]
+    believed = kind.model(assumed_curve(settings), settings.eps_plus, settings.eps_minus)
+    return Belief(believed.curve, users=believed)
 
 
 def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
@@ -119,7 +149,7 @@ def _simulate(
 ) -> ClickLog:
     ranks = queries.presented_ranks
     offsets = queries.corpus.query_offsets
-    probability = user_model(settings).click_probability(queries.relevance, ranks)
+    probability = click_model(settings).click_probability(queries.relevance, ranks)
     draws = draws_for(clicks, probability, offsets)
     seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
     return simulate_counts(probability, ranks, offsets, draws, seed)

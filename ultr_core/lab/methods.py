@@ -8,23 +8,27 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
-from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.settings import PARAMETERS, USERS_FIELD, Settings
 from ultr_core.users import ClickLog
 
 if TYPE_CHECKING:
     from ultr_core.lab.world import World
 
+FloatArray = NDArray[np.float64]
+
 WORLD_FIELDS = ("corpus_seed", "relevant_grade")
 """Settings that corpus, production ranker and skyline depend on."""
 
-LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed")
+LOG_FIELDS = (*WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "users", "clicks", "seed")
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
@@ -41,6 +45,7 @@ def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     others: dict[str, Any] = {
         **{name: p.default for name, p in PARAMETERS.items() if name not in names},
         **{name: () for name in CURVES if name not in names},
+        **({} if USERS_FIELD.name in names else {USERS_FIELD.name: USERS_FIELD.default}),
     }
     # Fields at their default cannot make an invalid pair: ε₊ and ε₋ are always kept together.
     return settings.with_values(**others)
@@ -51,7 +56,9 @@ class ClickData:
     """What a method learns from: queries with their clicks, and others to choose C and tau on.
 
     corpus, log: to train on. validation, validation_log: to choose on. belief: what is believed of
-    the users. seed: for a method that samples.
+    the users, and of the documents of ``corpus`` where a relevance is fitted; validation_belief: of
+    those of ``validation``. seed: for a method that samples. scores: of the ranker that showed the
+    documents of each part, where it is known.
     """
 
     corpus: Corpus
@@ -60,6 +67,13 @@ class ClickData:
     validation_log: ClickLog
     belief: Belief
     seed: SeedSequence | int = 0
+    scores: tuple[FloatArray, FloatArray] | None = None
+    validation_belief: Belief | None = None
+
+    @property
+    def judging_belief(self) -> Belief:
+        """What is believed where candidates are judged."""
+        return self.belief if self.validation_belief is None else self.validation_belief
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,7 @@ class Method:
     validated_by: Estimator | None = None
     trainer: Callable[[ClickData], Selection] | None = None
     ranker: Callable[[World], LinearRanker] | None = None
+    asked: bool = False
 
     @property
     def learns_from_clicks(self) -> bool:
@@ -89,10 +104,14 @@ class Method:
 
     @property
     def candidates(self) -> int:
-        """How many thresholds compete when it is trained; 0 where nothing is."""
+        """How many thresholds compete at most when it is trained; 0 where nothing is."""
         if self.ranker is not None:
             return 0
-        return 1 if self.estimator is None else len(self.estimator.clips)
+        estimator = self.estimator
+        if estimator is None:
+            return 1
+        ways = (estimator, estimator.instead)
+        return max(len(way.clips) for way in ways if way is not None)
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -131,6 +150,41 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 ESTIMATORS["clipped"],
             ),
             Method(
+                "direct",
+                "Direct",
+                "The same ranking SVM on a relevance fitted to the clicks by least squares, with "
+                "the features and the logger's score.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["direct"],
+                asked=True,
+            ),
+            Method(
+                "doubly-robust",
+                "Doubly robust",
+                "The fitted relevance corrected by clicks that count at most 1/τ; clipped instead "
+                "where a test by rank rejects the fit.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["doubly-robust"],
+                asked=True,
+            ),
+            Method(
+                "affine",
+                "Affine",
+                "The same ranking SVM; a click counts 1/α and an impression −β/α, where P(click) "
+                "= α r + β at its rank.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["affine"],
+                asked=True,
+            ),
+            Method(
+                "affine-doubly-robust",
+                "Affine doubly robust",
+                "Doubly robust with α and β in place of the examination.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["affine-doubly-robust"],
+                asked=True,
+            ),
+            Method(
                 "skyline",
                 "Full information (skyline)",
                 "Ranking SVM on all training labels: what perfect feedback would reach.",
@@ -141,8 +195,11 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 
-CLICK_METHODS = tuple(key for key, method in METHODS.items() if method.learns_from_clicks)
-"""Keys of the methods that are trained on clicks."""
+TRAINED_METHODS = tuple(key for key, method in METHODS.items() if method.learns_from_clicks)
+"""Keys of all methods that are trained on clicks."""
+
+CLICK_METHODS = tuple(key for key in TRAINED_METHODS if not METHODS[key].asked)
+"""Keys of those that a comparison trains where none is asked for."""
 
 
 def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:
@@ -158,7 +215,7 @@ def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:
         f"{estimator.key}-{learner.key}",
         label,
         f"{learner.label}; {estimator.counts}.",
-        WEIGHTED_FIELDS if "curve" in estimator.needs else LOG_FIELDS,
+        WEIGHTED_FIELDS if estimator.needs_curve else LOG_FIELDS,
         estimator,
         learner,
     )

@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
-from ultr_core.lab import assumed_curve
-from ultr_core.lab.logs import Logs, simulate_logs
+from ultr_core.lab.logs import Logs, belief_about, simulate_logs
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
 from ultr_core.learners import Learner, LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.problem import Callback
+from ultr_core.learners.relevance import (
+    FittedRelevance,
+    Shown,
+    fit_relevance,
+    with_relevance,
+)
 from ultr_core.learners.selection import (
     FINAL_TOLERANCE,
     Candidate,
@@ -26,6 +31,7 @@ from ultr_core.learners.selection import (
     select_by_clicks,
 )
 from ultr_core.propensity import Belief, Estimator, Weights, weights_of_log
+from ultr_core.risk.by_rank import RankTest, clicks_by_rank
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
 
@@ -63,10 +69,11 @@ def select(
             f"{method.label} does not learn from clicks; choose a method that does.",
             "not_from_clicks",
         )
-    tried = estimator.clips if clips is None else clips
+    tried = estimator.clips_for(data.log) if clips is None else clips
     judge = estimator if method.validated_by is None else method.validated_by
     held_out = data.validation_log
-    numbers = judge.weigh(held_out, replace(data.belief, clip=min(tried))).on_log(held_out)
+    at = judge.clips_for(held_out)[0] if judge.falls else min(tried)
+    numbers = judge.weigh(held_out, replace(data.judging_belief, clip=at)).on_log(held_out)
     candidates: list[Candidate] = []
     for clip in tried:
         weights = weights_by(estimator, data.log, replace(data.belief, clip=clip))
@@ -77,6 +84,42 @@ def select(
         data.corpus, candidates, data.validation, held_out, numbers,
         learner=method.learner, costs=costs, callback=callback,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Informed:
+    """A method and its data, with the relevance that it needs fitted to the clicks.
+
+    method: the one that was asked for, or the one with the estimator that takes its place. fit, and
+    test: of the fitted relevance and whether it predicts the clicks; None where none is needed.
+    """
+
+    method: Method
+    data: ClickData
+    fit: FittedRelevance | None = None
+    test: RankTest | None = None
+
+
+def informed(method: Method, data: ClickData) -> Informed:
+    """Fit the relevance that a method needs, and keep to the method only if it predicts the clicks.
+
+    Where the test by rank rejects the fit, the estimator's ``instead`` weighs the clicks, which
+    needs none. Raises InputError as `fit_relevance` does.
+    """
+    estimator = method.estimator
+    if estimator is None or not estimator.fits_relevance:
+        return Informed(method, data)
+    scores = (None, None) if data.scores is None else data.scores
+    shown = Shown(data.corpus, data.log, scores[0])
+    held_out = Shown(data.validation, data.validation_log, scores[1])
+    belief = estimator.told(data.belief)
+    fit = fit_relevance(shown, belief, validation=held_out)
+    known = with_relevance(belief, fit, shown)
+    test = clicks_by_rank(data.log, known)
+    if test.rejected and estimator.instead is not None:
+        return Informed(replace(method, estimator=estimator.instead), data, fit, test)
+    told = replace(data, belief=known, validation_belief=with_relevance(belief, fit, held_out))
+    return Informed(method, told, fit, test)
 
 
 def weights_by(estimator: Estimator, log: ClickLog, belief: Belief) -> Weights:
@@ -118,7 +161,7 @@ def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[f
             return False
         return True
 
-    clips = estimator.clips
+    clips = estimator.clips_for(log)
     return clips if len(clips) == 1 else tuple(filter(usable, clips)) or clips
 
 
@@ -127,7 +170,8 @@ class TrainedMethod:
     """One method trained on one draw of clicks: small, and free of the corpus.
 
     ``cost`` is the C and ``clip`` the tau that validation chose, ``gap`` the relative duality
-    gap of the fit, ``clicks`` and ``query_draws`` the size of the training log.
+    gap of the fit, ``clicks`` and ``query_draws`` the size of the training log; ``estimator`` is
+    the key of what weighed the clicks, and ``by_rank`` the test of a fitted relevance.
     """
 
     method: str
@@ -139,6 +183,8 @@ class TrainedMethod:
     clicks: int
     query_draws: int
     coefficients: NDArray[np.float64]
+    estimator: str = ""
+    by_rank: RankTest | None = None
 
 
 @one_blas_thread()
@@ -166,17 +212,19 @@ def train_method(
             "not_from_clicks",
         )
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
-    selection = select(
+    way = informed(
         found,
         ClickData(
             world.splits.train,
             logs.train,
             world.splits.validation,
             logs.validation,
-            Belief(assumed_curve(settings)),
+            belief_about(settings),
             SeedSequence(settings.seed, spawn_key=(draw, 2)),
+            world.logger_scores,
         ),
     )
+    selection = select(way.method, way.data)
     ranker = selection.ranker
     return TrainedMethod(
         found.key,
@@ -188,4 +236,6 @@ def train_method(
         logs.train.total_clicks,
         logs.train.query_draws,
         ranker.coefficients,
+        "" if way.method.estimator is None else way.method.estimator.key,
+        way.test,
     )

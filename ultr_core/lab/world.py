@@ -96,6 +96,12 @@ class World:
         relevant = np.flatnonzero(self.test_relevance)
         return ChosenDocuments(relevant, self.splits.test.query_offsets)
 
+    @cached_property
+    def logger_scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores of the production ranker, which users see, on training and validation queries."""
+        train, validation = (part.corpus for part in (self.train, self.validation))
+        return self.production.ranker.score(train), self.production.ranker.score(validation)
+
     def counts(self) -> dict[str, Any]:
         """Sizes of the corpus as plain values, for captions and exports."""
         parts = {

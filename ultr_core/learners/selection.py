@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,17 @@ COST_WITHOUT_VALIDATION = 1.0
 """C when validation has nothing to say, as with no click on a validation query."""
 
 PATH_TOLERANCE = 1e-2
-"""Duality gap of the fits that are only compared with each other."""
+"""Duality gap of the first fits, which say which settings are worth a closer look."""
+
+SELECTION_TOLERANCES = (PATH_TOLERANCE, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Duality gaps at which settings are compared, each time only those that can still win.
+
+On fits to 1% the winner was that of fits to 1e-7 in 38% to 71% of the logs of 1,000 and 5,000
+clicks with a threshold to choose; see `best_setting`.
+"""
+
+SMALLEST_MARGIN = 0.01
+"""Share of the lowest estimate within which settings stay after the first fits, at least."""
 
 FINAL_TOLERANCE = 1e-3
 """Duality gap of the ranker that is kept."""
@@ -42,7 +52,8 @@ class Candidate:
 class Selection:
     """The ranker that validation chose.
 
-    ``estimates`` [candidates, costs] are the validation risks that the choice was made from.
+    ``estimates`` [candidates, costs] are the validation risks that the choice was made from, each
+    of the last fit of that setting.
     """
 
     ranker: LinearRanker
@@ -66,6 +77,57 @@ def validation_risks(
     """
     scores = score_many(rankers, validation)
     return estimate_risks(log, rank_many(scores, validation.query_offsets), numbers).value
+
+
+def best_setting(
+    fit: Callable[[int, Sequence[float], float], Sequence[LinearRanker]],
+    risks: Callable[[Sequence[LinearRanker]], NDArray[np.float64]],
+    candidates: int,
+    costs: Sequence[float],
+    held_out: int,
+) -> tuple[int, LinearRanker, NDArray[np.float64]]:
+    """The setting with the lowest risk, chosen on fits that are as exact as the choice needs.
+
+    All settings are fitted to the first of ``SELECTION_TOLERANCES``; to each further one only those
+    that may still win. After the first fits that is a risk within max(``SMALLEST_MARGIN``,
+    1/(2 sqrt(held_out))) of the lowest, in shares of it, since risks move by ranks of single
+    clicks; after the others within the largest change that the step made to the risk of any of
+    them, since the distance to the optimum falls with the root of the gap. Ties go to the first
+    candidate and the first C. Risks within 0.2% of each other are not always told apart, for fits
+    to 1e-6 may still differ by that.
+
+    Args:
+        fit: rankers of a candidate, one for each of some C, at a duality gap.
+        risks: what they are compared by, float64 [rankers].
+        candidates: how many compete.
+        costs: values of C.
+        held_out: how many clicks, or relevant documents, the risks are of.
+
+    Returns:
+        The candidate that wins, its ranker at the last gap that it was fitted to, and the risk of
+        each setting at its last gap, float64 [candidates, costs].
+    """
+    found = np.full((candidates, len(costs)), np.inf)
+    remaining = np.ones(found.shape, bool)
+    rankers: dict[tuple[int, int], LinearRanker] = {}
+    for tolerance in SELECTION_TOLERANCES:
+        before = found.copy()
+        for candidate in np.flatnonzero(remaining.any(axis=1)).tolist():
+            places = np.flatnonzero(remaining[candidate]).tolist()
+            path = fit(candidate, [costs[place] for place in places], tolerance)
+            fitted = places[: len(path)]  # all, unless a callback ended the path
+            found[candidate, fitted] = risks(path)
+            rankers.update(zip(((candidate, place) for place in fitted), path, strict=True))
+        lowest = found[remaining].min()
+        if tolerance == SELECTION_TOLERANCES[0]:
+            margin = abs(lowest) * max(SMALLEST_MARGIN, 0.5 / np.sqrt(max(held_out, 1)))
+        else:
+            margin = np.abs(found - before)[remaining].max()
+        remaining &= found <= lowest + margin
+        if np.count_nonzero(remaining) == 1:
+            break
+    best, cost = divmod(int(np.argmin(np.where(remaining, found, np.inf))), len(costs))
+    return best, rankers[best, cost], found
 
 
 def converged(ranker: LinearRanker, tolerance: float) -> LinearRanker:
@@ -131,18 +193,21 @@ def select_by_clicks(
         )
         ranker = converged(ranker, tolerance)
         return Selection(ranker, first.clip, np.full((len(candidates), len(tried)), np.nan))
-    paths = [
-        learner.along(train, candidate.weights, tried, tolerance=PATH_TOLERANCE, callback=callback)
-        for candidate in candidates
-    ]
-    estimates = np.stack([validation_risks(path, validation, log, numbers) for path in paths])
-    best, cost = divmod(int(np.argmin(estimates)), len(tried))
+    best, start, estimates = best_setting(
+        lambda place, some, gap: learner.along(
+            train, candidates[place].weights, some, tolerance=gap, callback=callback
+        ),
+        lambda rankers: validation_risks(rankers, validation, log, numbers),
+        len(candidates),
+        tried,
+        log.total_clicks,
+    )
     ranker = learner.fit(
         train,
         candidates[best].weights,
-        cost=tried[cost],
+        cost=start.cost,
         tolerance=tolerance,
-        initial=paths[best][cost],
+        initial=start,
         callback=callback,
     )
     return Selection(converged(ranker, tolerance), candidates[best].clip, estimates)
@@ -168,8 +233,17 @@ def select_by_labels(
     if not relevance.any():
         ranker = fit_ranker(train, weights, cost=COST_WITHOUT_VALIDATION, tolerance=tolerance)
         return converged(ranker, tolerance)
-    path = fit_path(train, weights, costs, tolerance=PATH_TOLERANCE)
-    ranks = rank_many(score_many(path, validation), validation.query_offsets)
-    best = int(np.argmin(true_risks(ranks, relevance, validation.query_offsets)))
-    ranker = fit_ranker(train, weights, cost=costs[best], tolerance=tolerance, initial=path[best])
+
+    def risks(rankers: Sequence[LinearRanker]) -> NDArray[np.float64]:
+        ranks = rank_many(score_many(rankers, validation), validation.query_offsets)
+        return true_risks(ranks, relevance, validation.query_offsets)
+
+    _, start, _ = best_setting(
+        lambda _, some, gap: fit_path(train, weights, some, tolerance=gap),
+        risks,
+        1,
+        costs,
+        int(np.count_nonzero(relevance)),
+    )
+    ranker = fit_ranker(train, weights, cost=start.cost, tolerance=tolerance, initial=start)
     return converged(ranker, tolerance)

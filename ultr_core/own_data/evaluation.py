@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -21,6 +21,7 @@ from ultr_core.inspection import (
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.own_data.fitting import check_clip, informed_on_all, method_of_key
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
@@ -134,10 +135,11 @@ class TrueQuality:
 class Evaluation:
     """What a log, and the grades where there are any, say about one ranker.
 
-    reports: one for each of ``ESTIMATORS``, by key. true: by the grades, None where there are none.
-    tied: documents that share their score with another of their query. unshown: what the log
-    leaves out of the candidate sets. notices: sentences. judge: key of the report that sentences
-    use, see `judge_of`. intervals: what they take as independent, sessions or presentations.
+    reports: by key, one for each of ``ESTIMATORS`` that needs no fitted relevance, and the judge's.
+    true: by the grades, None where there are none. tied: documents that share their score with
+    another of their query. unshown: what the log leaves out of the candidate sets. notices:
+    sentences. judge: key of the report that sentences use, see `judge_of`. intervals: what they
+    take as independent, sessions or presentations.
     """
 
     name: str
@@ -237,6 +239,47 @@ def judge_of(clip: float | None) -> tuple[Estimator, float]:
     return ESTIMATORS["clipped"], clip
 
 
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Who says which of two rankers is better, with what it believes; a relevance may be fitted.
+
+    notices: sentences where a test rejected the fit, so that another estimator judges.
+    """
+
+    estimator: Estimator
+    belief: Belief
+    notices: tuple[str, ...] = ()
+
+
+@one_blas_thread()
+def judge_by(
+    method: str,
+    corpus: Corpus,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    *,
+    clip: float | None = None,
+) -> Judge:
+    """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
+
+    method: one of ``FIT_METHODS``, or "" for `judge_of` ``clip``. clip: its threshold, where it has
+    one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Raises InputError for a
+    clip outside (0, 1] or for an estimator that has none, and as `fit_from_log` does.
+    """
+    if not method:
+        judge, threshold = judge_of(clip)
+        return Judge(judge, Belief(curve, threshold))
+    asked = method_of_key(method)
+    check_clip(ESTIMATORS[method], clip)
+    require_log(log)
+    require_covered(log, curve)
+    known = informed_on_all(asked, corpus, log, Belief(curve))
+    judge = ESTIMATORS[known.estimator]
+    if clip is None and "clip" in judge.needs:
+        clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
+    return Judge(judge, replace(known.belief, clip=clip or 0.0), known.notices)
+
+
 @one_blas_thread()
 def evaluate_ranker(
     corpus: Corpus,
@@ -247,17 +290,19 @@ def evaluate_ranker(
     clip: float | None = None,
     relevant_grade: int = int(PARAMETERS["relevant_grade"].default),
     name: str = "the ranker",
+    judge: Judge | None = None,
 ) -> Evaluation:
     """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
 
     scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
     so do equally infinite ones.
-    Estimates: all of ``ESTIMATORS``, such as IPS (equation 5), with tau = ``clip``, or
-    ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by ``JUDGE``, or by
-    the clipped one where ``clip`` is given. Intervals are by session for a `GroupedLog`; otherwise
-    they treat query draws as independent, and documents of a draw as examined independently. Click
-    noise moves IPS by a factor and a constant (section 5.2) where every candidate was shown; what
-    the log leaves out is in ``unshown``.
+    Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with
+    tau = ``clip``, or ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by
+    ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped one where ``clip`` is given. The
+    interval of one with a fitted relevance takes that as known. Intervals are by session for a
+    `GroupedLog`; otherwise they treat query draws as independent, and documents of a draw as
+    examined independently. Click noise moves IPS by a factor and a constant (section 5.2) where
+    every candidate was shown; what the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
     that the curve has no number for, or a log with clicks in fewer than two query draws. A log
@@ -266,7 +311,7 @@ def evaluate_ranker(
     require_log(log)
     require_curve(curve)
     values = scores_for(corpus, scores)
-    judge, _ = judge_of(clip)
+    judge = judge or judge_by("", corpus, log, curve, clip=clip)
     threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
@@ -276,8 +321,9 @@ def evaluate_ranker(
     return Evaluation(
         name,
         {
-            estimator.key: _report(estimator, log, ranks, Belief(curve, threshold))
+            estimator.key: _report(estimator, log, ranks, belief)
             for estimator in ESTIMATORS.values()
+            if (belief := _belief_of(estimator, judge, threshold)) is not None
         },
         true,
         log.total_clicks,
@@ -285,10 +331,17 @@ def evaluate_ranker(
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
-        (*notices, *constant_notice(name, values, corpus.query_offsets)),
-        judge.key,
+        (*notices, *judge.notices, *constant_notice(name, values, corpus.query_offsets)),
+        judge.estimator.key,
         intervals_of(log),
     )
+
+
+def _belief_of(estimator: Estimator, judge: Judge, threshold: float) -> Belief | None:
+    """What an estimator is given; None for one that needs more than the judge knows."""
+    if estimator.key == judge.estimator.key:
+        return judge.belief
+    return Belief(judge.belief.curve, threshold) if estimator.from_curve else None
 
 
 def _report(
@@ -417,8 +470,11 @@ def compare_with_shown(
     *,
     name: str,
     clip: float | None = None,
+    judge: Judge | None = None,
 ) -> RankerDifference:
-    """The ranker against the rankings in the log, by `judge_of` ``clip`` on the same clicks.
+    """The ranker against the rankings in the log, by the judge on the same clicks.
+
+    The judge is that of `judge_of` ``clip`` unless another is given.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
     rank at which each document was shown. scores [documents]. A log without a click gives no
@@ -426,7 +482,7 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = expected_ranks(scores, log.query_offsets)
-    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN), clip)
+    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN), clip, judge)
 
 
 def compare_rankers(
@@ -458,9 +514,12 @@ def _difference(
     curve: ExaminationCurve,
     names: tuple[str, str],
     clip: float | None,
+    judge: Judge | None = None,
 ) -> RankerDifference:
-    judge, threshold = judge_of(clip)
-    label = judge.label_at(threshold)
+    if judge is None:
+        estimator, threshold = judge_of(clip)
+        judge = Judge(estimator, Belief(curve, threshold))
+    label = judge.estimator.label_at(judge.belief.clip)
     require_curve(curve)
     require_covered(log, curve)
     unshown = unshown_candidates(log)
@@ -469,7 +528,7 @@ def _difference(
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    estimate = difference_by(judge, log, ranks - others, Belief(curve, threshold))
+    estimate = difference_by(judge.estimator, log, ranks - others, judge.belief)
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 

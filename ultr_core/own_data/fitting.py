@@ -15,23 +15,29 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
-from ultr_core.lab.training import final_fit, select, usable_clips, weights_by
+from ultr_core.lab.training import final_fit, informed, select, usable_clips, weights_by
 from ultr_core.learners import SVM, Learner, LinearRanker, learner_named
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.problem import Callback
+from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION
 from ultr_core.limits import Limit
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
+from ultr_core.risk.by_rank import RankTest
 from ultr_core.users import ClickLog, ExaminationCurve
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
 from ultr_core.users.query_draws import checked_seed, child
 from ultr_core.words import counted, part_of
 
-FIT_METHODS = tuple(key for key, estimator in ESTIMATORS.items() if not estimator.normalised)
-"""Ways to weight the clicks: keys of the estimators that train a ranker."""
+FIT_METHODS = tuple(
+    key
+    for key, estimator in ESTIMATORS.items()
+    if not estimator.normalised and "noise" not in estimator.needs
+)
+"""Ways to weight the clicks of a log whose noise nobody knows: keys of estimators that train."""
 
 DEFAULT_METHOD = "ips"
 
@@ -47,6 +53,10 @@ class OwnFit:
     threshold tau, 0 for none, 1 for naive. chosen_by: how C, and the threshold, came about, in
     words. notices: sentences for the reader. clicked_documents: how many of the log were clicked.
     learner: key of what was trained.
+
+    asked: key of the method that was asked for, another one where a test rejected its fitted
+    relevance. by_rank: that test, None where no relevance was fitted. belief: what the estimator
+    was given; ridge: the penalty of the fit.
     """
 
     ranker: LinearRanker
@@ -59,18 +69,22 @@ class OwnFit:
     notices: tuple[str, ...]
     clicked_documents: int
     learner: str = SVM.key
+    asked: str = ""
+    by_rank: RankTest | None = None
+    belief: Belief | None = None
+    ridge: float = 0.0
 
     @property
     def label(self) -> str:
         """The method's name."""
-        return _method(self.method, self.learner).label
+        return method_of_key(self.method, self.learner).label
 
     @property
     def sentence(self) -> str:
         """What was trained, in one sentence."""
         clipped = ""
         if "clip" in ESTIMATORS[self.method].needs:
-            clipped = f", τ = {self.clip:g}" if self.clip else _NO_THRESHOLD
+            clipped = f", τ = {self.clip:.3g}" if self.clip else _NO_THRESHOLD
         return (
             f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
             f"C = {self.cost:g} ({self.chosen_by}), {self.ranker.certificate.measure} "
@@ -93,6 +107,11 @@ class OwnFit:
             "certificate": asdict(self.ranker.certificate),
             "sentence": self.sentence,
             "notices": list(self.notices),
+            **(
+                {}
+                if self.by_rank is None
+                else {"asked": self.asked, "clicks_by_rank": self.by_rank.as_dict()}
+            ),
         }
 
 
@@ -129,15 +148,17 @@ def fit_from_log(
     or more than ``pairs``, a seed that is none, or what is no log or no curve.
     """
     tell = progress if progress is not None else lambda text: None
-    way, estimator = _method(method, learner), ESTIMATORS[method]
-    _check_clip(estimator, clip)
+    way, estimator = method_of_key(method, learner), ESTIMATORS[method]
+    check_clip(estimator, clip)
     require_log(log)
     require_curve(curve)
     checked_seed(seed)
-    if "curve" in estimator.needs:
+    if estimator.needs_curve:
         require_covered(log, curve)
     notices = _require_clicks(log, corpus, way.learner)
-    belief = Belief(curve)
+    known = informed_on_all(way, corpus, log, Belief(curve), validation, seed)
+    way, belief = known.way, known.belief
+    estimator = ESTIMATORS[known.estimator]
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
     if pairs is not None and way.learner.from_pairs:
         for tried in clips:  # documents without a click may have a weight as well
@@ -145,13 +166,12 @@ def fit_from_log(
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     if cost is not None and len(clips) == 1:
         chosen = _Chosen(cost, clips[0], "given")
-    elif (held := _held_out(corpus, log, validation, seed)) is None:
+    elif (data := known.data or _parts(corpus, log, validation, belief, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
         why = "fixed, because too few clicked queries have a second candidate to hold any out"
         chosen = _Chosen(fixed, clips[0], why)
     else:
         tell("choosing C on held-out clicks")
-        data = ClickData(*held[0], *held[1], belief, seed)
         chosen = _by_validation(way, data, cost, clips, callback)
     tell("training on all clicks")
     weights = weights_by(estimator, log, replace(belief, clip=chosen.clip))
@@ -160,9 +180,69 @@ def fit_from_log(
         callback=callback,
     )  # fmt: skip
     return OwnFit(
-        ranker, weights, method, float(chosen.cost), chosen.clip, chosen.words, log.query_draws,
-        (*notices, *chosen.notices), _clicked(log), learner,
+        ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
+        log.query_draws, (*notices, *known.notices, *chosen.notices), _clicked(log), learner,
+        method, known.test, replace(belief, clip=chosen.clip), known.ridge,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What trains, with a belief about all documents; data: parts of the log, if they were made.
+
+    test, ridge, notices: of the fitted relevance, where the method needs one.
+    """
+
+    way: Method
+    estimator: str
+    belief: Belief
+    data: ClickData | None = None
+    test: RankTest | None = None
+    ridge: float = 0.0
+    notices: tuple[str, ...] = ()
+
+
+def informed_on_all(
+    way: Method,
+    corpus: Corpus,
+    log: ClickLog,
+    belief: Belief,
+    validation: tuple[Corpus, ClickLog] | None = None,
+    seed: int = 0,
+) -> Known:
+    """Fit the relevance that a method needs: on a part of the log to choose, then on all of it.
+
+    Raises InputError as `fit_relevance` does.
+    """
+    own = way.estimator
+    assert own is not None
+    if not own.fits_relevance:
+        return Known(way, own.key, belief)
+    parts = _parts(corpus, log, validation, belief, seed)
+    found = informed(way, parts or ClickData(corpus, log, corpus, log, belief, seed))
+    used, fit, test = found.method.estimator, found.fit, found.test
+    assert used is not None and fit is not None and test is not None
+    notices: tuple[str, ...] = ()
+    if test.rejected:
+        instead = f" {used.label} weights train the ranker instead." if used != own else ""
+        notices = (f"{test.finding.sentence}{instead}",)
+    if used.fits_relevance:
+        whole = Shown(corpus, log)
+        belief = with_relevance(belief, fit_relevance(whole, belief, ridges=(fit.ridge,)), whole)
+    data = found.data if parts is not None else None
+    return Known(found.method, used.key, belief, data, test, fit.ridge, notices)
+
+
+def _parts(
+    corpus: Corpus,
+    log: ClickLog,
+    validation: tuple[Corpus, ClickLog] | None,
+    belief: Belief,
+    seed: int,
+) -> ClickData | None:
+    """Clicks to train on, and others to choose on; None where there are too few."""
+    held = _held_out(corpus, log, validation, seed)
+    return None if held is None else ClickData(*held[0], *held[1], belief, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +314,7 @@ def _clicked(log: ClickLog) -> int:
 
 def fits_of(method: str, cost: float | None, clip: float | None, learner: str = SVM.key) -> int:
     """How many fits `fit_from_log` makes at most."""
-    way = _method(method, learner)
+    way = method_of_key(method, learner)
     clips = way.candidates if clip is None else 1
     costs = len(way.learner.costs) if cost is None else 1
     return 1 if clips * costs == 1 else clips * costs + 2
@@ -263,7 +343,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
     )
 
 
-def _method(method: str, learner: str) -> Method:
+def method_of_key(method: str, learner: str = SVM.key) -> Method:
     """The estimator and the learner of these keys; raises InputError for others."""
     if method not in FIT_METHODS:
         raise InputError(
@@ -272,7 +352,8 @@ def _method(method: str, learner: str) -> Method:
     return method_of(ESTIMATORS[method], learner_named(learner))
 
 
-def _check_clip(estimator: Estimator, clip: float | None) -> None:
+def check_clip(estimator: Estimator, clip: float | None) -> None:
+    """Raise InputError for a threshold outside (0, 1], or for an estimator that has none."""
     if clip is None:
         return
     if "clip" not in estimator.needs:
@@ -366,9 +447,25 @@ def fold_scores(
     for number in range(folds):
         rest = np.flatnonzero(fold != number)
         held = np.repeat(fold == number, corpus.sizes)
-        weights = Weights(fit.weights.values[~held], float(clicks[rest].sum()))
+        weights = _weights_of_rest(corpus, log, fit, rest, ~held)
         ranker = final_fit(
             learner, corpus.subset(rest), weights, cost=fit.cost, seed=seed, callback=callback
         )
         scores[held] = ranker.score(corpus)[held]
     return scores
+
+
+def _weights_of_rest(
+    corpus: Corpus,
+    log: ClickLog,
+    fit: OwnFit,
+    rest: NDArray[np.int64],
+    documents: NDArray[np.bool_],
+) -> Weights:
+    """The weights of these queries; a fitted relevance is fitted to their clicks alone."""
+    estimator, belief = ESTIMATORS[fit.method], fit.belief
+    if belief is None or not estimator.fits_relevance:
+        return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
+    shown = Shown(corpus.subset(rest), part_of_log(corpus, log, rest))
+    relevance = fit_relevance(shown, belief, ridges=(fit.ridge,))
+    return weights_by(estimator, shown.log, with_relevance(belief, relevance, shown))

@@ -10,18 +10,23 @@ for many functions; which of them an estimator is, a few numbers worked out by h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.errors import InputError
 from ultr_core.propensity.row_numbers import RowNumbers, require_propensities
 from ultr_core.users.click_log import ClickLog
-from ultr_core.users.click_models import ClickModel, PositionModel
+from ultr_core.users.click_models import ClickModel, PositionModel, TrustBiasModel
 from ultr_core.users.examination import ExaminationCurve, PowerLaw, TableCurve
 
-Need = Literal["curve", "clip"]
+FloatArray = NDArray[np.float64]
+
+Need = Literal["curve", "clip", "relevance", "noise"]
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,45 @@ class Belief:
     """What is believed of the users of a log, and how far: all that an estimator may be given.
 
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
+    relevance: r_hat of each document, float64 [documents] in [0, 1], where one has been fitted.
+    users: how they click, noise included, where that is known as well.
     """
 
     curve: ExaminationCurve
     clip: float = 0.0
+    relevance: FloatArray | None = field(default=None, compare=False)
+    users: ClickModel | None = None
+
+    def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta: of the users, or p and 0."""
+        if self.users is not None:
+            return self.users.affine(ranks)
+        alpha = self.curve.at(ranks)
+        return alpha, np.zeros(alpha.shape)
+
+    def relevance_of(self, log: ClickLog) -> FloatArray:
+        """r_hat of the document of each row of a log; raises InputError where it does not fit."""
+        found = self.relevance
+        if found is None or found.shape != (log.n_documents,):
+            raise InputError(
+                f"This estimator needs a fitted relevance for each of the {log.n_documents} "
+                "documents of the log.",
+                "relevance",
+            )
+        return found[log.document]
+
+
+def poor_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
+    """A fit that is wrong, and differently from document to document: 1/2, 1/4, ... of r and 1/8.
+
+    Powers of two, so that few sums are rounded.
+    """
+    return 0.125 + np.asarray(relevance, np.float64) * 0.5 ** np.arange(1.0, relevance.size + 1)
+
+
+def right_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
+    """A fit that is the relevance itself."""
+    return np.asarray(relevance, np.float64)
 
 
 @dataclass(frozen=True)
@@ -44,7 +84,7 @@ class Expectation:
     constant that are the same for every ranker (section 5.2).
 
     words: the assumption, as it follows "assumes that". users: how they click. belief: what the
-    estimator is given.
+    estimator is given, with the relevance that ``fitted`` makes of the true one.
     """
 
     words: str
@@ -52,6 +92,11 @@ class Expectation:
     belief: Belief
     factor: float = 1.0
     constant: float = 0.0
+    fitted: Callable[[NDArray[np.bool_]], FloatArray] = poor_relevance
+
+    def believing(self, relevance: NDArray[np.bool_]) -> Belief:
+        """The belief, about documents of this relevance."""
+        return replace(self.belief, relevance=self.fitted(relevance))
 
     @property
     def unbiased(self) -> bool:
@@ -96,6 +141,28 @@ RIGHT_CURVE_BUT_NOISE = Expectation(
     PositionModel(SMALL_CURVE, 1.0, 0.25),
     Belief(SMALL_CURVE, clip=0.125),
 )
+RIGHT_RELEVANCE = Expectation(
+    "the relevance that was fitted to the clicks is right, the propensities are, and only relevant "
+    "documents are clicked",
+    PositionModel(SMALL_CURVE),
+    Belief(SMALL_CURVE, clip=0.25),
+    fitted=right_relevance,
+)
+
+_TRUSTING = TrustBiasModel(SMALL_CURVE, (1.0, 1.0, 0.75, 0.75), (0.5, 0.25, 0.25, 0.125))
+
+RIGHT_NOISE = Expectation(
+    "α and β of P(click) = α r + β are right at every rank, and α is above 0",
+    _TRUSTING,
+    Belief(SMALL_CURVE, users=_TRUSTING),
+)
+RIGHT_NOISE_AND_RELEVANCE = Expectation(
+    "α and β of P(click) = α r + β are right at every rank, and so is the relevance that was "
+    "fitted to the clicks",
+    _TRUSTING,
+    Belief(SMALL_CURVE, clip=0.25, users=_TRUSTING),
+    fitted=right_relevance,
+)
 
 CASES: tuple[Expectation, ...] = (
     NO_BIAS,
@@ -107,11 +174,22 @@ CASES: tuple[Expectation, ...] = (
 """Cases in which every estimator of the registry is right, at least up to a factor and a constant,
 if it says so, and only then."""
 
+FURTHER_CASES: Mapping[Need, tuple[Expectation, ...]] = MappingProxyType(
+    {"relevance": (RIGHT_RELEVANCE,), "noise": (RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE)}
+)
+"""Cases of what only estimators with that need are told."""
+
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Thresholds tau that validation chooses from; 0 is none: unclipped. 1 is naive where it clips."""
 
 WORKED_CLIP = 0.25
 """The threshold tau that worked numbers of an estimator are for, where they name none."""
+
+WORKED_RELEVANCE = 0.5
+"""The fitted relevance of every document, in worked numbers."""
+
+WORKED_NOISE = (1.0, 0.25)
+"""Eps_plus and eps_minus of the users, in worked numbers: alpha = 3/4 p and beta = 1/4 p."""
 
 Worked = tuple[float, float, float] | tuple[float, float, float, float]
 """Propensity, u, v and, where it is not ``WORKED_CLIP``, the threshold tau."""
@@ -130,7 +208,10 @@ class Estimator:
     One that needs a clip has them at a second threshold as well, the fourth number of a row, for
     many functions of tau are equal at one: a log for each threshold, and a propensity below it.
     needs: the fields of the belief that it uses. clips: the thresholds among which validation
-    chooses, more than one only where it needs a clip; ``CLIP_GRID`` is the usual choice.
+    chooses, more than one only where it needs a clip; ``CLIP_GRID`` is the usual choice. falls:
+    where it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log of n clicks, and
+    nothing is chosen. instead: the estimator that trains where a test shows that the relevance it
+    is given is wrong; None where it has none.
     normalised: whether its sum is divided by the summed weight instead of the number of query
     draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
     so trains none.
@@ -147,6 +228,42 @@ class Estimator:
     needs: tuple[Need, ...] = ()
     clips: tuple[float, ...] = (0.0,)
     normalised: bool = False
+    falls: float = 0.0
+    instead: Estimator | None = None
+
+    def clips_for(self, log: ClickLog) -> tuple[float, ...]:
+        """The thresholds that compete on a log: one that falls with its clicks, or ``clips``.
+
+        >>> from dataclasses import replace
+        >>> from ultr_core.propensity import ESTIMATORS
+        >>> log = ClickLog([0], [1], [20_000], [10_000], 20_000, [0, 1])
+        >>> replace(ESTIMATORS["clipped"], falls=1.0).clips_for(log)
+        (0.1,)
+        """
+        if not self.falls:
+            return self.clips
+        falling = round(self.falls * float(max(log.total_clicks, 1)) ** -0.25, 3)
+        return (min(1.0, max(falling, 0.001)),)
+
+    @property
+    def cases(self) -> tuple[Expectation, ...]:
+        """The cases of which ``expects`` must name every one in which it is right."""
+        return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
+
+    @property
+    def from_curve(self) -> bool:
+        """Whether a log and a curve are all that it needs."""
+        return {"curve", "clip"}.issuperset(self.needs)
+
+    @property
+    def fits_relevance(self) -> bool:
+        """Whether it needs a relevance that is fitted to the clicks, by a curve."""
+        return "relevance" in self.needs
+
+    @property
+    def needs_curve(self) -> bool:
+        """Whether it cannot be used without propensities."""
+        return "curve" in self.needs or self.fits_relevance
 
     def label_at(self, clip: float) -> str:
         """The label, with the threshold where there is one."""
@@ -174,6 +291,10 @@ class Estimator:
             what = "summed ranks of documents, per query draw"
         return f"{what}, where {self.counts}; lower is better"
 
+    def told(self, belief: Belief) -> Belief:
+        """The belief without the noise of the users, unless that is what it needs."""
+        return belief if "noise" in self.needs else replace(belief, users=None)
+
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
         """Its u and v for a log.
 
@@ -181,7 +302,7 @@ class Estimator:
         """
         # What divides by a propensity of 0 is told to the reader, not to the programmer.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            found = self.numbers(log, belief)
+            found = self.numbers(log, self.told(belief))
         if "curve" in self.needs:
             require_propensities(log, belief.curve, found)
         return found

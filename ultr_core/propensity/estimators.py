@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.affine import AFFINE
 from ultr_core.propensity.estimator import (
     CLIP_GRID,
     NO_BIAS,
@@ -18,6 +19,7 @@ from ultr_core.propensity.estimator import (
     Belief,
     Estimator,
 )
+from ultr_core.propensity.fitted_relevance import DIRECT, affine_doubly_robust, doubly_robust
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
 from ultr_core.users.click_log import ClickLog
@@ -43,6 +45,19 @@ _UNDER_NOISE = (
 _INVERSE = (RIGHT_CURVE, RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE)
 
 _PAPER = "Joachims, Swaminathan and Schnabel (2017)"
+
+CLIPPED = Estimator(
+    "clipped",
+    "Clipped",
+    counts="a click counts 1 / propensity, and at most 1 / τ",
+    words="Like IPS, but with no propensity below τ: less variance, some downward bias.",
+    expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
+    source=f"section 7.2 of {_PAPER}",
+    numbers=_clipped,
+    worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.0), (0.125, 2.0, 0.0, 0.5)),
+    needs=("curve", "clip"),
+    clips=CLIP_GRID,
+)
 
 ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
     {
@@ -74,19 +89,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
                 needs=("curve",),
             ),
-            Estimator(
-                "clipped",
-                "Clipped",
-                counts="a click counts 1 / propensity, and at most 1 / τ",
-                words="Like IPS, but with no propensity below τ: less variance, some downward "
-                "bias.",
-                expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
-                source=f"section 7.2 of {_PAPER}",
-                numbers=_clipped,
-                worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.0), (0.125, 2.0, 0.0, 0.5)),
-                needs=("curve", "clip"),
-                clips=CLIP_GRID,
-            ),
+            CLIPPED,
             Estimator(
                 "snips",
                 "SNIPS",
@@ -101,6 +104,10 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 needs=("curve",),
                 normalised=True,
             ),
+            DIRECT,
+            doubly_robust(instead=CLIPPED),
+            AFFINE,
+            affine_doubly_robust(instead=AFFINE),
         )
     }
 )

@@ -20,7 +20,7 @@ from ultr_core.lab.methods import LOG_FIELDS, METHODS, WEIGHTED_FIELDS, Method, 
 from ultr_core.lab.training import train_method
 from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.settings import PARAMETERS, USERS_FIELD, Settings
 from ultr_core.studies.losses import test_losses
 from ultr_core.studies.skip_above import agreement_with, train_skip_above
 from ultr_core.words import number_text
@@ -95,7 +95,10 @@ def key_of_log(method: str, settings: Settings) -> str:
     curves = [
         f"{name}={curve_name(values)}" for name, values in settings.curves.items() if name in fields
     ]
-    return " ".join([method, *numbers, *curves])
+    words = [method, *numbers, *curves]
+    if settings.users != USERS_FIELD.default:
+        words.append(f"{USERS_FIELD.name}={settings.users}")
+    return " ".join(words)
 
 
 def curve_name(values: Values) -> str:

@@ -17,7 +17,7 @@ from ultr_core.errors import InputError
 from ultr_core.lab.methods import ClickData
 from ultr_core.lab.training import final_fit
 from ultr_core.learners import COST_GRID, SVM, LinearRanker, fit_path
-from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, PATH_TOLERANCE, Selection
+from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, Selection, best_setting
 from ultr_core.propensity import Weights
 from ultr_core.users import ClickLog
 
@@ -119,11 +119,15 @@ def train_skip_above(data: ClickData) -> Selection:
     if not held_out.count.size:
         ranker = final_fit(SVM, pairs, weights, cost=COST_WITHOUT_VALIDATION)
         return Selection(ranker, 1.0, np.full((1, len(COST_GRID)), np.nan))
-    path = fit_path(pairs, weights, COST_GRID, tolerance=PATH_TOLERANCE)
-    against = np.array([_contradicted(ranker, data.validation, held_out) for ranker in path])
-    best = int(np.argmin(against))
-    ranker = final_fit(SVM, pairs, weights, cost=COST_GRID[best], initial=path[best])
-    return Selection(ranker, 1.0, against[None])
+    _, start, against = best_setting(
+        lambda _, some, gap: fit_path(pairs, weights, some, tolerance=gap),
+        lambda path: np.array([_contradicted(one, data.validation, held_out) for one in path]),
+        1,
+        COST_GRID,
+        data.validation_log.total_clicks,
+    )
+    ranker = final_fit(SVM, pairs, weights, cost=start.cost, initial=start)
+    return Selection(ranker, 1.0, against)
 
 
 def _as_queries(corpus: Corpus, preferences: Preferences, clicks: int) -> tuple[Corpus, Weights]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
     from ultr_core.users.grouped_log import GroupCounts, GroupedLog
     from ultr_core.users.query_draws import count_queries, draw_queries
+    from ultr_core.users.registry import USERS, users_named
     from ultr_core.users.simulation import (
         Sessions,
         binomial_quantile,
@@ -26,6 +27,7 @@ else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "USERS",
     "ClickLog",
     "ClickModel",
     "Cutoff",
@@ -44,4 +46,5 @@ __all__ = [
     "query_draws_for",
     "simulate_counts",
     "simulate_sessions",
+    "users_named",
 ]

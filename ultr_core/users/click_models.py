@@ -182,6 +182,18 @@ class TrustBiasModel:
         minus = 0.65 / k
         return cls(TableCurve(tuple(theta)), tuple(plus.tolist()), tuple(minus.tolist()))
 
+    @classmethod
+    def steep(cls, ranks: int = 200) -> TrustBiasModel:
+        """The trust bias ``trust_1`` of Vardasbi et al. (CIKM 2020), for ranks 1 to ``ranks``.
+
+        theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2,
+        below which it is carried on. Raises InputError for ranks outside 1 to 1,000,000.
+        """
+        ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
+        k = np.arange(1.0, ranks + 1.0)
+        plus = np.maximum(0.98 - (k - 1.0) / 100.0, 0.5)
+        return cls(TableCurve(tuple(1.0 / k)), tuple(plus.tolist()), tuple((0.65 / k).tolist()))
+
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha_k = theta_k (eps_plus_k - eps_minus_k), beta_k = theta_k eps_minus_k, float64."""
         theta, (plus, minus) = self.curve.at(ranks), self._noise(np.asarray(ranks, dtype=np.int64))

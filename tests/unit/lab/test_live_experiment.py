@@ -92,7 +92,7 @@ def test_so_many_shown_queries_bring_the_papers_number_with_a_click(world: World
 
 
 def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> None:
-    """Honest at the other end: with 7,192 clicks the weighted ranker may well lose."""
+    """Honest at the other end: with 7,192 clicks most tests find no difference to naive."""
     told: list[str] = []
     verdicts = []
     sentences: dict[bool, set[str]] = {}
@@ -113,8 +113,7 @@ def test_with_the_papers_traffic_luck_decides_on_this_corpus(world: World) -> No
     assert at_21 < 1 / 21
     assert mentions(SMOOTHING_BIAS, "0.075", "0.032", "0.100", f"{1 / 21:.3f}")
     assert LIVE_SMOOTHING.default == 0.5
-    assert "naive" in verdicts, verdicts
-    assert verdicts.count("weighted") < 3, verdicts
+    assert verdicts.count("neither") > 3, verdicts
     assert len(told) == 6 * 6
     assert len(set(told)) == 6
     assert sentences.get(True, set()).isdisjoint(sentences.get(False, set()))

@@ -11,10 +11,12 @@ from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.errors import InputError
+from ultr_core.jobs.compare import METHODS as OFFERED
 from ultr_core.lab import (
     CLICK_METHODS,
     LOG_FIELDS,
     METHODS,
+    TRAINED_METHODS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
     Lab,
@@ -258,7 +260,7 @@ def test_proofs_of_the_default_world(world: World, family: RankerFamily) -> None
 
 
 def test_only_click_methods_can_be_trained_on_clicks(world: World) -> None:
-    assert set(METHODS) - set(CLICK_METHODS) == {"production", "skyline"}
+    assert set(METHODS) - set(TRAINED_METHODS) == {"production", "skyline"}
     with pytest.raises(InputError, match="skyline"):
         train_method(world, Settings(), 0, "skyline")
 
@@ -317,4 +319,20 @@ def test_a_tiny_corpus_works_and_says_what_the_production_ranker_got() -> None:
     tiny = Lab(Settings(clicks=200, draws=2), tiny_splits([4, 0, 3, 1] * 10))
     assert any("1%" in notice for notice in tiny.world().notices)
     comparison = tiny.comparison()
-    assert set(comparison.rankers) == set(METHODS)
+    assert set(comparison.rankers) == {*CLICK_METHODS, "production", "skyline"}
+    assert "estimator" not in comparison.as_dict()["rankers"]["naive"]
+    chosen = tiny.comparison(methods=("doubly-robust", "naive")).as_dict()["rankers"]
+    assert list(chosen) == ["production", "naive", "doubly-robust", "skyline"]
+    found = chosen["doubly-robust"]
+    assert (found["estimator"], found["learner"]) == ("doubly-robust", "svm")
+    assert set(found["estimators"]) <= {"doubly-robust", "clipped"} and len(found["clips"]) == 2
+    assert chosen["production"]["estimator"] is None
+    assert chosen["naive"]["risk"] == comparison.as_dict()["rankers"]["naive"]["risk"]
+
+
+def test_the_command_offers_every_method_that_learns_from_clicks() -> None:
+    assert {key: METHODS[key].label for key in TRAINED_METHODS} == OFFERED.options
+    assert OFFERED.checked("naive, doubly-robust,naive") == ("naive", "doubly-robust")
+    for wrong in ("", "naive,skyline", ","):
+        with refused("methods", *TRAINED_METHODS):
+            OFFERED.checked(wrong)

@@ -174,7 +174,7 @@ def test_a_ratio_is_near_the_delta_method_where_presentations_are_groups() -> No
 
 def test_a_log_of_sessions_is_judged_by_session_by_every_estimator() -> None:
     log, ranks = each_its_own()
-    belief = Belief(PowerLaw(1.0), 0.1)
+    belief = Belief(PowerLaw(1.0), 0.1, np.linspace(0.0, 1.0, log.n_documents))
     for estimator in ESTIMATORS.values():
         numbers = estimator.weigh(log, belief)
         expected = estimate_by_group(log, ranks, numbers, normalised=estimator.normalised)

@@ -1,0 +1,152 @@
+"""Relevance fitted to clicks: least squares on the features, by how often each rank is examined.
+
+    minimise sum over rows of impressions (CTR - beta - alpha f(x))^2 + ridge |w|^2
+
+with f(x) = x.w + b. No click is divided by a propensity, so that its variance stays small with few
+clicks. It must see whatever the ranker saw that showed the documents, whose score is one more
+feature where it is known: a fit that sees less takes a document shown high for as relevant as one
+shown low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.limits import REGRESSED_FEATURES
+from ultr_core.propensity.estimator import Belief
+from ultr_core.users.click_log import ClickLog
+
+FloatArray = NDArray[np.float64]
+
+RIDGES = (0.1, 1.0, 10.0, 100.0, 1000.0)
+"""Penalties that held-out clicks choose from."""
+
+RIDGE_WITHOUT_VALIDATION = 10.0
+
+_DOCUMENTS = 16_384  # of a block, so that a large corpus needs no second copy of itself
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Queries with their clicks, and the scores by which they were shown.
+
+    scores: float64 [documents] of the ranker that showed them; None where it is not known.
+    """
+
+    corpus: Corpus
+    log: ClickLog
+    scores: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRelevance:
+    """The fit: float64 [features], with one more for the logger's score if it was given."""
+
+    coefficients: FloatArray
+    constant: float
+    ridge: float
+
+    def of(self, corpus: Corpus, scores: FloatArray | None = None) -> FloatArray:
+        """r_hat of each document, float64 [documents], between 0 and 1."""
+        clipped: FloatArray = self._raw(corpus, scores).clip(0.0, 1.0)
+        return clipped
+
+    def _raw(self, corpus: Corpus, scores: FloatArray | None) -> FloatArray:
+        features = corpus.n_features
+        found = corpus.features @ self.coefficients[:features] + self.constant
+        if scores is not None:
+            found = found + scores * self.coefficients[features]
+        return np.asarray(found, np.float64)
+
+    def loss(self, shown: Shown, belief: Belief) -> float:
+        """The squares of ``shown``, less a constant; unclipped."""
+        squares, products = _by_document(shown.log, belief)
+        f = self._raw(shown.corpus, shown.scores)
+        return float(squares @ f**2 - 2.0 * (products @ f))
+
+
+@one_blas_thread()
+def fit_relevance(
+    train: Shown,
+    belief: Belief,
+    *,
+    validation: Shown | None = None,
+    ridges: Sequence[float] = RIDGES,
+) -> FittedRelevance:
+    """Fit r_hat to the clicks of a log, with the penalty that is best on held-out clicks.
+
+    belief: how the users of both logs examine and click. Without ``validation`` clicks the penalty
+    is ``RIDGE_WITHOUT_VALIDATION``; one that is given alone is taken. Raises InputError for a log
+    of clicks only, one with no impression at a rank that is examined, or too many features.
+
+    Source: Oosterhuis (TOIS 2023), with least squares in place of a cross entropy.
+    """
+    if train.log.clicks_only:
+        raise InputError(
+            "The log holds clicks only, but relevance is fitted to impressions without a click as "
+            "well; give a log of everything that was shown, or choose an estimator that counts "
+            "clicks alone.",
+            "clicks_only",
+        )
+    REGRESSED_FEATURES.require(train.corpus.n_features, "The corpus")
+    gram, right = _normal_equations(train, belief)
+    if not gram[-1, -1] > 0:
+        raise InputError(
+            "Nothing was shown at a rank that users examine, so no relevance can be fitted.",
+            "relevance",
+        )
+    if len(ridges) > 1 and (validation is None or not validation.log.total_clicks):
+        ridges = (RIDGE_WITHOUT_VALIDATION,)
+    found = [_solved(gram, right, ridge) for ridge in ridges]
+    if len(found) == 1 or validation is None:
+        return found[0]
+    return min(found, key=lambda one: one.loss(validation, belief))
+
+
+def with_relevance(belief: Belief, fit: FittedRelevance, shown: Shown) -> Belief:
+    """The belief with what the fit says of these documents."""
+    return replace(belief, relevance=fit.of(shown.corpus, shown.scores))
+
+
+def _solved(gram: FloatArray, right: FloatArray, ridge: float) -> FittedRelevance:
+    penalty = np.full(right.size, ridge)
+    penalty[-1] = 0.0  # the constant is free
+    solution = np.asarray(np.linalg.solve(gram + np.diag(penalty), right), np.float64)
+    return FittedRelevance(solution[:-1], float(solution[-1]), ridge)
+
+
+def _by_document(log: ClickLog, belief: Belief) -> tuple[FloatArray, FloatArray]:
+    """Sums over the rows of a document: impressions alpha^2, alpha (clicks - impressions beta)."""
+    alpha, beta = belief.affine(log.rank)
+    return (
+        log.sum_by_document(log.impressions * alpha**2),
+        log.sum_by_document(alpha * (log.clicks - log.impressions * beta)),
+    )
+
+
+def _normal_equations(shown: Shown, belief: Belief) -> tuple[FloatArray, FloatArray]:
+    """X' S X [features + 1 or 2, the same] and X' y, over the documents that were shown."""
+    squares, products = _by_document(shown.log, belief)
+    counting = np.flatnonzero(squares > 0)
+    size = shown.corpus.n_features + (shown.scores is not None) + 1
+    gram, right = np.zeros((size, size)), np.zeros(size)
+    for start in range(0, counting.size, _DOCUMENTS):
+        rows = counting[start : start + _DOCUMENTS]
+        x = shown.corpus.features[rows]
+        dense = x.toarray() if sparse.issparse(x) else x
+        columns = [dense.astype(np.float64)]
+        if shown.scores is not None:
+            columns.append(shown.scores[rows, None])
+        columns.append(np.ones((rows.size, 1)))
+        block = np.hstack(columns)
+        gram += (block * squares[rows, None]).T @ block
+        right += block.T @ products[rows]
+    return gram, right

@@ -1,0 +1,50 @@
+"""The affine correction: the only one that is unbiased where noise depends on the rank.
+
+    P(c = 1 | r, rank) = alpha r + beta,   u = 1 / alpha,   v = -beta / alpha
+
+Weights of clicks alone keep the order of risks only if beta / alpha is the same at every rank,
+which is constant noise: trust in high ranks has no divisor.
+"""
+
+from __future__ import annotations
+
+from ultr_core.propensity.estimator import (
+    NO_BIAS,
+    NO_BIAS_BUT_NOISE,
+    RIGHT_CURVE,
+    RIGHT_CURVE_ABOVE_CLIP,
+    RIGHT_CURVE_BUT_NOISE,
+    RIGHT_NOISE,
+    RIGHT_NOISE_AND_RELEVANCE,
+    Belief,
+    Estimator,
+)
+from ultr_core.propensity.row_numbers import RowNumbers
+from ultr_core.users.click_log import ClickLog
+
+
+def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
+    alpha, beta = belief.affine(log.rank)
+    return RowNumbers.dividing_by(alpha, -beta / alpha if beta.any() else 0.0)
+
+
+AFFINE = Estimator(
+    "affine",
+    "Affine",
+    counts="a click counts 1 / α and an impression −β / α, where P(click) = α r + β",
+    words="As IPS, less what clicks on irrelevant documents add, rank by rank: also right where "
+    "noise depends on the rank. A document that was shown and not clicked counts as well.",
+    expects=(
+        RIGHT_NOISE,
+        RIGHT_NOISE_AND_RELEVANCE,
+        RIGHT_CURVE,
+        RIGHT_CURVE_ABOVE_CLIP,
+        NO_BIAS,
+        NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
+        RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
+    ),
+    source="Vardasbi, Oosterhuis and de Rijke (CIKM 2020)",
+    numbers=_affine,
+    worked=((0.5, 8 / 3, -1 / 3), (0.125, 32 / 3, -1 / 3)),
+    needs=("curve", "noise"),
+)
