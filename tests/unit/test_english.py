@@ -94,9 +94,13 @@ LEFT: set[tuple[str, str]] = {
 """Where a habit waits for an editor; no entry may be added."""
 
 
-def strings(text: str) -> Iterator[str]:
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def strings(nodes: list[ast.AST]) -> Iterator[str]:
     """The texts of a module, values as an ellipsis: no docstrings, and no texts of many lines."""
-    nodes = list(ast.walk(ast.parse(text)))
     inside = {id(part) for each in nodes if isinstance(each, ast.JoinedStr) for part in each.values}
     inside |= {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
     for each in nodes:
@@ -131,14 +135,14 @@ def of_guide(text: str) -> Iterator[str]:
 def texts() -> tuple[tuple[str, str], ...]:
     """Every text, with the file that it is in."""
     found: list[tuple[str, str]] = []
-    for paths, read in (
-        (MODULES, strings),
-        (CONTENT, lambda text: of_content(tomllib.loads(text))),
-        (GUIDES, of_guide),
-    ):
-        for path in paths:
-            name = str(path.relative_to(ROOT))
-            found += ((name, text) for text in read(path.read_text(encoding="utf-8")))
+    for path in (*MODULES, *CONTENT, *GUIDES):
+        if path.suffix == ".py":
+            inside = strings(nodes_of(path))
+        elif path.suffix == ".toml":
+            inside = of_content(tomllib.loads(path.read_text(encoding="utf-8")))
+        else:
+            inside = of_guide(path.read_text(encoding="utf-8"))
+        found += ((str(path.relative_to(ROOT)), text) for text in inside)
     return tuple(found)
 
 
@@ -188,4 +192,19 @@ def test_habits_are_found_and_good_english_is_not() -> None:
     ],
 )
 def test_two_spaces_are_found(code: str, found: int) -> None:
-    assert sum("spaces" in habits_of(text) for text in strings(code)) == found
+    assert (
+        sum("spaces" in habits_of(text) for text in strings(list(ast.walk(ast.parse(code)))))
+        == found
+    )
+
+
+def test_no_half_of_a_text_is_a_statement_of_its_own() -> None:
+    """A text that was broken over two lines without brackets loses its second half."""
+    for path in MODULES:
+        for each in nodes_of(path):
+            if isinstance(each, ast.FunctionDef | ast.If | ast.For | ast.With | ast.Try):
+                after = each.body[1:] if isinstance(each, ast.FunctionDef) else each.body
+                halves = [line.lineno for line in after if isinstance(line, ast.Expr)
+                          and isinstance(line.value, ast.Constant | ast.JoinedStr)
+                          and ast.unparse(line) != "..."]  # fmt: skip
+                assert halves == [], path

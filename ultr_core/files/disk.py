@@ -316,8 +316,7 @@ def _without_waiting(path: str, flags: int) -> int:
         opened = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         if error.errno == errno.ENXIO:
-            error.strerror = "it is not a regular file, and a pipe needs a reader before it is "
-            "written"
+            error.strerror = "it is not a regular file, and a pipe needs a reader first"
         raise
     os.set_blocking(opened, True)
     return opened

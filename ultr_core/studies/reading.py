@@ -284,8 +284,8 @@ def taken_words(plan: Plan) -> str:
 def _examination(plan: Plan, curve: str) -> str:
     """The exponent of the users or of the learner, unless a curve takes its place."""
     if curve in plan.curves:
-        return "users follow the given curve" if curve == "curve" else "the learner assumes the "
-        "given curve"
+        who = "users follow" if curve == "curve" else "the learner assumes"
+        return f"{who} the given curve"
     power = CURVES[curve].power
     return f"{PARAMETERS[power].symbol} = {_span(plan, power)}"
 
