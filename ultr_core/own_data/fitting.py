@@ -139,7 +139,7 @@ def fit_from_log(
     (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
     of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
     trained on all queries with what was chosen. ``callback`` is told of every iteration of every
-    fit, of which there are at most `fits_of`; it may raise to end them. ``pairs`` is the most
+    fit, of which `fits_of` come before the close ones are fitted again; it may raise to end them. ``pairs`` is the most
     pairs of a document with a weight and another one of its query that there may be for a learner
     that learns from pairs.
 
@@ -338,7 +338,7 @@ def _clicked(log: ClickLog) -> int:
 
 
 def fits_of(method: str, cost: float | None, clip: float | None, learner: str = SVM.key) -> int:
-    """How many fits `fit_from_log` makes at most."""
+    """How many fits `fit_from_log` makes, without those that tell close settings apart."""
     way = method_of_key(method, learner)
     clips = way.candidates if clip is None else 1
     costs = len(way.learner.costs) if cost is None else 1

@@ -132,16 +132,16 @@ class _Watch:
     def __call__(self, progress: Progress) -> None:
         require_time()  # of learners that have a solver of their own as well
         if progress.iteration <= self._iteration or not self._fit:
-            self._fit = min(self._fit + 1, self._fits)
+            self._fit += 1
         self._iteration = progress.iteration
         now = time.monotonic()
         if now - self._told < _TELL_EVERY:
             return
         self._told = now
         self._place.progress(
-            (self._fit - 1) / self._fits,
-            f"Fit {self._fit} of {self._fits}, {now - self._began:.0f} s; the gap to the optimum "
-            f"is {progress.gap_to_optimum:.1%}",
+            min((self._fit - 1) / self._fits, 0.95),  # close settings are fitted again
+            f"Fit {self._fit}, {now - self._began:.0f} s; the gap to the optimum is "
+            f"{progress.gap_to_optimum:.1%}",
         )
 
 

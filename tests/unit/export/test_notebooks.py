@@ -25,7 +25,7 @@ from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import NOTEBOOK_PAGES, job_of, page_of
 from ultr_core.jobs.notebooks import page_notebook
 from ultr_core.jobs.your_data import OWN_WORK, OwnWork
-from ultr_core.settings import PARAMETERS, PRESETS, SETTING_FIELDS, Settings
+from ultr_core.settings import ALL_FIELDS, PARAMETERS, PRESETS, Settings
 
 ROOT = Path(__file__).parents[3]
 QUERIES = {
@@ -72,7 +72,7 @@ def test_every_page_says_which_settings_act_on_it(page: str) -> None:
     found, job = page_of(page), job_of(page)
     assert found.fixed or found.settings or job.settings
     names = {field.name for field in found.settings or job.settings}
-    assert names <= {field.name for field in SETTING_FIELDS}
+    assert names <= {field.name for field in ALL_FIELDS}
 
 
 @pytest.mark.parametrize(
