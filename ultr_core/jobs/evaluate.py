@@ -185,9 +185,9 @@ JOB = Job(
         ),
         replace(
             METHOD, default="",
-            help="estimator that judges, one without a fitted relevance beside it; without it IPS, "
-            "or the clipped one with --clip. direct and doubly-robust fit a relevance to the log, "
-            "which their intervals take as known",
+            help="estimator for the verdict; default IPS, or with --clip the clipped estimate. "
+            "direct and doubly-robust fit a relevance to the log, which their intervals treat as "
+            "known",
         ),
         replace(
             CLIP,

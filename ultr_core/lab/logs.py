@@ -89,8 +89,8 @@ def user_model(settings: Settings) -> PositionModel:
     found = click_model(settings)
     if not isinstance(found, PositionModel):
         raise InputError(
-            f"Only a comparison of rankers has the users “{USERS[settings.users].label}”; all else "
-            f"has {USERS_FIELD.default}.",
+            f"Only a comparison of rankers can have the users “{USERS[settings.users].label}”; "
+            f"everything else needs {USERS_FIELD.default}.",
             USERS_FIELD.name,
         )
     return found
