@@ -5,7 +5,7 @@
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
 What most work needs has its name here, and loads when it is used. Each room names the rest in its
-own ``__init__``: corpus, users, propensity, findings, risk, learners, files, inspection, proofs,
+own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection, proofs,
 lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every parameter
 once.
 """

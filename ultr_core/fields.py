@@ -354,7 +354,7 @@ class Choices(Field):
     @property
     def wanted(self) -> str:
         """The keys."""
-        return f"one or more of {', '.join(self.options)}, with commas between them"
+        return f"one or more of {', '.join(self.options)}, separated by commas"
 
     def checked(self, value: Any) -> tuple[str, ...]:
         """The keys of one text or of several, each once."""

@@ -35,9 +35,10 @@ METHODS = Choices(
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
     },
-    help="which rankers learn from the clicks; without it naive, propensity and clipped. With it "
-    "--json says of each its estimator, its learner and, draw by draw, which estimator weighed the "
-    "clicks: that of doubly-robust is clipped where a test rejects its fitted relevance",
+    help="which rankers learn from the clicks; default naive, propensity and clipped. With it, "
+    "--json gives for each ranker its estimator, its learner and, draw by draw, the estimator "
+    "that weighted the clicks: for doubly-robust it is clipped if a test rejects its fitted "
+    "relevance",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 
@@ -55,10 +56,7 @@ class Pins(Field):
     @property
     def wanted(self) -> str:
         """How a link spells them."""
-        return (
-            f"up to {MOST_PINS} runs with semicolons between them, each as in a link or "
-            f"“{_DEFAULTS}”"
-        )
+        return f"up to {MOST_PINS} semicolon-separated runs, each as in a link or “{_DEFAULTS}”"
 
     def checked(self, value: Any) -> tuple[Settings, ...]:
         """The settings of each run, from a text or as they are."""

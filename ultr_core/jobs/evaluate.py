@@ -185,9 +185,9 @@ JOB = Job(
         ),
         replace(
             METHOD, default="",
-            help="estimator that judges, one without a fitted relevance beside it; without it IPS, "
-            "or the clipped one with --clip. direct and doubly-robust fit a relevance to the log; "
-            "intervals by session take it as known",
+            help="estimator for the verdict; default IPS, or with --clip the clipped estimate. "
+            "direct and doubly-robust fit a relevance to the log, which intervals by session treat "
+            "as known",
         ),
         replace(
             CLIP,

@@ -315,8 +315,8 @@ def _own_curve_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, 
     if not idle:
         return ()
     return (
-        f"the users {settings.users} have a curve and noise of their own, so that "
-        f"{', '.join(idle)} {'does' if len(idle) == 1 else 'do'} not act.",
+        f"the users {settings.users} have their own curve and noise, so {', '.join(idle)} "
+        f"{'has' if len(idle) == 1 else 'have'} no effect.",
     )
 
 

@@ -240,7 +240,7 @@ def _read_best(comparison: Comparison) -> str:
         told = "every other's" if len(apart) == len(others) else (
             f"that of {', '.join(other.label for other in apart)}" if apart else "no other's"
         )  # fmt: skip
-        said += f"; its whole interval lies below {told}"
+        said += f"; its whole interval is below {told}"
     parts = [f"{said}."]
     for one in learned:
         if one.rejected:

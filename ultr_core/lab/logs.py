@@ -95,7 +95,7 @@ def user_model(settings: Settings) -> PositionModel:
         if field.name in settings.further:
             value = field.shown(getattr(settings, field.name))
             raise InputError(
-                f"{field.label} is {value}, which only a comparison of rankers has; all else needs "
+                f"Only a comparison of rankers can have {field.label} = {value}; everything else needs "
                 f"{field.shown(field.default)}.",
                 field.name,
             )

@@ -156,7 +156,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "direct",
                 "Direct",
                 "The same ranking SVM on a relevance fitted to the clicks by least squares, with "
-                "the features and the logger's score.",
+                "the features and the logging ranker's score.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["direct"],
                 asked=True,
@@ -165,7 +165,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "doubly-robust",
                 "Doubly robust",
                 "The fitted relevance corrected by clicks that count at most 1/τ; clipped instead "
-                "where a test by rank rejects the fit.",
+                "if a test by rank rejects the fit.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["doubly-robust"],
                 asked=True,
@@ -182,7 +182,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "affine-doubly-robust",
                 "Affine doubly robust",
-                "Doubly robust with α and β in place of the examination.",
+                "Doubly robust, with α and β instead of examination.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["affine-doubly-robust"],
                 asked=True,

@@ -92,8 +92,8 @@ def fit_relevance(
     """
     if train.log.clicks_only:
         raise InputError(
-            "The log holds clicks only, but relevance is fitted to impressions without a click as "
-            "well; give a log of everything that was shown, or choose an estimator that counts "
+            "The log contains only clicks, but relevance is also fitted to impressions without a "
+            "click; give a log of everything that was shown, or choose an estimator that counts "
             "clicks alone.",
             "clicks_only",
         )

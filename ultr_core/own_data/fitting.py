@@ -139,9 +139,9 @@ def fit_from_log(
     (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
     of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
     trained on all queries with what was chosen. ``callback`` is told of every iteration of every
-    fit, of which `fits_of` come before the close ones are fitted again; it may raise to end them. ``pairs`` is the most
-    pairs of a document with a weight and another one of its query that there may be for a learner
-    that learns from pairs.
+    fit, of which `fits_of` come before close settings are fitted again; it may raise to end them.
+    ``pairs`` is the most pairs of a document with a weight and another one of its query that there
+    may be for a learner that learns from pairs.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, a clicked position without propensity, clicks that give a learner from pairs none

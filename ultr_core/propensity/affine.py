@@ -40,8 +40,8 @@ AFFINE = Estimator(
     "affine",
     "Affine",
     counts="a click counts 1 / α and an impression −β / α, where P(click) = α r + β",
-    words="As IPS, less what clicks on irrelevant documents add, rank by rank: also right where "
-    "noise depends on the rank. A document that was shown and not clicked counts as well.",
+    words="Like IPS, minus what clicks on irrelevant documents add at each rank: also correct if "
+    "noise depends on the rank. A document that was shown but not clicked counts as well.",
     expects=(
         RIGHT_NOISE,
         RIGHT_NOISE_AND_RELEVANCE,

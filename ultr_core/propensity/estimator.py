@@ -142,7 +142,7 @@ RIGHT_CURVE_BUT_NOISE = Expectation(
     Belief(SMALL_CURVE, clip=0.125),
 )
 RIGHT_RELEVANCE = Expectation(
-    "the relevance that was fitted to the clicks is right, the propensities are, and only relevant "
+    "the relevance fitted to the clicks and the propensities are correct, and only relevant "
     "documents are clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.25),
@@ -152,13 +152,13 @@ RIGHT_RELEVANCE = Expectation(
 _TRUSTING = TrustBiasModel(SMALL_CURVE, (1.0, 1.0, 0.75, 0.75), (0.5, 0.25, 0.25, 0.125))
 
 RIGHT_NOISE = Expectation(
-    "α and β of P(click) = α r + β are right at every rank, and α is above 0",
+    "α and β of P(click) = α r + β are correct at every rank, and α is above 0",
     _TRUSTING,
     Belief(SMALL_CURVE, users=_TRUSTING),
 )
 RIGHT_NOISE_AND_RELEVANCE = Expectation(
-    "α and β of P(click) = α r + β are right at every rank, and so is the relevance that was "
-    "fitted to the clicks",
+    "α and β of P(click) = α r + β are correct at every rank, and so is the relevance fitted to "
+    "the clicks",
     _TRUSTING,
     Belief(SMALL_CURVE, clip=0.25, users=_TRUSTING),
     fitted=right_relevance,

@@ -61,9 +61,9 @@ def _doubly_robust(log: ClickLog, belief: Belief) -> RowNumbers:
 DIRECT = Estimator(
     "direct",
     "Direct",
-    counts="an impression counts the relevance that was fitted to the clicks",
-    words="Every impression counts the fitted relevance of its document, a click nothing more; as "
-    "right as that fit, and no better with more clicks.",
+    counts="an impression counts the relevance fitted to the clicks",
+    words="Every impression counts the fitted relevance of its document, and a click adds "
+    "nothing; the estimate is only as good as that fit.",
     expects=(RIGHT_RELEVANCE,),
     source=_SOURCE,
     numbers=_direct,
@@ -77,10 +77,10 @@ def affine_doubly_robust(instead: Estimator) -> Estimator:
     return Estimator(
         "affine-doubly-robust",
         "Affine doubly robust",
-        counts="an impression counts the fitted relevance, and a click what that and the noise "
+        counts="an impression counts the fitted relevance, and a click what this and the noise "
         "leave, divided by α, at least τ",
-        words="The fitted relevance, corrected by clicks less those that noise explains; also "
-        "right where noise depends on the rank.",
+        words="The fitted relevance, corrected by clicks minus those that noise explains; also "
+        "correct if noise depends on the rank.",
         expects=(
             RIGHT_NOISE,
             RIGHT_NOISE_AND_RELEVANCE,
@@ -104,10 +104,10 @@ def doubly_robust(instead: Estimator) -> Estimator:
     return Estimator(
         "doubly-robust",
         "Doubly robust",
-        counts="an impression counts the fitted relevance, and a click what that leaves, divided "
+        counts="an impression counts the fitted relevance, and a click what this leaves, divided "
         "by its propensity, at least τ",
-        words="The fitted relevance, corrected by clicks with a propensity of at least τ: spread "
-        "as of clipped IPS, and of its bias only what the fit leaves.",
+        words="The fitted relevance, corrected by clicks with a propensity of at least τ: the "
+        "variance of clipped IPS, but only the bias that the fit leaves.",
         expects=(
             RIGHT_CURVE_ABOVE_CLIP,
             RIGHT_RELEVANCE,

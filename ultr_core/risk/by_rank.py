@@ -65,10 +65,10 @@ class RankTest:
             "relevance predicts, "
         )
         said += (
-            "fewer than chance explains: the fit does not see why documents were shown there, or "
-            "users click otherwise than believed."
+            "fewer than chance would explain: the fit does not see why documents were shown "
+            "there, or users click differently than assumed."
             if wrong
-            else "no fewer than chance explains."
+            else "no fewer than chance would explain."
         )
         return Finding(
             said, share, "≥", LEAST_SHARE, decided="does not hold" if wrong else "holds",

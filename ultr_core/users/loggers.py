@@ -107,7 +107,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "plackett-luce",
                 "Plackett-Luce",
-                "It draws a list anew for every presentation: the production ranker's scores with "
+                "It draws a new list for every presentation: the production ranker's scores with "
                 "noise.",
                 plackett_luce,
                 "Plackett (1975), Luce (1959)",
@@ -121,5 +121,5 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
 def logger_named(key: str) -> Logger:
     """The logger of that key; raises InputError for any other name."""
     if key not in LOGGERS:
-        raise InputError(f"{quoted(key)} is no logger; choose from {', '.join(LOGGERS)}.")
+        raise InputError(f"{quoted(key)} is not a logger; choose from {', '.join(LOGGERS)}.")
     return LOGGERS[key]

@@ -33,7 +33,8 @@ class Users:
 
 
 _OWN = (
-    "Curve and noise are its own, η, η′, ε₊, ε₋ and given curves do not act, and IPS divides by θ."
+    "Curve and noise are fixed: η, η′, ε₊, ε₋ and given curves have no effect, and IPS divides by "
+    "θ."
 )
 
 USERS: Mapping[str, Users] = MappingProxyType(
@@ -44,8 +45,8 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "position",
                 "Position bias",
                 "They examine rank r with probability p_r, and click on what they examine with "
-                "ε₊ if it is relevant and ε₋ if not. Users have η or a given curve; IPS divides by "
-                "η′ or the learner's curve.",
+                "probability ε₊ if it is relevant and ε₋ if not. Users have η or a given curve; "
+                "IPS divides by η′ or the learner's curve.",
                 PositionModel,
                 "sections 5.1 and 5.2 of Joachims, Swaminathan and Schnabel (2017)",
             ),
@@ -77,5 +78,5 @@ USERS: Mapping[str, Users] = MappingProxyType(
 def users_named(key: str) -> Users:
     """The users of that key; raises InputError for any other name."""
     if key not in USERS:
-        raise InputError(f"{quoted(key)} are no users; choose from {', '.join(USERS)}.")
+        raise InputError(f"{quoted(key)} is not a kind of user; choose from {', '.join(USERS)}.")
     return USERS[key]
