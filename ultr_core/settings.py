@@ -102,8 +102,8 @@ LOGGER_FIELD = Choice(
         "replace-last": "Replace last",
         "plackett-luce": "Plackett-Luce",
     },
-    help="Who shows the lists that users see: always that of the production ranker, with one of "
-    "all documents below in the place of its last, or drawn anew by its scores with noise.",
+    help="Which lists users see: always the production ranking, the production ranking with a random "
+    "lower document at its last rank, or a new draw from the production scores with noise.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
