@@ -102,8 +102,8 @@ LOGGER_FIELD = Choice(
         "replace-last": "Replace last",
         "plackett-luce": "Plackett-Luce",
     },
-    help="Which lists users see: always the production ranking, the production ranking with a random "
-    "lower document at its last rank, or a new draw from the production scores with noise.",
+    help="Which lists users see: always the production ranking, that ranking with a random lower "
+    "document at its last rank, or a new draw from the production scores with noise.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 

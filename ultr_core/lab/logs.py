@@ -95,8 +95,8 @@ def user_model(settings: Settings) -> PositionModel:
         if field.name in settings.further:
             value = field.shown(getattr(settings, field.name))
             raise InputError(
-                f"Only a comparison of rankers can have {field.label} = {value}; everything else needs "
-                f"{field.shown(field.default)}.",
+                f"Only a comparison of rankers can have {field.label} = {value}; everything else "
+                f"needs {field.shown(field.default)}.",
                 field.name,
             )
     found = click_model(settings)

@@ -158,6 +158,7 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
     return log
 
 
+_READING = "Reading the click log …"
 _SECONDS = 1.0  # between two shares that are shown
 _APART = " If the clicks are in files of their own, bring those below."
 
@@ -212,8 +213,7 @@ def _settle_columns(preview: LogPreview, token: str, columns: Mapping[str, str])
 
 
 def _read(file: Brought, clicks: Brought | None, made: Chosen) -> PresentationLog:
-    label = "Reading the click log …"
-    with reading(), st.spinner(label), _bar(label) as progress:
+    with reading(), st.spinner(_READING), _bar() as progress:
         sources = [
             [source_of(each, UPLOADS) for each in one.files] for one in (file, clicks) if one
         ]
@@ -227,7 +227,7 @@ def _read(file: Brought, clicks: Brought | None, made: Chosen) -> PresentationLo
 
 
 @contextmanager
-def _bar(label: str) -> Iterator[Callable[[float], None]]:
+def _bar() -> Iterator[Callable[[float], None]]:
     """What shows a share from the first second on.
 
     Streamlit ends a run that was stopped where it shows something, and so what told the share.
@@ -238,7 +238,7 @@ def _bar(label: str) -> Iterator[Callable[[float], None]]:
         nonlocal told
         if time.monotonic() - told > _SECONDS:
             told = time.monotonic()
-            place.progress(share, label)
+            place.progress(share, _READING)
 
     yield show
     place.empty()
