@@ -324,7 +324,9 @@ def test_controls_are_made_of_the_fields_and_kept_on_another_page(page: AppTest)
 
 
 @pytest.mark.parametrize(
-    ("method", "cost"), [("naive", None), ("clipped", 0.1), ("ips", 0.1)], ids=str
+    ("method", "cost"),
+    [("naive", None), ("clipped", 0.1), ("ips", 0.1), ("doubly-robust", 0.1)],
+    ids=str,
 )
 def test_every_way_to_train(page: AppTest, method: str, cost: float | None) -> None:
     sampled(page, "corpus", "log")
