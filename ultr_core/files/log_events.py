@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.log_columns import NO_COLUMN, SEARCH_ID, WITHOUT_NAME
-from ultr_core.files.log_relation import Progress, Relation
+from ultr_core.files.log_relation import PIECE_ROWS, Progress, Relation, share_of, together
 
 VIEWS = (
     "view", "impression", "display", "displayed", "show", "shown", "seen", "exposure", "serve",
     "viewed", "impressed",
 )  # fmt: skip
+JOINED_AT_ONCE = 250_000
+"""Views and clicks that are joined at a time, with the texts of each."""
+
 CLICKS = ("click", "clicked", "select", "selected", "tap")
 
 
@@ -39,7 +42,7 @@ class JoinedEvents:
     sizes: of the rows before. alone: clicks on what was not shown in their presentation.
     """
 
-    cells: str
+    cells: list[str]
     meanings: list[str]
     sizes: Sizes
     alone: int
@@ -47,7 +50,7 @@ class JoinedEvents:
 
 def joined_events(
     relation: Relation,
-    cells: str,
+    cells: Sequence[str],
     meanings: list[str],
     columns: Mapping[str, str],
     said: Mapping[str, str],
@@ -63,18 +66,58 @@ def joined_events(
     """
     if "presentation" not in meanings:
         raise _no_presentation(columns, said)
-    sizes = _sizes(relation, cells, progress)
+    sizes = _sizes(relation, together(cells), progress)
     _require_joinable(relation.name, sizes, columns["presentation"])
     kept = [m for m in meanings if m not in ("action", "click", "presentation", "document",
                                              "position")]  # fmt: skip
     position = "k_position" if "position" in meanings else "''"
+    rows = [_joinable(piece, kept, position) for piece in cells]
+    files, alone, size = [], 0, sizes.views + sizes.clicks
+    with relation.split(rows, "hash(k_presentation)", size, progress, JOINED_AT_ONCE) as buckets:
+        for place, some in enumerate(buckets):
+            told = share_of(progress, place, len(buckets))
+            lonely, joined = _joined(relation, some, kept, told)
+            files.append(relation.written(f"joined-{place}", joined, told)[0])
+            alone += lonely
+            for table in ("views", "clicked", "first_views", "placed"):
+                relation.run(f"DROP TABLE {table}")
+    several = max(1, PIECE_ROWS // JOINED_AT_ONCE)
+    pieces = [
+        f"SELECT * FROM read_parquet([{', '.join(files[start : start + several])}])"
+        for start in range(0, len(files), several)
+    ]
+    # Rows that are none stay, so that they are counted as faults.
+    carried = "".join(f", k_{meaning}" for meaning in kept)
+    none = [
+        f"SELECT '' AS k_presentation, '' AS k_document, '' AS k_position{carried}, "
+        f"'0' AS k_click, short, broken, false AS long FROM ({piece}) WHERE broken OR short"
+        for piece in cells
+    ]
+    left = ["presentation", "document", "position", *kept, "click"]
+    return JoinedEvents([*pieces, *none], left, sizes, alone)
+
+
+def _joinable(cells: str, kept: Sequence[str], position: str) -> str:
+    """SQL for the views and clicks that name a presentation."""
+    carried = "".join(f", k_{meaning}" for meaning in kept)
+    return (
+        "SELECT trim(k_presentation) AS k_presentation, trim(k_document) AS k_document, "
+        f"{position} AS k_position{carried}, "
+        f"{_ACTION} IN ({_listed(VIEWS)}) AS is_view FROM ({cells}) "
+        f"WHERE {_ACTION} IN ({_listed((*VIEWS, *CLICKS))}) AND NOT {_WITHOUT} "
+        "AND NOT broken AND NOT short"
+    )
+
+
+def _joined(
+    relation: Relation, rows: str, kept: Sequence[str], progress: Progress | None
+) -> tuple[int, str]:
+    """How many clicks of `_joinable` rows are on no view, and SQL for the views with the others."""
     carried = "".join(f", max(k_{meaning}) AS k_{meaning}" for meaning in kept)
-    for table, words, more in (("views", VIEWS, carried), ("clicked", CLICKS, "")):
+    for table, which, more in (("views", "is_view", carried), ("clicked", "NOT is_view", "")):
         relation.run(
-            f"CREATE TEMP TABLE {table} AS SELECT trim(k_presentation) AS k_presentation, "
-            f"trim(k_document) AS k_document, {position} AS k_position{more}, count(*) AS n "
-            f"FROM ({cells}) WHERE {_ACTION} IN ({_listed(words)}) AND NOT {_WITHOUT} "
-            "AND NOT broken AND NOT short GROUP BY ALL",
+            f"CREATE TEMP TABLE {table} AS SELECT k_presentation, k_document, k_position{more}, "
+            f"count(*) AS n FROM ({rows}) WHERE {which} GROUP BY ALL",
             progress,
         )
     relation.run(
@@ -90,18 +133,13 @@ def joined_events(
     )
     alone = int(relation.run("SELECT coalesce(sum(n), 0) FROM placed WHERE place IS NULL")[0][0])
     carried = "".join(f", k_{meaning}" for meaning in kept)
-    # Rows that are none stay, so that they are counted as faults.
-    joined = (
+    return alone, (
         f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
         "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
         "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
         "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation AND "
-        "views.k_document = hit.k_document AND views.k_position = hit.place UNION ALL "
-        f"SELECT '', '', ''{carried}, '0', short, broken, false FROM ({cells}) "
-        "WHERE broken OR short"
+        "views.k_document = hit.k_document AND views.k_position = hit.place"
     )
-    left = ["presentation", "document", "position", *kept, "click"]
-    return JoinedEvents(joined, left, sizes, alone)
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -339,8 +339,8 @@ def _counted_log(
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
         cells = relation.kept(cells, progress)
     if in_events:
-        events = joined_events(relation, together(cells), meanings, columns, said, progress)
-        cells, meanings = [events.cells], events.meanings
+        events = joined_events(relation, cells, meanings, columns, said, progress)
+        cells, meanings = events.cells, events.meanings
     found = counted_rows(relation, places, cells, meanings, progress)
     rows = usable_rows(found, columns, how, said)
     faults = _located(relation, places, rows, events, progress)

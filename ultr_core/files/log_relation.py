@@ -63,6 +63,7 @@ LONGEST_SHOWN = 1_000
 _MOST_THREADS = 8
 _SECONDS = 0.02  # between two shares that are told
 _ROWS_AT_ONCE = 1 << 17
+_ROWS_SPLIT = 1 << 16
 _BATCH_BYTES = 1 << 26  # of texts; CELL_BYTES leave room for thousands of them
 _PIECE_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 20
@@ -333,10 +334,14 @@ class Relation:
         """
         if not any(part.is_text for part in self.parts):
             return list(rows)
-        copy = _literal(str(self.folder / "rows.parquet"))
-        copied = self.run(f"COPY ({together(rows)}) TO {copy} (FORMAT parquet)", progress)[0][0]
+        copy, copied = self.written("rows", together(rows), progress)
         kept = f"SELECT * FROM read_parquet({copy})"
-        return [f"{kept} {only}" for only in row_ranges(int(copied))]
+        return [f"{kept} {only}" for only in row_ranges(copied)]
+
+    def written(self, name: str, rows: str, progress: Progress | None = None) -> tuple[str, int]:
+        """Write rows of SQL to a file of ours; returns SQL of its path, and how many there are."""
+        path = _literal(str(self.folder / f"{name}.parquet"))
+        return path, int(self.run(f"COPY ({rows}) TO {path} (FORMAT parquet)", progress)[0][0])
 
     def gathered(
         self,
@@ -389,14 +394,20 @@ class Relation:
 
     @contextmanager
     def split(
-        self, statements: Sequence[str], number: str, rows: int, progress: Progress | None = None
+        self,
+        statements: Sequence[str],
+        number: str,
+        rows: int,
+        progress: Progress | None = None,
+        at_once: int | None = None,
     ) -> Iterator[list[str]]:
         """SQL for the rows of statements in buckets, each with all rows of equal ``number``.
 
-        rows: how many there are, about; a bucket has some ``ADDED_AT_ONCE`` of them. Several
-        buckets are files, so that each row is looked at once more, however many buckets there are.
+        rows: how many there are, about. at_once: how many of them a bucket has, about; None for
+        ``ADDED_AT_ONCE``. Several buckets are files, so that each row is looked at once more,
+        however many buckets there are.
         """
-        buckets = min(-(-rows // ADDED_AT_ONCE), MOST_BUCKETS)
+        buckets = min(-(-rows // (at_once or ADDED_AT_ONCE)), MOST_BUCKETS)
         if buckets <= 1:
             yield [together(statements)]
             return
@@ -628,6 +639,8 @@ def _engine(paths: Sequence[str], folder: Path) -> Iterator[DuckDBPyConnection]:
         connection.execute(f"SET allowed_directories = [{_literal(f'{folder}/')}]")
         connection.execute("SET python_enable_replacements = false")
         connection.execute("SET enable_progress_bar = false")
+        # Rows that are split, on each core; those of long texts would fill the memory.
+        connection.execute(f"SET partitioned_write_flush_threshold = {_ROWS_SPLIT}")
         # Smallest and largest values that a damaged Parquet file tells would change what is read.
         connection.execute("SET disabled_optimizers = 'compressed_materialization'")
         connection.execute("SET enable_external_access = false")

@@ -13,11 +13,16 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from ultr_core.files import log_files, log_presentations, log_relation, parse_log
+from ultr_core.files import log_events, log_files, log_presentations, log_relation, parse_log
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Relation, opened_log
-from ultr_core.files.log_rows import cells_of, counted_rows, first_records
+from ultr_core.files.log_rows import (
+    CLICK_WITHOUT_VIEW,
+    cells_of,
+    counted_rows,
+    first_records,
+)
 from ultr_core.propensity.presentations import PresentationLog, RowFault
 
 LISTS, LENGTH = 60, 4
@@ -105,6 +110,41 @@ def test_pieces_and_passes_give_what_the_whole_gives(
     assert sum(each.split()[2] == "entries" for each in statements) >= 4
     assert sum(each.split()[2] == "added" for each in statements) >= 4
     assert all(0 <= share <= 1 for share in shares)
+    for name, value in whole.items():
+        np.testing.assert_array_equal(value, pieces[name], err_msg=name)
+
+
+def events(table: pa.Table) -> pa.Table:
+    """A view for each row, a click for each that was clicked, some at another position or alone."""
+    columns = table.to_pydict()
+    made = {name: list(values) for name, values in columns.items() if name != "click"}
+    made["action"] = ["view"] * table.num_rows
+    for row, click in enumerate(columns["click"]):
+        if click == "1":
+            for name in set(made) - {"action"}:
+                made[name].append(columns[name][row])
+            made["action"].append("click")
+    made["document"][-1], made["position"][-2] = "never shown", "9"
+    return pa.table(made)
+
+
+@pytest.mark.parametrize("made", [parquet, text])
+def test_events_are_joined_in_buckets_as_all_at_once(
+    made: Callable[[pa.Table], list[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_files, "in_own_process", here)
+    data = made(events(log(("presentation", "session"), 30)))
+    whole = values(parse_log(data))
+    monkeypatch.setattr(log_events, "JOINED_AT_ONCE", 60)
+    monkeypatch.setattr(log_events, "PIECE_ROWS", 120)
+    written = []
+    write = Relation.written
+    monkeypatch.setattr(
+        Relation, "written", lambda *given: written.append(given[1]) or write(*given)
+    )
+    pieces = values(parse_log(data))
+    assert sum(name.startswith("joined") for name in written) >= 4
+    assert [fault.kind for fault in whole["faults"]].count(CLICK_WITHOUT_VIEW) == 1
     for name, value in whole.items():
         np.testing.assert_array_equal(value, pieces[name], err_msg=name)
 
