@@ -70,7 +70,7 @@ def test_the_core_names_all_its_rooms_in_their_order() -> None:
     guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     table = guide.split("## The rooms")[1].split("    screen ")[1]
     for where, places in (
-        ("docstring", [told.find(name, told.find("corpus, ")) for name in rooms]),
+        ("docstring", [told.find(name, told.find("findings, ")) for name in rooms]),
         ("table", [table.find(f"`ultr_core/{name}/`") for name in rooms]),
     ):
         assert min(places) >= 0, where

@@ -158,7 +158,7 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
     return log
 
 
-_READING = "Reading the click log …"
+_LABEL = "Reading the click log …"
 _SECONDS = 1.0  # between two shares that are shown
 _APART = " If the clicks are in files of their own, bring those below."
 
@@ -213,7 +213,7 @@ def _settle_columns(preview: LogPreview, token: str, columns: Mapping[str, str])
 
 
 def _read(file: Brought, clicks: Brought | None, made: Chosen) -> PresentationLog:
-    with reading(), st.spinner(_READING), _bar() as progress:
+    with reading(), st.spinner(_LABEL), _bar() as progress:
         sources = [
             [source_of(each, UPLOADS) for each in one.files] for one in (file, clicks) if one
         ]
@@ -238,7 +238,7 @@ def _bar() -> Iterator[Callable[[float], None]]:
         nonlocal told
         if time.monotonic() - told > _SECONDS:
             told = time.monotonic()
-            place.progress(share, _READING)
+            place.progress(share, _LABEL)
 
     yield show
     place.empty()
