@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.tables import split_line
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -235,6 +234,8 @@ def in_words(header: Sequence[str]) -> str:
 
 def split_header(line: str, mapping: Mapping[str, str] | None, name: str) -> tuple[str, list[str]]:
     """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
+    from ultr_core.files.tables import split_line  # NumPy, which help does without
+
     known = {alias for aliases in COLUMNS.values() for alias in aliases}
     known |= {column.strip().lower() for column in (mapping or {}).values()}
     return split_line(line, known, name)
