@@ -212,7 +212,7 @@ def test_the_first_faulty_row_is_told_by_its_number_in_its_file() -> None:
         faults = ((RowFault("a click", 1, 0, 0), counted.number[faulty]),)
         shares.clear()
         assert first_records(relation, places, faults, shares.append) == {
-            0: ("the click log (2)", 2)
+            0: (relation.parts[1].name, 2)
         }
         assert set(shares) >= {0.0, 0.5}
 
