@@ -29,5 +29,5 @@ def test_the_gap_is_that_of_the_objective_whatever_the_certificate_measures(
     place: Any = _Place()
     watch = ranker._Watch(place, fits=3)
     watch(Progress(1, 4, 8.0, 6.0, 123.0, np.zeros(2)))
-    assert mentions(place.told[-1], "25.0%", 1, 3)
+    assert mentions(place.told[-1], "25.0%", 1)
     assert not mentions(place.told[-1], "12,300.0%") and "12300" not in place.told[-1]

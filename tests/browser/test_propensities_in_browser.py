@@ -45,7 +45,7 @@ def test_a_deep_link_shows_the_estimate_and_a_control_moves_it(
 ) -> None:
     page = opened(open_page, address + PROPENSITIES)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Where do propensities come from")
-    sentence = page.get_by_text(re.compile("^Swaps put the examination of rank"))
+    sentence = page.get_by_text(re.compile("^Swaps estimate the examination of rank"))
     before = sentence.inner_text()
     slider(page, "Landmark k").focus()
     page.keyboard.press("ArrowRight")

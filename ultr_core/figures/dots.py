@@ -54,7 +54,11 @@ def comparison_figure(
     return trained_rankers(
         _risks(comparison),
         pinned={sign: _risks(run) for sign, run in pinned.items()},
-        labels=[m.label for key, m in METHODS.items() if not complete or key in comparison.rankers],
+        labels=[
+            method.label
+            for key, method in METHODS.items()
+            if key in comparison.rankers or not (complete or method.asked)
+        ],
         alt_text=comparison.sentence or "Test risks of the rankers.",
         title="Test risk of trained rankers",
         theme=theme,
