@@ -27,7 +27,7 @@ def test_edit_break_see_and_restore_from_the_link(open_page: OpenPage, address: 
     # F is no longer relevant, so the lowest relevant document is E, at rank 1 of the new ranking.
     page.locator(".st-key-relevant").get_by_role("button", name="F", exact=True).click()
     expect(page.locator(".st-key-line-5")).to_contain_text("formula 6")
-    page.get_by_text(BREAK).click()
+    page.get_by_text(BREAK, exact=True).click()
     expect(page.locator(".st-key-headline")).to_contain_text("Line 4 fails by +1")
     broken_line = page.locator(".st-key-line-4")
     expect(broken_line).to_contain_text("fails by +1")

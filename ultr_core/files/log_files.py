@@ -373,7 +373,10 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     joined = tuple(_of_events(events))
-    return replace(log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined)
+    return replace(
+        log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
+        longer=found.long,
+    )  # fmt: skip
 
 
 def _repeating(

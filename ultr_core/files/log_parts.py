@@ -65,13 +65,14 @@ def log_parts(
 
     In a directory, files whose names begin with "_" or "." are none; its parts are whole only where
     the file ``_SUCCESS`` says so. name: what messages call bytes; several get numbers. room: what
-    may come of bytes. Raises InputError for anything but regular files, and for more than
-    ``LOG_PARTS``.
+    may come of bytes. Raises InputError for anything but regular files, for a file that is given
+    twice, and for more than ``LOG_PARTS``.
     """
     given = [content] if isinstance(content, (str, Path, bytes, Source)) else list(content)
     if not given:
         raise InputError("A click log of no file cannot be read; give one file or more.")
     parts: list[Source] = []
+    known: set[tuple[int, int]] = set()
     for number, item in enumerate(given, 1):
         if isinstance(item, bytes):
             label = name if len(given) == 1 else f"{name} ({number})"
@@ -79,11 +80,26 @@ def log_parts(
         elif isinstance(item, Source):
             parts.append(item)
         else:
-            parts += [Source.file(path, "The click log") for path in _paths(item)]
+            for path in _paths(item):
+                parts.append(Source.file(path, "The click log"))
+                _require_new(path, known)
     LOG_PARTS.require(len(parts), name)
     if len(parts) == 1:
         return LogParts(parts[0].name, tuple(parts))
     return LogParts(f"{name} of {len(parts):,} files", tuple(parts))
+
+
+def _require_new(path: Path, known: set[tuple[int, int]]) -> None:
+    """Raise InputError for a file among those known, under whatever name; then it is known."""
+    found = path.stat()
+    file = (found.st_dev, found.st_ino)
+    if file in known:
+        raise InputError(
+            f"{named(path)} is given more than once, so its clicks would count more than once; "
+            "give each file once.",
+            "same_file",
+        )
+    known.add(file)
 
 
 def _paths(item: str | Path) -> Iterator[Path]:

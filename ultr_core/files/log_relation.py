@@ -150,7 +150,7 @@ class Part:
             lost = f"WHEN {_LOST.format(column)} THEN error('door lost {place}')" if is_name else ""
             whole = f"{column} = trunc({column}) AND abs({column}) < 9007199254740992"
             return (
-                f"coalesce(CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR {lost} "
+                f"coalesce(CASE WHEN {whole} THEN try_cast({column} AS BIGINT)::VARCHAR {lost} "
                 f"ELSE {column}::VARCHAR END, '')"
             )
         if kind.startswith("DECIMAL") and not kind.endswith(",0)"):

@@ -91,6 +91,17 @@ def _columns(log: PresentationLog) -> Seen:
     return good(len(log.columns), f"Read {told}.")
 
 
+def _longer(log: PresentationLog) -> Seen | None:
+    if not log.longer:
+        return None
+    return warning(
+        log.longer,
+        f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; the "
+        "rest is not read. Look for values that contain the separator: they move later values, so "
+        "put them in quotes.",
+    )
+
+
 def _events(log: PresentationLog) -> Seen | None:
     return good(int(log.clicks.sum()), " ".join(log.events)) if log.events else None
 
@@ -553,6 +564,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
 
 CHECKS = (
     Check("columns", "Columns", _columns),
+    Check("longer", "Rows with more columns", _longer),
     Check("events", "Views and clicks", _events),
     Check("rows_left_out", "Rows that cannot be used", _left_out),
     Check("clicks_without_position", "Clicks on something that was never shown", _without_position),

@@ -99,7 +99,8 @@ class PresentationLog:
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
     notices: one sentence for each thing a reader should know. events: what was said of rows that
-    are views and clicks, and of those that are neither.
+    are views and clicks, and of those that are neither. longer: rows with more columns than the
+    first line names.
     """
 
     query: Numbers
@@ -124,6 +125,7 @@ class PresentationLog:
     faults: tuple[RowFault, ...]
     notices: tuple[str, ...]
     events: tuple[str, ...] = ()
+    longer: int = 0
 
     def counts(self) -> dict[str, int]:
         """Sizes of the log, for tables and JSON."""
