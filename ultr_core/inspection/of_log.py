@@ -96,9 +96,9 @@ def _longer(log: PresentationLog) -> Seen | None:
         return None
     return warning(
         log.longer,
-        f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; the "
-        "rest is not read. Look for values that contain the separator: they move later values, so "
-        "put them in quotes.",
+        f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; "
+        "what stands there is not read. Look for values that contain the separator: they move later "
+        "values, so put them in quotes.",
     )
 
 
