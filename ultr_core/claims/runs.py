@@ -167,7 +167,7 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
         0.5,
         interval=(low, high),
         decided=outcome,
-        reason=f"{'Engines disagree, some favour the other ranker. ' if outcome == 'open' else ''}"
+        reason=f"{'Some engines favour the other ranker. ' if outcome == 'open' else ''}"
         f"{runs.source} Users follow the position model, and 10,000 queries are interleaved.",
     )
 

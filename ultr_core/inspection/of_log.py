@@ -97,7 +97,7 @@ def _longer(log: PresentationLog) -> Seen | None:
     return warning(
         log.longer,
         f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; "
-        "what stands there is not read. Look for values that contain the separator: they move the "
+        "surplus values are not read. Look for values that contain the separator: they move the "
         "others, so put them in quotes.",
     )
 

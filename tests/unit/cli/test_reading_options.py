@@ -57,6 +57,7 @@ FILES = {
     "pages.csv": PAGES,
     "often.csv": HEADER + line(lambda p, q, d, n, c: f"{q},{d},{n},{2 * c}\n"),
     "plain.csv": HEADER + ROWS,
+    "other.csv": HEADER + ROWS,
     "events.jsonl": EVENTS,
     "views.csv": VIEWS,
     "clicks.csv": "document,presentation\n" + line(lambda p, q, d, n, c: f"{d},{p}\n" * c),
@@ -132,7 +133,7 @@ def test_what_is_asked_is_answered_by_the_option_that_is_named(
         (["parts"], CLICKS),
         (["parts/*.parquet"], CLICKS),
         (["--log", "parts/a.parquet", "parts/b.parquet"], CLICKS),
-        (["--log", "plain.csv", "plain.csv"], 2 * CLICKS),
+        (["--log", "plain.csv", "other.csv"], 2 * CLICKS),
         (["--log", "views.csv", "--clicks", "clicks.csv"], CLICKS),
     ],
 )
