@@ -7,6 +7,8 @@ seen, so its expectation stands in for it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ultr_core.propensity.estimator import (
@@ -72,33 +74,6 @@ DIRECT = Estimator(
 )
 
 
-def affine_doubly_robust(instead: Estimator) -> Estimator:
-    """The same for users whose noise is known; ``instead`` trains where the fit is wrong."""
-    return Estimator(
-        "affine-doubly-robust",
-        "Affine doubly robust",
-        counts="an impression counts the fitted relevance, and a click what this and the noise "
-        "leave, divided by α, at least τ",
-        words="The fitted relevance, corrected by clicks minus those that noise explains; also "
-        "correct if noise depends on the rank.",
-        expects=(
-            RIGHT_NOISE,
-            RIGHT_NOISE_AND_RELEVANCE,
-            RIGHT_CURVE_ABOVE_CLIP,
-            RIGHT_RELEVANCE,
-            NO_BIAS,
-            NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
-            RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
-        ),
-        source=_SOURCE,
-        numbers=_doubly_robust,
-        worked=((0.5, 8 / 3, -1 / 3), (0.125, 4.0, 0.1875), (0.125, 2.0, 0.34375, 0.5)),
-        needs=("curve", "clip", "relevance", "noise"),
-        falls=FALLS,
-        instead=instead,
-    )
-
-
 def doubly_robust(instead: Estimator) -> Estimator:
     """The doubly robust estimator; ``instead`` trains where the fitted relevance is wrong."""
     return Estimator(
@@ -121,4 +96,21 @@ def doubly_robust(instead: Estimator) -> Estimator:
         needs=("curve", "clip", "relevance"),
         falls=FALLS,
         instead=instead,
+    )
+
+
+def affine_doubly_robust(instead: Estimator) -> Estimator:
+    """The same for users whose noise is known; ``instead`` trains where the fit is wrong."""
+    robust = doubly_robust(instead)
+    return replace(
+        robust,
+        key="affine-doubly-robust",
+        label="Affine doubly robust",
+        counts="an impression counts the fitted relevance, and a click what this and the noise "
+        "leave, divided by α, at least τ",
+        words="The fitted relevance, corrected by clicks minus those that noise explains; also "
+        "correct if noise depends on the rank.",
+        expects=(RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE, *robust.expects),
+        worked=((0.5, 8 / 3, -1 / 3), (0.125, 4.0, 0.1875), (0.125, 2.0, 0.34375, 0.5)),
+        needs=(*robust.needs, "noise"),
     )

@@ -99,7 +99,7 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
     higher. Raises InputError as `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
-    return _signed(log, places, numbers)
+    return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
 
 
 def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEstimates:
@@ -147,11 +147,6 @@ def _estimates(log: ClickLog, places: NDArray[Any], sums: WeighedSums) -> RiskEs
     return sums.estimates()[0]
 
 
-def _signed(log: ClickLog, places: NDArray[Any], numbers: Numbers) -> RiskEstimates:
-    """Estimates for places of either sign."""
-    return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
-
-
 def _with_ends(log: ClickLog, weighed: Weighed, sums: Sums, ends: Ends) -> RiskEstimates:
     """Estimates with these ends, unless impressions count or clicks are too few."""
     if weighed.counts_impressions:
@@ -195,7 +190,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
         raise InputError(f"Ranks must have one axis [documents], not shape {places.shape}.")
-    weight = weigh(log, [numbers])[0].weight
+    weighed = weigh(log, [numbers])
+    weight = weighed[0].weight
     summed = float(weight.sum())
     if log.total_clicks == 0:
         raise InputError(
@@ -209,7 +205,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
             "sum_of_weights",
         )
     value = float(places.astype(np.float64) @ weight) / summed
-    centred, scale = _signed(log, places[None] - value, numbers), log.query_draws / summed
+    centred = _estimates(log, places[None] - value, SignedSums(log, weighed, 1))
+    scale = log.query_draws / summed
     low, high, error = (
         float(each[0]) * scale for each in (centred.low, centred.high, centred.standard_error)
     )
