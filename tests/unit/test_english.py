@@ -55,7 +55,6 @@ HABITS = {
 """What to write, for what; the pattern finds the latter."""
 
 EXCEPTIONS = {
-    ("CHANGELOG.md", "reported, for told"),  # what a former version printed
     ("docs/dirty_logs.md", "reported, for told"),  # the name of a column
     ("ultr_core/lessons/answers.py", "minus, for a hyphen between numbers"),  # for the keyboard
 }
@@ -65,10 +64,6 @@ LEFT: set[tuple[str, str]] = {
     ("pages/app/context.py", "is not a, for is no"),
     ("pages/app/registry.py", "above, for stands"),
     ("pages/app/turns.py", "resumes, for goes on"),
-    ("pages/views/lab/content/lab.toml", "assumes, for believes"),
-    ("pages/views/lab/content/lab.toml", "equally weighted clicks, for equal ones"),
-    ("pages/views/lab/view.py", "also, for too after a comma"),
-    ("pages/views/learning_curves/view.py", "also, for too after a comma"),
     ("pages/views/live/view.py", "above, for stands"),
     ("pages/views/proofs/answers.py", "correctly, for rightly"),
     ("pages/views/proofs/answers.py", "from, for from ... on"),
@@ -76,10 +71,8 @@ LEFT: set[tuple[str, str]] = {
     ("pages/views/proofs/world.py", "again, for anew"),
     ("pages/views/propensities/content/propensities.toml", "infinitely many, for endless"),
     ("pages/views/propensities/view.py", "contains, for holds"),
-    ("pages/views/studies/content/studies.toml", "resumes, for goes on"),
     ("pages/views/your_data/content/your_data.toml", "instead of, for in place of"),
     ("pages/views/your_data/content/your_data.toml", "per, for a"),
-    ("pages/views/your_data/view.py", "uploaded, for brought along"),
     ("ultr_core/figures/by_rank.py", "infinitely many, for endless"),
     ("ultr_core/figures/studies.py", "resumes, for goes on"),
     ("ultr_core/files/log_columns.py", "is not a, for is no"),
