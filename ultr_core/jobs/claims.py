@@ -28,7 +28,12 @@ from ultr_core.jobs.output import print_notes, progress_line
 
 _WIDTH = 100
 
-WHO = {"paper": "the paper's", "lab": "this lab's own", "later": "of later work"}
+WHO = {
+    "paper": "the paper's",
+    "set-up": "of the paper's set-up",
+    "lab": "this lab's own",
+    "later": "of later work",
+}
 """Whose claims they are, by origin."""
 
 ALL = "all"

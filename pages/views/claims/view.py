@@ -45,8 +45,13 @@ _VERDICT_IN_ONE_LINE = """<style>
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
-WHOSE = {"paper": "The paper's", "lab": "This lab's own", "later": "Of later work"}
-SAID_BY = {"paper": "paper", "lab": "added here", "later": "later work"}
+WHOSE = {
+    "paper": "The paper's",
+    "set-up": "The paper's set-up, followed here",
+    "lab": "This lab's own",
+    "later": "Of later work",
+}
+SAID_BY = {"paper": "paper", "set-up": "set-up", "lab": "added here", "later": "later work"}
 """Whose a claim is, by origin: in the summary, and behind the claim."""
 
 

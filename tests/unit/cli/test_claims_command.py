@@ -30,7 +30,7 @@ def test_json_has_every_claim_with_its_fields(
     assert found["counts"]["does not hold"] >= 1
     assert sum(found["counts"].values()) == len(claims)
     by_origin = found["counts_by_origin"]
-    assert set(by_origin) == {"paper", "lab", "later"}
+    assert set(by_origin) == {"paper", "set-up", "lab", "later"}
     assert sum(sum(counts.values()) for counts in by_origin.values()) == len(claims)
     assert found["settings"]["eta"] == 1.0
 
