@@ -17,7 +17,8 @@ from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
-from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.settings import PARAMETERS, POSITION_FIELDS, Settings
+from ultr_core.users import USERS
 from ultr_core.words import counted
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
@@ -96,7 +97,7 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """The comparison as plain values, as the command line prints it with ``--json``."""
         return {
-            "settings": self.settings.as_dict(),
+            **_settings(self.settings),
             "seed": self.settings.seed,
             "corpus": dict(self.corpus),
             "draws": self.draws,
@@ -267,6 +268,16 @@ def _read_gap(comparison: Comparison) -> str:
     if gap.value < 0:
         return f"The weighted ranker is {worse}."
     return f"The weighted ranker goes {gap.value:.0%} of the way {way}."
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    """The settings that act, and the names of those that users with a curve of their own ignore."""
+    found = settings.as_dict()
+    if not USERS[settings.users].own:
+        return {"settings": found}
+    idle = [name for name in POSITION_FIELDS if name in found]
+    acting = {name: value for name, value in found.items() if name not in idle}
+    return {"settings": acting, "without_effect": idle}
 
 
 def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:

@@ -31,7 +31,16 @@ from ultr_core.claims import (
 from ultr_core.claims.ledger import counts_by_origin, to_csv, to_json
 from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.findings import OUTCOMES
-from ultr_core.jobs.claims import ALL, CHECKS, PART, PLACE, READING, SECTION, VERDICT
+from ultr_core.jobs.claims import (
+    ALL,
+    CHECKS,
+    NOT_REACHED,
+    PART,
+    PLACE,
+    READING,
+    SECTION,
+    VERDICT,
+)
 from ultr_core.lab import Lab
 from ultr_core.words import counted, part_of
 
@@ -185,8 +194,7 @@ def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
         f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
         f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line that had others names "
-        "them. Derivations use a query of six documents. On the command line: `python -m "
-        "ultr_core claims`."
+        f"them. {NOT_REACHED} On the command line: `python -m ultr_core claims`."
     )
     with st.container(horizontal=True):
         st.download_button(
