@@ -27,7 +27,7 @@ from ultr_core.claims.common import (
     sweep_seed,
     wrong_order,
 )
-from ultr_core.findings import Finding
+from ultr_core.findings import Finding, all_of, compared
 from ultr_core.lab import LOG_FIELDS, Lab
 from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
@@ -242,6 +242,7 @@ def _independent_clicks(lab: Lab) -> Finding:
         f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
         f"first click it is {float(cascade):.3f}.",
         float(worst),
+        decided=all_of((compared(float(worst), "="), compared(float(cascade), ">"))),
     )
 
 

@@ -42,7 +42,10 @@ def _left(rows: Sequence[Row]) -> Estimate:
 
 
 def _share(found: Estimate) -> str:
-    return f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+    value, low, high = (
+        round(end, 3) + 0.0 for end in (found.value, found.low, found.high)
+    )  # no -0
+    return f"{value:.1%} [{low:.1%}, {high:.1%}]"
 
 
 def clean_limit(lab: Lab) -> Finding:
@@ -151,8 +154,8 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
     outcome = compared(float(np.mean(shares)), ">", 0.5, interval=(low, high))
     return Finding(
         f"{clicks:,} clicks, {len(rows)} simulated engines ({corpora} corpora): win share "
-        f"{np.mean(shares):.1%} on average, {low:.1%} to {high:.1%} in 95 of 100; significant in "
-        f"favour in {ahead}, against in {behind}.",
+        f"{np.mean(shares):.1%} on average, the middle 95% from {low:.1%} to {high:.1%}; "
+        f"significant in favour in {ahead}, against in {behind}.",
         float(np.mean(shares)),
         ">",
         0.5,

@@ -106,7 +106,7 @@ def _together(parts: Sequence[Finding], more: str = "") -> Finding:
     outcome = all_of(part.outcome for part in parts)
     decides = min((part for part in parts if part.outcome == outcome), key=_room)
     words = "; ".join(part.sentence for part in parts)
-    which = f" The least clear is {decides.title}." if len(parts) > 1 else ""
+    which = f" The least clear: {decides.title}." if len(parts) > 1 else ""
     return replace(decides, sentence=f"{words}.{which}{more}", title="")
 
 
@@ -409,8 +409,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "naive-flat-late",
-                "From tens of thousands of clicks on, more change the naive ranker by less than "
-                f"{_OF_GAP}.",
+                "Beyond tens of thousands of clicks, more clicks change the naive ranker by less "
+                f"than {_OF_GAP}.",
                 "7.2",
                 f"From the first point above {FEW_CLICKS:,} clicks to the last its loss changes by "
                 f"less than {FLAT:.0%} of the gap (both ends of the interval).",
@@ -441,7 +441,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "tau-not-found",
-                "With very few clicks the clipped ranker is therefore worse than the naive ranker.",
+                "With very few clicks the clipped ranker is worse than the naive ranker, which "
+                "τ = 1 would give.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
                 worse("clipped", "naive", 0, _clicks),
