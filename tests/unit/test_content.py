@@ -22,6 +22,7 @@ from tests.meaning import refused
 from tests.outside_text import texts_in
 from ultr_core import claims
 from ultr_core.claims import CLAIMS, COMPARISONS, CONVENTIONS, READINGS, compare, small_corpus
+from ultr_core.claims.ledger import SIZES
 from ultr_core.content import Content, fill, named_in, read, unbroken
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, EstimatedRisks, Lab, RiskPicture
@@ -147,7 +148,8 @@ def of_lessons(lab: Lab) -> Iterator[str]:
 def of_claims() -> Iterator[str]:
     for entry in CLAIMS.values():
         yield from (*entry.ids, entry.section, entry.where, entry.claim, entry.check, entry.link)
-        yield from (entry.on, entry.mutation)
+        yield from (entry.origin, entry.mutation)
+    yield from SIZES
     for words in read(claims.__file__, "claims").parts("claims"):
         if "not_checkable" in words.entries:
             yield CLAIMS[words.texts("ids")[0]].measure(small_corpus()).reason

@@ -118,7 +118,7 @@ def test_the_ledger_of_claims_is_counted_in_a_sentence() -> None:
     lines = [LedgerLine(printed, held), LedgerLine(printed, failed)]
     assert headline(lines) == "1 of the paper's 2 claims hold."
     assert headline([*lines, LedgerLine(own, held)]) == (
-        "1 of the paper's 2 claims hold, and 1 of 1 that this lab adds."
+        "1 of the paper's 2 claims hold, and 1 of 1 others."
     )
 
 

@@ -7,10 +7,10 @@ mutation breaks a claim by altering a stage (see `ultr_core.claims.mutations`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -33,12 +33,14 @@ from ultr_core.studies import (
     LOSSES,
     RULES,
     Claim,
+    Point,
     StudyResult,
     judge,
     load_shipped,
     settings_words,
     shipped_result,
 )
+from ultr_core.studies.claims import points_of
 from ultr_core.users import PositionModel
 
 FloatArray: TypeAlias = "NDArray[np.float64]"
@@ -261,6 +263,12 @@ def judged(name: str, key: str, lab: Lab) -> Finding:
     return from_study_claim(claim, study_source(), study_settings(name))
 
 
+def sizes_judged(name: str, key: str, lab: Lab) -> Sizes:
+    """Sizes of the points of a figure that decide about one claim."""
+    (rule,) = (rule for rule in RULES[name] if rule.key == key)
+    return sizes_of_points(points_of(rule, study(lab, name)))
+
+
 def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     """What a study found on its figure: ``source`` of the study, and the ``settings`` it had."""
     reason = f"{source} {claim.rule.test}"
@@ -269,7 +277,7 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     numbers = claim.finding.sentence
     if "[" in numbers:
         numbers = f"With 95% intervals: {numbers}"
-    return Finding(f"{numbers} {settings}", decided=claim.finding.outcome, reason=reason)
+    return replace(claim.finding, sentence=f"{numbers} {settings}", reason=reason)
 
 
 # What the paper prints, and sizes.
@@ -302,7 +310,12 @@ def printed(lab: Lab) -> Printed:
 
 
 Sizes: TypeAlias = "Mapping[str, int | tuple[int, int] | None]"
-"""Clicks, queries and seeds that a claim was measured with; a pair is a range, None is none."""
+"""Clicks, queries and seeds of what a claim was measured on; a pair is a range, None is none.
+
+An exact expectation has no clicks. Where every query is shown equally often, or queries are sampled
+again and again, ``seeds`` says how often, and clicks are not counted. Of printed numbers, these are
+the clicks and queries that are printed.
+"""
 
 
 def sizes_of(
@@ -314,15 +327,19 @@ def sizes_of(
     return {"clicks": clicks, "queries": queries, "seeds": seeds}
 
 
-def _queries(lab: Lab) -> int:
-    return lab.world().train.corpus.n_queries
+def queries_of(lab: Lab, *parts: str) -> int:
+    """Queries of some parts of the corpus, the training part by default."""
+    counts = lab.world().counts()
+    return sum(int(counts[part]["queries"]) for part in parts or ("train",))
 
 
-def _of_study(name: str) -> Sizes:
-    plan = shipped_result(name, LOSSES[DEFAULT_LOSS]).plan
-    clicks = [point.settings.clicks for point in plan.points]
-    queries: int = load_shipped("figures").world.counts["train"]["queries"]
-    return sizes_of((min(clicks), max(clicks)), queries, plan.base.draws)
+def sizes_of_points(points: Iterable[Point]) -> Sizes:
+    """Sizes of points of the shipped figures; clicks are those that are expected."""
+    shipped = load_shipped("figures")
+    clicks = sorted({point.settings.clicks for point in points})
+    queries: int = shipped.world.counts["train"]["queries"]
+    of_all = (clicks[0], clicks[-1]) if len(clicks) > 1 else clicks[0]
+    return sizes_of(of_all, queries, shipped.base.draws)
 
 
 def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
@@ -338,32 +355,47 @@ def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
     return sizes
 
 
-def _figure(name: str) -> Callable[[Lab], Sizes]:
-    return lambda _: _of_study(name)
+def _on_queries(*parts: str, seeds: int | None = None) -> Callable[[Lab], Sizes]:
+    """Queries of parts of the corpus, whatever users click."""
+    return lambda lab: sizes_of(queries=queries_of(lab, *parts), seeds=seeds)
+
+
+def _printed_sizes(lab: Lab, *, clicks: bool, contests: bool) -> Sizes:
+    found = printed(lab)
+    return sizes_of(
+        found.training_clicks + found.validation_clicks if clicks else None,
+        sum(sum(row) for row in found.results.values()) if contests else None,
+    )
 
 
 SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
     {
         "nothing": lambda _: sizes_of(),
         "query": lambda _: sizes_of(queries=1),
-        "corpus": lambda lab: sizes_of(queries=_queries(lab)),
-        "sweeps": lambda lab: sizes_of(queries=_queries(lab), seeds=SWEEPS),
-        "log": lambda lab: sizes_of(lab.logs().train.total_clicks, _queries(lab), 1),
-        "swaps": lambda lab: sizes_of(swap_counts(lab).total_clicks, _queries(lab), 1),
+        "corpus": _on_queries("train"),
+        "test queries": _on_queries("test"),
+        "all queries": _on_queries("train", "validation", "test"),
+        "sweeps": _on_queries("train", seeds=SWEEPS),
+        "log": lambda lab: sizes_of(lab.logs().train.total_clicks, queries_of(lab), 1),
+        "both logs": lambda lab: sizes_of(
+            lab.logs().train.total_clicks + lab.logs().validation.total_clicks,
+            queries_of(lab, "train", "validation"),
+            1,
+        ),
+        "swaps": lambda lab: sizes_of(swap_counts(lab).total_clicks, queries_of(lab), 1),
         "live": lambda lab: sizes_of(
-            lab.live().clicks["training"] + lab.live().clicks["validation"], _queries(lab), 1
+            lab.live().clicks["training"] + lab.live().clicks["validation"], queries_of(lab), 1
         ),
-        "printed": lambda _: sizes_of(
-            Printed.training_clicks + Printed.validation_clicks,
-            sum(sum(row) for row in PAPER_RESULTS.values()),
-        ),
+        "printed experiment": partial(_printed_sizes, clicks=True, contests=True),
+        "printed contests": partial(_printed_sizes, clicks=False, contests=True),
+        "printed clicks": partial(_printed_sizes, clicks=True, contests=False),
+        "printed parts": lambda lab: sizes_of(queries=sum(printed(lab).queries[:2])),
         "growing clicks": _of_runs("growing"),
         "infinitely many clicks": _of_runs("endless"),
         "contests": _of_runs("live"),
         "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
         "contests at more clicks": _of_runs("live", MORE_CLICKS),
         "clipping": _of_runs("clipping"),
-        **{name: _figure(name) for name in RULES},
     }
 )
-"""What a claim was measured on, by the word that its entry has for it."""
+"""Sizes of what a claim was measured on, by the word that its entry has for it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import permutations
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +18,7 @@ from ultr_core.claims.common import (
     REACH,
     SWEEPS,
     Measure,
+    Sizes,
     breaking,
     clean_small,
     clean_users,
@@ -26,12 +28,14 @@ from ultr_core.claims.common import (
     judged,
     largest_error,
     looked_at,
+    queries_of,
+    sizes_of,
     sweep_seed,
     true_swap_ratios,
     weighted_mean,
     wrong_order,
 )
-from ultr_core.corpus.ranking import query_sums
+from ultr_core.corpus.ranking import query_sums, rank_documents
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.lab import LOG_FIELDS, WORLD_FIELDS, Lab
@@ -44,11 +48,20 @@ from ultr_core.propensity import (
     shuffling_cost,
     swap_cost,
 )
-from ultr_core.risk import expected_risk, kendall_tau, true_risk, true_risks
+from ultr_core.risk import (
+    expected_risk,
+    interval_over_draws,
+    kendall_tau,
+    true_risk,
+    true_risks,
+)
 from ultr_core.users import ClickLog, Cutoff, simulate_counts
 
 POOL = 5
 """Documents judged a query in the check on pooling."""
+
+REPEATS = (2, 200)
+"""Presentations of each query in the check on click models."""
 
 SAMPLES = 1_000
 """Random samples of queries in the check on equation 1."""
@@ -73,22 +86,31 @@ def repeated_logs(lab: Lab, repeats: int) -> list[ClickLog]:
     ]  # fmt: skip
 
 
+def _logs_with(lab: Lab, repeats: int) -> list[ClickLog]:
+    cell = lab.cell("repeated_logs", (*LOG_FIELDS, "seed"), repeats)
+    return lab.remember(cell, partial(repeated_logs, repeats=repeats))
+
+
+def _sizes_of_repeats(lab: Lab) -> Sizes:
+    few, many = (sum(log.total_clicks for log in _logs_with(lab, n)) for n in REPEATS)
+    return sizes_of((few, many), queries_of(lab), 1)
+
+
 def _em_needs_repeats(lab: Lab) -> Finding:
     """Curve error of EM, two rankers sharing r presentations a query, for rising r."""
     truth = true_swap_ratios(lab)
     errors: dict[int, float] = {}
-    for repeats in (2, 200):
-        cell = lab.cell("repeated_logs", (*LOG_FIELDS, "seed"), repeats)
-        logs = lab.remember(cell, partial(repeated_logs, repeats=repeats))
+    for repeats in REPEATS:
         try:
-            estimate = estimate_by_em(displays_of_logs(logs), last_rank=LAST_RANK)
+            logs = displays_of_logs(_logs_with(lab, repeats))
+            estimate = estimate_by_em(logs, last_rank=LAST_RANK)
         except InputError:
             continue
         error = agreement_with(estimate, truth).error
         if error is not None:
             errors[repeats] = error
     listed = ", ".join(f"{error:.2f} with {n}" for n, error in errors.items())
-    few, many = (errors.get(n) for n in (2, 200))
+    few, many = (errors.get(n) for n in REPEATS)
     return Finding(
         f"Error of the logarithm of the estimated curve by presentations of each query: {listed}.",
         None if few is None or many is None else few / many,
@@ -176,12 +198,42 @@ def _pooling_is_biased(lab: Lab) -> Finding:
 
 
 def _labels_train(lab: Lab) -> Finding:
-    risks = {name: found.risk for name, found in lab.world().baselines.items()}
+    """How much better the skyline is than production, with its interval over test queries."""
+    world, test = lab.world(), lab.world().splits.test
+    production, skyline = (
+        query_sums(
+            rank_documents(ranker.score(test), test.query_offsets) * world.test_relevance,
+            test.query_offsets,
+        )
+        for ranker in (world.production.ranker, world.skyline)
+    )
+    better = interval_over_draws(production - skyline)
     return Finding(
-        f"Test risk of the ranking SVM with all labels {risks['skyline']:.2f}, of production "
-        f"{risks['production']:.2f}.",
-        risks["production"] - risks["skyline"],
+        f"Test risk of the ranking SVM with all labels {skyline.mean():.2f}, of production "
+        f"{production.mean():.2f}; 95% interval of the difference over {test.n_queries:,} queries "
+        f"{better.low:.2f} to {better.high:.2f}.",
+        better.value,
         ">",
+        interval=(better.low, better.high),
+    )
+
+
+def _any_ranking(lab: Lab) -> Finding:
+    """Largest error of the expected loss over all rankings of the small query, in fractions."""
+    world = clean_small(lab, "4b")
+    law, query = click_law(world.users), world.query
+    rankings = list(permutations(range(1, query.size + 1)))
+    errors = [
+        abs(
+            law.mean([rank * w for rank, w in zip(ranks, world.inverse, strict=True)])
+            - query.loss(ranks)
+        )
+        for ranks in rankings
+    ]
+    return Finding(
+        f"Over all click patterns, the weighted loss of each of the {len(rankings)} rankings is on "
+        f"average its loss; largest error {max(errors)}; ε₋ = 0.",
+        float(max(errors)),
     )
 
 
@@ -287,6 +339,14 @@ def _randomised_data(lab: Lab) -> Finding:
     )
 
 
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {
+        "repeated logs": _sizes_of_repeats,
+        "samples": lambda lab: sizes_of(queries=queries_of(lab), seeds=SAMPLES),
+    }
+)
+"""What claims of this module are measured on, besides those of ``common``."""
+
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "1a": _naive_is_biased,
@@ -298,6 +358,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "3a": _sample_mean,
         "3b": _pooling_is_biased,
         "3c": _labels_train,
+        "4b": _any_ranking,
         "4c": _irrelevant_may_be_unseen,
         "4d": _relevant_must_be_seen,
         "4e": _only_relevant_propensities,

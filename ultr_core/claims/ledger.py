@@ -19,6 +19,8 @@ from ultr_core.claims.common import (
     Sizes,
     from_proof,
     judged,
+    sizes_judged,
+    sizes_of,
 )
 from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.claims.readings import READINGS
@@ -29,7 +31,7 @@ from ultr_core.findings import Finding, Outcome, count_outcomes
 from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.studies import RULES, STUDIES
-from ultr_core.studies.claims import ORIGINS, Origin
+from ultr_core.studies.claims import FLAT, ORIGINS, Origin
 
 NOT_MEASURED = "not measured"
 
@@ -51,8 +53,8 @@ class Entry:
         check: how it is checked here.
         measure: does it.
         link: the page of the app that shows it, with the values of its address.
-        origin: who says it: the paper, this lab, or later work.
-        on: what it is measured on, a key of ``SIZES``.
+        origin: whose it is: the paper's, of its set-up, this lab's own, or of later work.
+        sizes: of what it is measured on.
         mutation: what breaks it, a key of ``MUTATIONS``; "" where it does not hold as it is, and
             where nothing is measured.
     """
@@ -65,7 +67,7 @@ class Entry:
     measure: Measure
     link: str
     origin: Origin = "paper"
-    on: str = "nothing"
+    sizes: Callable[[Lab], Sizes] = common.SIZES["nothing"]
     mutation: str = ""
 
     @property
@@ -137,7 +139,7 @@ class LedgerLine:
             "where": entry.where,
             "origin": entry.origin,
             "claim": entry.claim,
-            "printed": entry.origin == "paper",
+            "printed": entry.origin in ("paper", "set-up"),
             "check": entry.check,
             "measured": found.sentence,
             "value": found.value,
@@ -189,7 +191,12 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 )
 """How claims are measured that neither a proof nor a study checks, by key."""
 
-_SIZES = {**common.SIZES, **estimation.SIZES, **svm.SIZES, **figures.SIZES}
+SIZES = {
+    key: sizes
+    for part in (common, foundations, noise, estimation, svm, figures)
+    for key, sizes in part.SIZES.items()
+}
+"""Sizes of what a claim is measured on, by the word that its entry has for it."""
 
 _LINKS = {
     "learning-curve": "learning_curves",
@@ -198,7 +205,10 @@ _LINKS = {
     "misspecification": "robustness?study=misspecification",
 }
 _ELSEWHERE = ("skip-above-reverses",)  # a claim of section 1, on the same study
-_ORIGINS: Mapping[str, Origin] = MappingProxyType({"ours": "lab", "later work": "later"})
+_ORIGINS: Mapping[str, Origin] = MappingProxyType(
+    {"ours": "lab", "later work": "later", "set-up": "set-up"}
+)
+"""By place, or by the origin of a claim that the paper prints."""
 
 
 def _written(words: Content) -> Entry:
@@ -211,12 +221,12 @@ def _written(words: Content) -> Entry:
     else:
         measure = MEASURES[ids[0]]
     section, claim, check, link = map(words.text, ("section", "claim", "check", "link"))
-    on, mutation = (
+    on, mutation, whose = (
         words.text(name) if name in words.entries else other
-        for name, other in (("on", "nothing"), ("mutation", ""))
+        for name, other in (("on", "nothing"), ("mutation", ""), ("origin", where))
     )
-    origin = _ORIGINS.get(where, "paper")
-    return Entry(ids, section, where, claim, check, measure, link, origin, on, mutation)
+    origin = _ORIGINS.get(whose, "paper")
+    return Entry(ids, section, where, claim, check, measure, link, origin, SIZES[on], mutation)
 
 
 def _undecided(reason: str, _: Lab) -> Finding:
@@ -239,7 +249,7 @@ def _on_figures(mutations: Mapping[str, str]) -> Iterator[Entry]:
                     partial(judged, study, rule.key),
                     link,
                     rule.origin,
-                    study,
+                    partial(sizes_judged, study, rule.key),
                     mutations.get(key, ""),
                 )
 
@@ -253,6 +263,7 @@ def _all() -> Iterator[Entry]:
         reach=REACH,
         few=figures.FEW,
         many=figures.MANY,
+        flat=f"{FLAT:.0%}",
     )
     yield from map(_written, words.parts("claims"))
     yield from _on_figures(words.entries["studies"])
@@ -303,13 +314,13 @@ def measure(
 def _sizes(lab: Lab, entry: Entry) -> Sizes:
     """What an entry was measured with; nothing where the corpus does not allow it."""
     try:
-        return _SIZES[entry.on](lab)
+        return entry.sizes(lab)
     except InputError:
-        return _SIZES["nothing"](lab)
+        return sizes_of()
 
 
 def counts_by_origin(lines: Iterable[LedgerLine]) -> dict[Origin, dict[Outcome, int]]:
-    """How often each outcome occurs among the paper's claims, the lab's own, and later work's."""
+    """How often each outcome occurs among claims of one origin."""
     outcomes = defaultdict[Origin, list[Outcome]](list)
     for line in lines:
         outcomes[line.entry.origin].append(line.outcome)
@@ -317,10 +328,12 @@ def counts_by_origin(lines: Iterable[LedgerLine]) -> dict[Origin, dict[Outcome, 
 
 
 def headline(lines: Iterable[LedgerLine]) -> str:
-    """How many of the paper's claims hold, and apart from them how many of the lab's own."""
+    """How many of the paper's claims hold, and apart from them how many of all others."""
     counts = counts_by_origin(lines)
-    paper, own = counts["paper"], Counter(counts["lab"]) + Counter(counts["later"])
-    added = f", and {own['holds']:,} of {own.total():,} that this lab adds" if own else ""
+    paper, others = counts.pop("paper"), Counter[Outcome]()
+    for found in counts.values():
+        others.update(found)
+    added = f", and {others['holds']:,} of {others.total():,} others" if others.total() else ""
     return f"{paper['holds']:,} of the paper's {sum(paper.values()):,} claims hold{added}."
 
 

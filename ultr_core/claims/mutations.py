@@ -29,12 +29,13 @@ from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
 from ultr_core.propensity import SwapCounts, Weights, ips_weights, simulate_swaps
-from ultr_core.studies import Plan, Point, StudyResult
+from ultr_core.studies import FIGURES, Plan, Point, StudyResult
 from ultr_core.studies.cells import key_of_log
 from ultr_core.users import (
     ClickLog,
     PositionModel,
     PowerLaw,
+    TableCurve,
     TrustBiasModel,
     simulate_counts,
 )
@@ -305,7 +306,7 @@ def _nothing_relevant(world: SmallWorld) -> SmallWorld:
     return replace(world, query=replace(world.query, relevance=(0,) * world.query.size))
 
 
-_STEP = tuple(1.0 if rank <= 11 else 0.05 for rank in range(1, LAST_RANK + 1))
+_STEP = tuple(1.0 if rank <= 15 else 0.05 for rank in range(1, LAST_RANK + 1))
 
 
 # Learners.
@@ -427,7 +428,8 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             ),
         ),
         "curve-with-a-step": _altered(
-            "Users stop looking at rank 11.", interpolated_ratios=lambda *_: np.array(_STEP)
+            "Users hardly look below rank 15.",
+            uneven_users=lambda _, users, __: replace(users, curve=TableCurve(_STEP)),
         ),
         "trusting-swaps": _altered(
             "Users of the swap experiment trust the top.",
@@ -515,6 +517,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         ),
         "small-trust": _small("Users trust the top.", _broken("trust"), "52d", "52g"),
         "small-wrong-curve": _small("The assumed curve is wrong.", _broken("wrong-curve"), "54c"),
+        "small-unseen": _small(
+            "A relevant document is never seen.", _broken("zero-relevant"), "4b"
+        ),
         "small-noise": _small(
             "Users make mistakes.", lambda world: replace(world, eps_minus=Fraction(1, 10)), "4e"
         ),
@@ -558,6 +563,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "proof-ties": _proofs("All scores are equal.", "hinge-chain", broken=("tied-scores",)),
         # Learners.
         "skyline-untrained": _world("The skyline's coefficients are random.", _untrained),
+        "figures-without-skyline": _studies(
+            "The skyline is the production ranker.", *FIGURES, skyline="production"
+        ),
         "wrong-belief": _proofs(
             "The learner assumes η′ = 2.",
             "order-preserved",
@@ -585,10 +593,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "growing",
             lambda row: {"weighted": row["skyline"] + 0.25 * (row["production"] - row["skyline"])},
         ),
-        "endless-unweighted": _runs(
-            "The learner forgets the weights.",
+        "endless-labels": _runs(
+            "The weighted learner sees all labels.",
             "endless",
-            lambda row: {"weighted": row["naive"]},
+            lambda row: {"weighted": row["skyline"]},
         ),
         "runs-learn-nothing": _runs(
             "Production competes against the weighted ranker in its place.",

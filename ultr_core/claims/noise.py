@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
@@ -14,24 +14,27 @@ from ultr_core.claims.common import (
     REACH,
     SWEEPS,
     Measure,
+    Sizes,
     breaking,
     clean_users,
     click_chance,
     expected_risks,
     largest_error,
     looked_at,
+    queries_of,
+    sizes_of,
     small,
     sweep_seed,
     wrong_order,
 )
-from ultr_core.findings import Finding
-from ultr_core.lab import Lab
+from ultr_core.findings import Finding, all_of, compared
+from ultr_core.lab import LOG_FIELDS, Lab
 from ultr_core.proofs import SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.users import dot, times
 from ultr_core.risk import kendall_tau
-from ultr_core.users import simulate_sessions
+from ultr_core.users import ClickLog, simulate_sessions
 
 FIRST_RANKS = range(1, 6)
 """Ranks at which the clicks of two kinds of users are compared."""
@@ -62,12 +65,21 @@ def _users_follow_the_model(lab: Lab) -> Finding:
     )
 
 
+def _clean_log(lab: Lab) -> ClickLog:
+    """Sessions of users who make no mistakes."""
+
+    def made(at: Lab) -> ClickLog:
+        _, presented, offsets = at.world().train.shown
+        chance = click_chance(at, clean_users(at))
+        return simulate_sessions(chance, presented, offsets, SESSIONS, at.settings.seed)[0]
+
+    return lab.remember(lab.cell("clean_log", (*LOG_FIELDS, "seed")), made)
+
+
 def _clicks_without_noise(lab: Lab) -> Finding:
     """Clicks on irrelevant documents, event by event, if users make no mistakes."""
-    relevance, presented, offsets = lab.world().train.shown
-    chance = click_chance(lab, clean_users(lab))
-    log, _ = simulate_sessions(chance, presented, offsets, SESSIONS, lab.settings.seed)
-    top = presented == 1
+    relevance, presented, _ = lab.world().train.shown
+    log, top = _clean_log(lab), presented == 1
     wrong = int(log.clicks[~relevance].sum())
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Finding(
@@ -230,6 +242,7 @@ def _independent_clicks(lab: Lab) -> Finding:
         f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
         f"first click it is {float(cascade):.3f}.",
         float(worst),
+        decided=all_of((compared(float(worst), "="), compared(float(cascade), ">"))),
     )
 
 
@@ -262,6 +275,11 @@ def _longest_lists(lab: Lab) -> Finding:
         1.0,
     )
 
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {"sessions": lambda lab: sizes_of(_clean_log(lab).total_clicks, queries_of(lab), 1)}
+)
+"""What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {

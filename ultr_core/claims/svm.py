@@ -139,9 +139,12 @@ def _equal_weights_are_naive(lab: Lab) -> Finding:
     )
 
 
-SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
-    {"some queries": lambda lab: sizes_of(int(_few_queries(lab)[1].clicks), FEW, 1)}
-)
+def _sizes_of_few(lab: Lab) -> Sizes:
+    corpus, weights = _few_queries(lab)
+    return sizes_of(int(weights.clicks), corpus.n_queries, 1)
+
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType({"some queries": _sizes_of_few})
 """What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(

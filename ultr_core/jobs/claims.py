@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ultr_core.claims import (
@@ -27,8 +27,20 @@ from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
 
 _WIDTH = 100
+_NOTES = (
+    "--json prints settings, headline, counts, counts_by_origin, corpus, claims and readings. Each "
+    "claim has id, origin (paper, set-up, lab, later), claim, check, measured, value, interval, "
+    "limit, outcome, sizes (clicks, queries, seeds of its own measurement), mutation (what breaks "
+    "it), reason, page and query. value and limit decide the outcome; of a claim with several "
+    "numbers they are of the number that decides."
+)
 
-WHO = {"paper": "the paper's", "lab": "this lab's own", "later": "of later work"}
+WHO = {
+    "paper": "the paper's",
+    "set-up": "of the paper's set-up",
+    "lab": "this lab's own",
+    "later": "of later work",
+}
 """Whose claims they are, by origin."""
 
 ALL = "all"
@@ -55,6 +67,12 @@ PLACE = Choice(
 READING = Choice(
     "reading", "Reading", {"both": "Both", "taken": "This lab's", "other": "The other"}
 )
+
+NOT_REACHED = (
+    "Claims on the figures, and others that say “precomputed”, rest on results shipped with the "
+    "lab; derivations and printed numbers are the same on every corpus."
+)
+"""What a corpus does not change."""
 
 CLAIMS_VALUES: tuple[Field, ...] = (PART, SECTION, VERDICT, CHECKS, PLACE, READING)
 """In the order of the page."""
@@ -137,8 +155,8 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## The ledger
 
-            Every claim is measured with the paper's settings; this takes a minute. Numbers of the
-            figures are read from this lab's own studies at the paper's sizes.
+            Every claim is measured with the paper's settings, in about ten seconds. Numbers of
+            the figures are read from this lab's own studies at the paper's sizes.
             """
         ),
         code(
@@ -203,7 +221,7 @@ def _readings(place: str) -> list[Cell]:
 JOB = Job(
     run,
     options=(
-        CORPUS,
+        replace(CORPUS, help=f"{CORPUS.help}. {NOT_REACHED}".rstrip(".")),
         Choice("section", "", SECTIONS, default="", help="only the claims of one section"),
         Choice(
             "verdict", "", {outcome: outcome for outcome in OUTCOMES}, default="",
@@ -212,6 +230,7 @@ JOB = Job(
     ),
     show=Ledger.show,
     as_dict=Ledger.as_dict,
+    notes=_NOTES,
     pages={
         "claims": Page("Which of the paper's claims hold?", cells, CLAIMS_VALUES, fixed=True)
     },

@@ -38,7 +38,7 @@ METHODS = Choices(
     help="which rankers learn from the clicks; default naive, propensity and clipped. With it, "
     "--json gives for each ranker its estimator, its learner and, draw by draw, the estimator "
     "that weighted the clicks: for doubly-robust it is clipped if a test rejects its fitted "
-    "relevance",
+    "relevance; and the differences of every two of them, paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 

@@ -99,6 +99,8 @@ class Evidence:
             by = f"by {result.judged.label}, from the same clicks"
             print(f"{'What users saw':{wide}}{own.value - less.value:10.3f}  {by}")
         print(INTERVALS_ARE_FOR)
+        for assumed in result.assumptions:
+            print(f"  {assumed}")
         true = result.true
         if true is not None:
             print()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
-from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.settings import PARAMETERS, POSITION_FIELDS, Settings
+from ultr_core.users import USERS
 from ultr_core.words import counted
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
@@ -69,6 +71,8 @@ class Comparison:
             ranker goes; None where the skyline is no better than production.
         notices: sentences on the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it came about.
+        differences: risk of one method minus that of another, paired by draw, of each two that
+            learn from clicks and have a draw, in the order of ``rankers``.
     """
 
     settings: Settings
@@ -81,6 +85,13 @@ class Comparison:
     closed_gap: Estimate | None
     notices: tuple[str, ...]
     asked: bool = False
+    differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
+
+    def side(self, first: str, second: str) -> int:
+        """Side of 0 on which the interval of risk(first) - risk(second) lies; 0 if it has 0."""
+        if (first, second) in self.differences:
+            return self.differences[first, second].side
+        return -self.differences[second, first].side
 
     @property
     def sentence(self) -> str:
@@ -96,7 +107,7 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """The comparison as plain values, as the command line prints it with ``--json``."""
         return {
-            "settings": self.settings.as_dict(),
+            **_settings(self.settings),
             "seed": self.settings.seed,
             "corpus": dict(self.corpus),
             "draws": self.draws,
@@ -108,9 +119,16 @@ class Comparison:
             },
             "naive_minus_propensity": _interval(self.naive_excess),
             "closed_gap": _interval(self.closed_gap),
+            **({"differences": self._pairs()} if self.asked else {}),
             "sentence": self.sentence,
             "notices": list(self.notices),
         }
+
+    def _pairs(self) -> list[dict[str, Any]]:
+        return [
+            {"first": first, "second": second, **(_interval(found) or {})}
+            for (first, second), found in self.differences.items()
+        ]
 
 
 def summarise(
@@ -146,10 +164,15 @@ def summarise(
         max((len(runs) for runs in done.values()), default=0),
         first.clicks if first else 0,
         first.query_draws if first else 0,
-        _naive_excess(done),
+        _difference(done, "naive", "propensity"),
         _closed_gap(fixed, done.get("propensity", ())),
         world_notices(world, settings),
         asked,
+        {
+            pair: found
+            for pair in combinations([key for key in rankers if key in done], 2)
+            if (found := _difference(done, *pair)) is not None
+        },
     )
 
 
@@ -181,13 +204,12 @@ def _summary(
     )
 
 
-def _naive_excess(done: Trained) -> Estimate | None:
-    pairs = list(zip(done.get("naive", ()), done.get("propensity", ()), strict=False))
+def _difference(done: Trained, first: str, second: str) -> Estimate | None:
+    """Risk of the first method minus that of the second, on the draws that both have."""
+    pairs = list(zip(done.get(first, ()), done.get(second, ()), strict=False))
     if not pairs:
         return None
-    return interval_over_draws(
-        _array([naive.test.risk - weighted.test.risk for naive, weighted in pairs])
-    )
+    return interval_over_draws(_array([one.test.risk - other.test.risk for one, other in pairs]))
 
 
 def _closed_gap(fixed: Mapping[str, TestRisk], runs: Sequence[TrainedMethod]) -> Estimate | None:
@@ -235,12 +257,12 @@ def _read_best(comparison: Comparison) -> str:
         return ""
     best, *others = sorted(learned, key=lambda one: one.risk.value)
     said = f"{best.label} has the lowest test risk, {best.risk.value:.2f}"
-    apart = [other for other in others if best.risk.high < other.risk.low]
+    beaten = [other for other in others if comparison.side(other.key, best.key) > 0]
     if others and best.risk.n > 1:
-        told = "every other's" if len(apart) == len(others) else (
-            f"that of {', '.join(other.label for other in apart)}" if apart else "no other's"
+        told = "every other" if len(beaten) == len(others) else (
+            ", ".join(other.label for other in beaten) or "no other"
         )  # fmt: skip
-        said += f"; its whole interval is below {told}"
+        said += f"; in differences paired by click log (95% intervals) it beats {told}"
     parts = [f"{said}."]
     for one in learned:
         if one.rejected:
@@ -267,6 +289,16 @@ def _read_gap(comparison: Comparison) -> str:
     if gap.value < 0:
         return f"The weighted ranker is {worse}."
     return f"The weighted ranker goes {gap.value:.0%} of the way {way}."
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    """The settings that act, and the names of those that users with a curve of their own ignore."""
+    found = settings.as_dict()
+    if not USERS[settings.users].own:
+        return {"settings": found}
+    idle = [name for name in POSITION_FIELDS if name in found]
+    acting = {name: value for name, value in found.items() if name not in idle}
+    return {"settings": acting, "without_effect": idle}
 
 
 def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:

@@ -70,12 +70,17 @@ class RiskReport:
     words: str
     normalised: bool = False
 
+    @property
+    def assumes(self) -> str:
+        """When its estimate is unbiased, in words."""
+        return ESTIMATORS[self.key].assumes
+
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values."""
         return {
             "label": self.label,
             "scale": self.scale,
-            "assumes": ESTIMATORS[self.key].assumes,
+            "assumes": self.assumes,
             **_numbers(
                 self.estimate, "value", "low", "high", "standard_error", "effective_sample_size"
             ),
@@ -172,6 +177,15 @@ class Evaluation:
         return tuple(report for report in self.reports.values() if not report.normalised)
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the estimates assume, by the labels of those that assume the same."""
+        labels: dict[str, list[str]] = {}
+        for report in self.reports.values():
+            assumed = "a mean rank, not a risk" if report.normalised else report.assumes
+            labels.setdefault(assumed, []).append(report.label)
+        return tuple(f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+
+    @property
     def sentence(self) -> str:
         """What the numbers say, in words."""
         found = self.judged
@@ -220,10 +234,10 @@ class Evaluation:
 
 INTERVALS_ARE_FOR = (
     "An interval is for the value of its estimate after infinitely many clicks, with queries as "
-    "often as users ask them. Naive and clipped estimates are biased, so their intervals need not "
-    "contain the true risk."
+    "often as users ask them. That is the true risk if what the estimate assumes is true; if not, "
+    "the interval need not contain the true risk:"
 )
-"""What the intervals of all estimates are for, as it is said where they are shown."""
+"""What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
 

@@ -56,7 +56,7 @@ class OwnFit:
 
     asked: key of the method that was asked for, another one where a test rejected its fitted
     relevance. by_rank: that test, None where no relevance was fitted. belief: what the estimator
-    was given; ridge: the penalty of the fit.
+    was given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
     """
 
     ranker: LinearRanker
@@ -73,6 +73,7 @@ class OwnFit:
     by_rank: RankTest | None = None
     belief: Belief | None = None
     ridge: float = 0.0
+    given: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -82,14 +83,30 @@ class OwnFit:
     @property
     def sentence(self) -> str:
         """What was trained, in one sentence."""
-        clipped = ""
-        if "clip" in ESTIMATORS[self.method].needs:
-            clipped = f", τ = {self.clip:.3g}" if self.clip else _NO_THRESHOLD
+        instead = ""
+        if self.asked not in ("", self.method):
+            asked = ESTIMATORS[self.asked].label
+            instead = f", instead of {asked}, whose fitted relevance a test rejects,"
+        why = "given" if "cost" in self.given else self.chosen_by
         return (
-            f"{self.label} ranker from {counted(round(self.weights.clicks), 'click')}{clipped}, "
-            f"C = {self.cost:g} ({self.chosen_by}), {self.ranker.certificate.measure} "
+            f"{self.label} ranker{instead} from {counted(round(self.weights.clicks), 'click')}"
+            f"{self._threshold(why)}, C = {self.cost:g} ({why}), {self.ranker.certificate.measure} "
             f"{self.ranker.certificate.gap:.2g}."
         )
+
+    def _threshold(self, why_cost: str) -> str:
+        """The threshold, and how it came about if that is not how C did."""
+        estimator = ESTIMATORS[self.method]
+        if "clip" not in estimator.needs:
+            return ""
+        if not self.clip:
+            return _NO_THRESHOLD
+        why = self.chosen_by
+        if "clip" in self.given:
+            why = "given"
+        elif estimator.falls:
+            why = "set by the number of clicks"
+        return f", τ = {self.clip:.3g}" + (f" ({why})" if why != why_cost else "")
 
     def as_dict(self) -> dict[str, Any]:
         """The fit as plain values, as the command line prints it with ``--json``."""
@@ -185,6 +202,7 @@ def fit_from_log(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, (*notices, *known.notices, *chosen.notices), _clicked(log), learner,
         method, known.test, replace(belief, clip=chosen.clip), known.ridge,
+        frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,11 +13,12 @@ import numpy as np
 
 from ultr_core.findings import Finding, Relation, all_of
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
+from ultr_core.studies.cells import CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
 
 FLAT = 0.05
-"""A change below this share of the gap from production to skyline counts as none."""
+"""A change below this share of the gap from production to skyline counts as none, of any ranker."""
 
 CLOSE = 0.10
 """A ranker within this share of the gap has approached the skyline."""
@@ -28,9 +29,10 @@ FEW_CLICKS = 10_000
 MEDIOCRE = (0.25, 0.5)
 """A propensity model whose exponent is off by so much is mediocre, in the claim on figure 4."""
 
-Origin = Literal["paper", "lab", "later"]
-"""Who says it: the paper prints it, this lab adds it, or it is later work."""
-ORIGINS: tuple[Origin, ...] = ("paper", "lab", "later")
+Origin = Literal["paper", "set-up", "lab", "later"]
+"""Whose claim it is: a finding or an argument of the paper; its set-up, which simulator and learner
+are made to follow, so that it is no finding that they do; this lab's own; later work's."""
+ORIGINS: tuple[Origin, ...] = ("paper", "set-up", "lab", "later")
 
 
 def _worse(result: StudyResult, one: tuple[str, Point], other: tuple[str, Point]) -> Estimate:
@@ -84,14 +86,36 @@ def _assumed(point: Point) -> str:
 
 def _part(name: str, found: Estimate, relation: Relation = ">", limit: float = 0.0) -> Finding:
     """One of the numbers of a claim: above 0, unless said otherwise."""
-    words = f"{name}: {found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
-    return Finding(words, found.value, relation, limit, interval=(found.low, found.high))
+    words = f"{name}: {_numbers(found)}"
+    interval = (found.low, found.high)
+    return Finding(words, found.value, relation, limit, interval=interval, title=name)
+
+
+def _numbers(found: Estimate) -> str:
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
 
 
 def _together(parts: Sequence[Finding], more: str = "") -> Finding:
-    """The claim that needs all its parts."""
-    words = "; ".join(part.sentence for part in parts) + "." if parts else "There is no such point."
-    return Finding(f"{words}{more}", decided=all_of(part.outcome for part in parts))
+    """The claim that needs all its parts: value, limit and interval are of the part that decides.
+
+    That is, among the parts whose outcome is that of the claim, the one with the least room between
+    value and limit, in half-widths of its interval.
+    """
+    if not parts:
+        return Finding("There is no such point.", decided="not checkable")
+    outcome = all_of(part.outcome for part in parts)
+    decides = min((part for part in parts if part.outcome == outcome), key=_room)
+    words = "; ".join(part.sentence for part in parts)
+    which = f" The least clear: {decides.title}." if len(parts) > 1 else ""
+    return replace(decides, sentence=f"{words}.{which}{more}", title="")
+
+
+def _room(part: Finding) -> float:
+    """From the limit to the value, in half-widths of the interval; below 0 on the wrong side."""
+    assert part.value is not None and part.limit is not None and part.interval is not None
+    room = (part.value - part.limit) * (-1 if part.relation == "<" else 1)
+    half = (part.interval[1] - part.interval[0]) / 2
+    return room / half if half > 0 else math.copysign(math.inf, room)
 
 
 def _tolerance(result: StudyResult, share: float) -> float:
@@ -99,11 +123,11 @@ def _tolerance(result: StudyResult, share: float) -> float:
 
 
 def _flat(result: StudyResult, name: str, change: Estimate) -> Finding:
-    """A change that counts as none: its interval lies within the margin."""
-    margin = _tolerance(result, FLAT)
-    sides = (_part(name, change, "<", margin), _part(name, change, ">", -margin))
-    words = f"{sides[0].sentence}.{_margin_text(result, FLAT, 'no change')}"
-    return Finding(words, decided=all_of(side.outcome for side in sides))
+    """A change that counts as none: the size of every value in its interval is below the margin."""
+    margin, ends = _tolerance(result, FLAT), (abs(change.low), abs(change.high))
+    least = 0.0 if change.low <= 0 <= change.high else min(ends)
+    words = f"{name}: {_numbers(change)}.{_margin_text(result, FLAT, 'no change')}"
+    return Finding(words, abs(change.value), "<", margin, interval=(least, max(ends)))
 
 
 def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
@@ -126,9 +150,10 @@ def approaches_skyline(result: StudyResult) -> Finding:
     gained = _worse(result, ("propensity", first), ("propensity", last))
     parts = [
         _part(f"left at n = {last.x:,.0f}", left, "<", _tolerance(result, CLOSE)),
-        _part(f"gained since n = {first.x:,.0f}", gained),
+        _part(f"gained since n = {first.x:,.0f}", gained, ">", _tolerance(result, FLAT)),
     ]
-    return _together(parts, _margin_text(result, CLOSE, "close"))
+    margins = _margin_text(result, CLOSE, "close") + _margin_text(result, FLAT, "no change")
+    return _together(parts, margins)
 
 
 def naive_is_flat(least_x: float) -> Callable[[StudyResult], Finding]:
@@ -150,13 +175,14 @@ def clipping_helps(result: StudyResult) -> Finding:
 
 
 def skip_above_reverses(result: StudyResult) -> Finding:
-    """Order against production's, and a larger loss."""
+    """Its order against production's; the loss is only reported."""
     last = _points(result)[-1]
     found = [result.result("skip-above", last, d) for d in range(result.plan.base.draws)]
     tau = interval_over_draws([r.agreement for r in found if r is not None])
     worse = _worse(result, ("skip-above", last), ("production", last))
-    parts = [_part("Kendall's τ", tau, "<"), _part("worse than production by", worse)]
-    return _together(parts)
+    return _together(
+        [_part("Kendall's τ", tau, "<")], f" Loss above production's: {_numbers(worse)}."
+    )
 
 
 # Figures 2 and 3.
@@ -179,16 +205,21 @@ def _gain_by_data(result: StudyResult, method: str, least_x: float) -> Estimate:
 
 
 def more_data_helps(least_x: float) -> Callable[[StudyResult], Finding]:
-    """Five times as many clicks improve the weighted ranker, averaged over x >= ``least_x``."""
+    """Five times the clicks improve the weighted ranker, averaged over x >= ``least_x``.
+
+    By as much as would count as a change of the naive ranker, see `more_data_is_no_use`.
+    """
 
     def decide(result: StudyResult) -> Finding:
-        return _together([_part("gain", _gain_by_data(result, "propensity", least_x))])
+        gain = _gain_by_data(result, "propensity", least_x)
+        part = _part("gain", gain, ">", _tolerance(result, FLAT))
+        return _together([part], _margin_text(result, FLAT, "no change"))
 
     return decide
 
 
 def more_data_is_no_use(least_x: float) -> Callable[[StudyResult], Finding]:
-    """Five times the clicks leave the naive ranker, averaged over x >= ``least_x``."""
+    """Five times the clicks leave the naive ranker as it was, averaged over x >= ``least_x``."""
 
     def decide(result: StudyResult) -> Finding:
         return _flat(result, "gain", _gain_by_data(result, "naive", least_x))
@@ -281,7 +312,8 @@ class Rule:
     @property
     def said(self) -> str:
         """The statement, and that the paper does not print it, if so."""
-        return self.statement if self.origin == "paper" else f"{self.statement} (added here)"
+        printed = self.origin in ("paper", "set-up")
+        return self.statement if printed else f"{self.statement} (added here)"
 
 
 @dataclass(frozen=True)
@@ -319,6 +351,28 @@ def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Cla
     return tuple(_judged(rule, result) for rule in judged)
 
 
+@dataclass(frozen=True, eq=False)
+class _Watched(StudyResult):
+    """A result that notes which of its points are read."""
+
+    read: set[Point] = field(default_factory=set)
+
+    def result(self, method: str, point: Point, draw: int) -> CellResult | None:
+        self.read.add(point)
+        return super().result(method, point, draw)
+
+    def excess(self, one: tuple[str, Point], other: tuple[str, Point]) -> dict[int, float]:
+        self.read.update((one[1], other[1]))
+        return super().excess(one, other)
+
+
+def points_of(rule: Rule, result: StudyResult) -> frozenset[Point]:
+    """The points of a study that decide about a claim."""
+    watched = _Watched(result.plan, result.loss, result.done, result.world)
+    rule.decide(watched)
+    return frozenset(watched.read)
+
+
 def _judged(rule: Rule, result: StudyResult) -> Claim:
     if result.plan.base.draws < 2:
         found = Finding(NO_INTERVAL, decided="open")
@@ -330,6 +384,7 @@ def _judged(rule: Rule, result: StudyResult) -> Claim:
 
 
 _LOW = "The lower end of the interval of the difference is above 0"
+_OF_GAP = f"{FLAT:.0%} of the gap from production to skyline"
 
 RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     {
@@ -339,7 +394,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
                 f"At the most clicks it is within {CLOSE:.0%} of the gap between production and "
-                "skyline, and better than at the fewest (upper and lower ends of the intervals).",
+                f"skyline, and better than at the fewest by more than {FLAT:.0%} of it (upper and "
+                "lower ends of the intervals).",
                 approaches_skyline,
             ),
             Rule(
@@ -353,7 +409,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "naive-flat-late",
-                "Beyond about ten thousand clicks, more clicks do not help the naive ranker.",
+                "Beyond tens of thousands of clicks, more clicks change the naive ranker by less "
+                f"than {_OF_GAP}.",
                 "7.2",
                 f"From the first point above {FEW_CLICKS:,} clicks to the last its loss changes by "
                 f"less than {FLAT:.0%} of the gap (both ends of the interval).",
@@ -384,7 +441,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "tau-not-found",
-                "With very few clicks the clipped ranker is therefore worse than the naive ranker.",
+                "With very few clicks the clipped ranker is worse than the naive ranker, which "
+                "τ = 1 would give.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
                 worse("clipped", "naive", 0, _clicks),
@@ -395,8 +453,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "A ranker that learns from clicks over skipped documents tends to reverse the "
                 "presented order.",
                 "1",
-                "At the most clicks its order disagrees with production's (Kendall's τ below 0) "
-                "and its loss is larger (ends of the intervals).",
+                "At the most clicks Kendall's τ of its order with production's is below 0 (upper "
+                "end of the interval).",
                 skip_above_reverses,
             ),
         ),
@@ -410,14 +468,15 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "more-data-helps-propensity",
-                "Five times as many clicks improve the weighted ranker.",
+                f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.3",
-                f"{_LOW}, averaged over η of 1 or more.",
+                f"The lower end of the interval of the gain, averaged over η of 1 or more, is "
+                f"above {FLAT:.0%} of the gap.",
                 more_data_helps(1.0),
             ),
             Rule(
                 "more-data-no-use-naive",
-                "Five times as many clicks do not improve the naive ranker.",
+                f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.3",
                 "The interval of the change, averaged over η of 1 or more, is within "
                 f"{FLAT:.0%} of the gap.",
@@ -452,18 +511,20 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "more-data-helps-propensity",
-                "Five times as many clicks improve the weighted ranker.",
+                f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.4",
-                f"{_LOW}, averaged over all ε₋.",
+                "The lower end of the interval of the gain, averaged over all ε₋, is above "
+                f"{FLAT:.0%} of the gap.",
                 more_data_helps(0.0),
             ),
             Rule(
                 "more-data-no-use-naive",
-                "Five times as many clicks do not improve the naive ranker.",
+                f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
                 f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
-                "the gap.",
+                "the gap. The paper says so in section 7.3 alone.",
                 more_data_is_no_use(0.0),
+                "lab",
             ),
         ),
         "misspecification": (
@@ -502,6 +563,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "7.5",
                 "At an assumed η of 0 the losses are equal in every draw.",
                 zero_is_naive,
+                "set-up",
             ),
         ),
     }

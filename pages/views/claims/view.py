@@ -31,7 +31,16 @@ from ultr_core.claims import (
 from ultr_core.claims.ledger import counts_by_origin, to_csv, to_json
 from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.findings import OUTCOMES
-from ultr_core.jobs.claims import ALL, CHECKS, PART, PLACE, READING, SECTION, VERDICT
+from ultr_core.jobs.claims import (
+    ALL,
+    CHECKS,
+    NOT_REACHED,
+    PART,
+    PLACE,
+    READING,
+    SECTION,
+    VERDICT,
+)
 from ultr_core.lab import Lab
 from ultr_core.words import counted, part_of
 
@@ -45,8 +54,13 @@ _VERDICT_IN_ONE_LINE = """<style>
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
-WHOSE = {"paper": "The paper's", "lab": "This lab's own", "later": "Of later work"}
-SAID_BY = {"paper": "paper", "lab": "added here", "later": "later work"}
+WHOSE = {
+    "paper": "The paper's",
+    "set-up": "The paper's set-up, followed here",
+    "lab": "This lab's own",
+    "later": "Of later work",
+}
+SAID_BY = {"paper": "paper", "set-up": "set-up", "lab": "added here", "later": "later work"}
 """Whose a claim is, by origin: in the summary, and behind the claim."""
 
 
@@ -180,8 +194,7 @@ def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
         f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
         f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line that had others names "
-        "them. Derivations use a query of six documents. On the command line: `python -m "
-        "ultr_core claims`."
+        f"them. {NOT_REACHED} On the command line: `python -m ultr_core claims`."
     )
     with st.container(horizontal=True):
         st.download_button(

@@ -176,7 +176,8 @@ def _tables(found: Evaluation) -> None:
         key="estimates", alt="Estimates of the risk with their intervals",
         saved=[{"key": key, **report.as_dict()} for key, report in found.reports.items()],
     )  # fmt: skip
-    st.markdown(f"- :material/info: {INTERVALS_ARE_FOR}")
+    assumed = "".join(f"\n    - {plain(text)}" for text in found.assumptions)
+    st.markdown(f"- :material/info: {INTERVALS_ARE_FOR}{assumed}")
     true = found.true
     if true is None:
         return

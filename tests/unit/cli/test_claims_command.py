@@ -12,6 +12,7 @@ from tests.meaning import mentions
 from ultr_core.claims import CLAIMS
 from ultr_core.cli import main
 from ultr_core.findings import OUTCOMES
+from ultr_core.jobs.claims import NOT_REACHED
 
 
 def test_json_has_every_claim_with_its_fields(
@@ -30,7 +31,7 @@ def test_json_has_every_claim_with_its_fields(
     assert found["counts"]["does not hold"] >= 1
     assert sum(found["counts"].values()) == len(claims)
     by_origin = found["counts_by_origin"]
-    assert set(by_origin) == {"paper", "lab", "later"}
+    assert set(by_origin) == {"paper", "set-up", "lab", "later"}
     assert sum(sum(counts.values()) for counts in by_origin.values()) == len(claims)
     assert found["settings"]["eta"] == 1.0
 
@@ -44,11 +45,24 @@ def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[
     assert len(re.findall(r"^  \S.*: ", out, flags=re.MULTILINE)) >= shown
 
 
+def test_a_corpus_changes_no_claim_on_shipped_results(
+    small_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the help of --corpus says."""
+    found = []
+    for corpus in ([], ["--corpus", str(small_corpus)]):
+        assert main(["claims", "--json", "--section", "7.3", *corpus]) == 0
+        found.append(json.loads(capsys.readouterr().out)["claims"])
+    assert found[0] == found[1]
+
+
 def test_help_says_that_a_failing_claim_is_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["claims", "--help"])
     assert ended.value.code == 0
-    assert mentions(capsys.readouterr().out, "finding")
+    told = " ".join(capsys.readouterr().out.split())
+    assert mentions(told, "finding")
+    assert NOT_REACHED.rstrip(".") in told
 
 
 def test_an_unknown_section_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

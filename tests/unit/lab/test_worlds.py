@@ -19,6 +19,7 @@ from ultr_core.lab import (
     TRAINED_METHODS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
+    Comparison,
     Lab,
     RankerFamily,
     World,
@@ -36,6 +37,7 @@ from ultr_core.lab import (
 )
 from ultr_core.lab import test_risk as check_risk
 from ultr_core.lab import test_risks as check_risks
+from ultr_core.lab.comparison import RankerSummary
 from ultr_core.learners import COST_GRID
 from ultr_core.learners.selection import (
     COST_WITHOUT_VALIDATION,
@@ -43,7 +45,7 @@ from ultr_core.learners.selection import (
     select_by_clicks,
 )
 from ultr_core.propensity import naive_weights
-from ultr_core.risk import true_risk
+from ultr_core.risk import interval_over_draws, true_risk
 from ultr_core.settings import Settings
 
 
@@ -321,6 +323,16 @@ def test_a_tiny_corpus_works_and_says_what_the_production_ranker_got() -> None:
     comparison = tiny.comparison()
     assert set(comparison.rankers) == {*CLICK_METHODS, "production", "skyline"}
     assert "estimator" not in comparison.as_dict()["rankers"]["naive"]
+    asked = tiny.comparison(methods=("doubly-robust", "naive", "propensity"))
+    assert asked.differences["naive", "propensity"] == comparison.naive_excess
+    found = asked.as_dict()["differences"]
+    assert [(pair["first"], pair["second"]) for pair in found] == [
+        ("naive", "propensity"), ("naive", "doubly-robust"), ("propensity", "doubly-robust"),
+    ]  # fmt: skip
+    for pair in found:
+        first, second = (asked.rankers[pair[place]].risk.value for place in ("first", "second"))
+        assert pair["value"] == pytest.approx(first - second)
+    assert "differences" not in comparison.as_dict()
     chosen = tiny.comparison(methods=("doubly-robust", "naive")).as_dict()["rankers"]
     assert list(chosen) == ["production", "naive", "doubly-robust", "skyline"]
     found = chosen["doubly-robust"]
@@ -328,6 +340,21 @@ def test_a_tiny_corpus_works_and_says_what_the_production_ranker_got() -> None:
     assert set(found["estimators"]) <= {"doubly-robust", "clipped"} and len(found["clips"]) == 2
     assert chosen["production"]["estimator"] is None
     assert chosen["naive"]["risk"] == comparison.as_dict()["rankers"]["naive"]["risk"]
+
+
+def test_rankers_whose_intervals_overlap_are_told_apart_by_paired_differences() -> None:
+    wide = interval_over_draws([9.0, 12.0]), interval_over_draws([8.9, 11.9])
+    naive, other = (
+        RankerSummary(key, key, risk, risk, (1.0, 1.0))
+        for key, risk in zip(("naive", "affine"), wide, strict=True)
+    )
+    assert naive.risk.low < other.risk.high
+    rankers = {"naive": naive, "affine": other}
+    for draws, side, beaten in (([0.1, 0.100001], 1, "every"), ([0.1, -0.1], 0, "no")):
+        paired = {("naive", "affine"): interval_over_draws(draws)}
+        found = Comparison(Settings(), {}, rankers, 2, 1, 1, None, None, (), True, paired)
+        assert (found.side("naive", "affine"), found.side("affine", "naive")) == (side, -side)
+        assert mentions(found.sentence, "affine", "10.40", f"beats {beaten} other")
 
 
 def test_the_command_offers_every_method_that_learns_from_clicks() -> None:

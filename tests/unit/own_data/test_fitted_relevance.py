@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log
@@ -52,6 +54,26 @@ def test_it_trains_and_says_what_the_test_by_rank_found(
     assert "asked" not in fit_from_log(corpus, joined.clicks, CURVE, cost=0.1).as_dict()
 
 
+def test_the_sentence_says_how_threshold_and_cost_came_about(
+    corpus: Corpus, joined: JoinedLog
+) -> None:
+    """Validation chooses no threshold of a doubly robust fit, and nothing that was given."""
+    told = {
+        given: fit_from_log(corpus, joined.clicks, CURVE, method=method, cost=cost, clip=clip)
+        for given, method, cost, clip in (
+            ("nothing", "doubly-robust", None, None), ("cost", "doubly-robust", 1.0, None),
+            ("clip", "clipped", None, 0.2), ("both", "clipped", 1.0, 0.2),
+        )
+    }  # fmt: skip
+    words = {given: fit.sentence for given, fit in told.items()}
+    falls = f"τ = {told['nothing'].clip:.3g} (set by the number of clicks), C = "
+    assert falls in words["nothing"] and falls in words["cost"]
+    assert f"C = {told['nothing'].cost:g} ({told['nothing'].chosen_by})" in words["nothing"]
+    assert "C = 1 (given)" in words["cost"]
+    assert f"τ = 0.2 (given), C = {told['clip'].cost:g} (chosen" in words["clip"]
+    assert "τ = 0.2, C = 1 (given)" in words["both"]
+
+
 def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: Corpus) -> None:
     """One feature that is the same everywhere knows nothing of why a document was shown low."""
     log = joined.clicks
@@ -66,6 +88,7 @@ def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: C
     assert (fit.method, fit.asked) == ("clipped", "doubly-robust")
     assert fit.by_rank is not None and fit.by_rank.rejected and len(fit.notices) >= 1
     assert fit.label == ESTIMATORS["clipped"].label
+    assert mentions(fit.sentence, fit.label, ESTIMATORS["doubly-robust"].label)
     judge = judge_by("doubly-robust", blind, many, CURVE)
     assert judge.estimator is ESTIMATORS["clipped"] and judge.notices
 
@@ -94,6 +117,10 @@ def test_it_judges_where_it_is_asked_to(corpus: Corpus, joined: JoinedLog) -> No
     found = evaluate_ranker(corpus, log, scores, CURVE, judge=judge)
     assert list(found.reports) == [*plain.reports, "doubly-robust"]
     assert found.reports["ips"] == plain.reports["ips"]
+    for key, report in found.reports.items():
+        label = re.compile(rf"\b{re.escape(report.label)}\b")
+        (said,) = (text for text in found.assumptions if label.search(text))
+        assert report.normalised or ESTIMATORS[key].assumes in said
     own = found.judged.estimate
     assert judge.refits is not None
     ranks = np.concatenate([np.arange(m, 0, -1) for m in corpus.sizes])

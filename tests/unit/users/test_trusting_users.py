@@ -11,6 +11,7 @@ import pytest
 from tests.meaning import refused
 from tests.unit.risk.test_every_estimator import exactly
 from ultr_core.jobs.job import _settings_from
+from ultr_core.lab import Comparison
 from ultr_core.lab.logs import belief_about, click_model
 from ultr_core.lab.methods import WEIGHTED_FIELDS, WORLD_FIELDS, stage
 from ultr_core.propensity import ESTIMATORS, Belief, RowNumbers, weights_of_log
@@ -64,6 +65,17 @@ def test_users_are_in_links_keys_and_notes_where_they_are_not_the_default() -> N
     assert settings.users == "trust-steep"
     assert len(notes) == 1 and "--eta" in notes[0] and "--clicks" not in notes[0]
     assert _settings_from({"users": "trust-steep", "clicks": "45000"})[1] == ()
+
+
+def test_a_comparison_lists_only_settings_that_act_and_names_the_others() -> None:
+    trusting, plain = (
+        Comparison(settings, {}, {}, 1, 1, 1, None, None, ()).as_dict()
+        for settings in (Settings(users="trust-steep", curve=(1.0, 0.5)), Settings())
+    )
+    idle = {"eta", "eps_minus", "eps_plus", "assumed_eta", "curve"}
+    assert set(trusting["without_effect"]) == idle
+    assert not idle & set(trusting["settings"]) and trusting["settings"]["clicks"] == 170_000
+    assert "without_effect" not in plain and plain["settings"]["eta"] == 1.0
 
 
 @dataclass(frozen=True)
