@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
-from ultr_core.corpus.ranking import constant_notice, expected_ranks, query_sums, tied_groups
+from ultr_core.corpus.ranking import (
+    constant_notice,
+    expected_ranks,
+    query_of_document,
+    query_sums,
+    tied_groups,
+)
 from ultr_core.errors import InputError
 from ultr_core.files.score_files import scores_for
 from ultr_core.inspection import (
@@ -29,7 +35,7 @@ from ultr_core.own_data.fitting import (
     with_never_shown,
 )
 from ultr_core.own_data.refits import Refits
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
     Estimate,
@@ -37,6 +43,8 @@ from ultr_core.risk import (
     empty_queries,
     estimate_by,
     mean_rank_of_relevant,
+    too_few_clicks,
+    too_few_telling,
 )
 from ultr_core.settings import PARAMETERS
 from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
@@ -511,7 +519,7 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = expected_ranks(scores, log.query_offsets)
-    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN), clip, judge)
+    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge)
 
 
 def compare_rankers(
@@ -539,12 +547,13 @@ def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
 def _difference(
     log: ClickLog,
     ranks: NDArray[np.float64],
-    others: NDArray[np.float64],
+    others: NDArray[np.float64] | None,
     curve: ExaminationCurve,
     names: tuple[str, str],
     clip: float | None,
     judge: Judge | None = None,
 ) -> RankerDifference:
+    """Ranks less those of another ranker, or, where that is None, than those that were shown."""
     if judge is None:
         estimator, threshold = judge_of(clip)
         judge = Judge(estimator, Belief(curve, threshold))
@@ -557,8 +566,32 @@ def _difference(
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    estimate = judge.difference(log, ranks - others)
+    differences = ranks - (shown_ranks(log) if others is None else others)
+    estimate = judge.difference(log, differences)
+    if not estimate.no_interval:
+        numbers = judge.estimator.weigh(log, judge.belief)
+        below = _below_candidates(log, numbers) if others is None else ""
+        estimate = estimate.without_interval(below or too_few_telling(log, numbers, differences))
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
+
+
+def _below_candidates(log: ClickLog, numbers: RowNumbers) -> str:
+    """Why a few rows far below the candidates decide about what users saw; "" where they do not.
+
+    A propensity says how rare clicks at a rank are, so IPS has no interval for a few clicks at a
+    far rank; with a threshold, or over all draws, they weigh little. What users saw multiplies
+    them by that rank all the same, which only the log bounds.
+    """
+    sizes = np.diff(log.query_offsets)[query_of_document(log.query_offsets)][log.document]
+    told = too_few_clicks(log, numbers, np.maximum(1.0, log.rank / sizes))
+    if not told:
+        return ""
+    farthest = int(np.argmax(log.rank / sizes))
+    return (
+        f"{told}, because what users saw counts a document at position "
+        f"{log.rank[farthest]:,} although its query has "
+        f"{counted(int(sizes[farthest]), 'candidate')}"
+    )
 
 
 def _listed(names: list[str]) -> str:
