@@ -145,6 +145,7 @@ def run(given: Given) -> Evidence:
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
+    checks = replace(checks, findings=(*checks.findings, *result.agreement))
     against = compare_with_shown(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
     )

@@ -19,6 +19,7 @@ from ultr_core.corpus.ranking import (
 )
 from ultr_core.errors import InputError
 from ultr_core.files.score_files import scores_for
+from ultr_core.findings import Finding
 from ultr_core.inspection import (
     NdcgOverTies,
     Unshown,
@@ -28,6 +29,7 @@ from ultr_core.inspection import (
 )
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.relevance import Shown
+from ultr_core.own_data.agreement import against_weighted_clicks, shown_ranks, warned
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
@@ -154,7 +156,7 @@ class Evaluation:
     true: by the grades, None where there are none. tied: documents that share their score with
     another of their query. unshown: what the log leaves out of the candidate sets. notices:
     sentences. judge: key of the report that sentences use, see `judge_of`. intervals: what they
-    take as independent, sessions or presentations.
+    take as independent, sessions or presentations. agreement: `against_weighted_clicks`.
     """
 
     name: str
@@ -168,6 +170,7 @@ class Evaluation:
     notices: tuple[str, ...]
     judge: str = "ips"
     intervals: str = BY_PRESENTATION
+    agreement: tuple[Finding, ...] = ()
 
     @property
     def judged(self) -> RiskReport:
@@ -355,6 +358,10 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
+    agreement = against_weighted_clicks(
+        judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
+        ranks,
+    )  # fmt: skip
     return Evaluation(
         name,
         {
@@ -368,9 +375,15 @@ def evaluate_ranker(
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
-        (*notices, *judge.notices, *constant_notice(name, values, corpus.query_offsets)),
+        (
+            *notices,
+            *judge.notices,
+            *constant_notice(name, values, corpus.query_offsets),
+            *warned(agreement),
+        ),
         judge.estimator.key,
         intervals_of(log),
+        agreement,
     )
 
 
@@ -535,13 +548,6 @@ def compare_rankers(
     require_log(log)
     ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
     return _difference(log, ranks, others, curve, names, clip)
-
-
-def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
-    """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
-    shown = np.bincount(log.document, log.impressions, log.n_documents)
-    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
-    return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
 
 
 def _difference(

@@ -16,6 +16,7 @@ from ultr_core.inspection import join_log
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Progress
 from ultr_core.learners.selection import SELECTION_TOLERANCES
+from ultr_core.own_data.agreement import shown_ranks
 from ultr_core.own_data.curves import curve_for_log, training_file
 from ultr_core.own_data.evaluation import (
     RankerDifference,
@@ -23,7 +24,6 @@ from ultr_core.own_data.evaluation import (
     compare_with_shown,
     evaluate_ranker,
     judge_by,
-    shown_ranks,
     truth_sentence,
 )
 from ultr_core.own_data.fitting import (
