@@ -38,6 +38,21 @@ def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
     return values
 
 
+def require_finite_scores(scores: NDArray[Any], name: str) -> None:
+    """Raise InputError for scores [documents] that are infinite or NaN: they rank nothing.
+
+    Such documents would be ties, or be in no order at all. name: of the ranker.
+    """
+    unusable = np.flatnonzero(~np.isfinite(scores))
+    if unusable.size:
+        raise InputError(
+            f"{name} gives {unusable.size:,} of {counted(scores.size, 'document')} a score that is "
+            f"not a finite number, the first of them {scores[unusable[0]]} for document "
+            f"{unusable[0]:,} (counted from 0); scale its coefficients or scores down.",
+            "score_not_finite",
+        )
+
+
 def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, form: ScoreForm = "lines") -> str:
     """Scores [documents] as text with all digits.
 
@@ -46,13 +61,7 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, form: ScoreForm 
     for scores that are not finite or not as many as documents.
     """
     values = scores_for(corpus, scores).astype(np.float64)
-    unusable = np.flatnonzero(~np.isfinite(values))
-    if unusable.size:
-        raise InputError(
-            f"The score of document {unusable[0]} (counted from 0) is {values[unusable[0]]}; "
-            "scores must be finite.",
-            "score_not_finite",
-        )
+    require_finite_scores(values, "The ranker")
     if form == "run":
         return run_text(corpus, values)
     if form == "lines":

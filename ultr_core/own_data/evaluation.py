@@ -18,7 +18,7 @@ from ultr_core.corpus.ranking import (
     tied_groups,
 )
 from ultr_core.errors import InputError
-from ultr_core.files.score_files import scores_for
+from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
     NdcgOverTies,
@@ -334,8 +334,7 @@ def evaluate_ranker(
 ) -> Evaluation:
     """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
 
-    scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
-    so do equally infinite ones.
+    scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
     Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with
     tau = ``clip``, or ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped one where ``clip`` is given. The
@@ -344,13 +343,14 @@ def evaluate_ranker(
     examined independently. Click noise moves IPS by a factor and a constant (section 5.2) where
     every candidate was shown; what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
-    that the curve has no number for, or a log with clicks in fewer than two query draws. A log
-    without a click gives no estimate.
+    Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
+    position that the curve has no number for, or a log with clicks in fewer than two query draws. A
+    log without a click gives no estimate.
     """
     require_log(log)
     require_curve(curve)
     values = scores_for(corpus, scores)
+    require_finite_scores(values, name)
     judge = judge or judge_by("", corpus, log, curve, clip=clip)
     threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
@@ -531,7 +531,7 @@ def compare_with_shown(
     estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
-    ranks = expected_ranks(scores, log.query_offsets)
+    ranks = _ranks_of(scores, log, name)
     return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge)
 
 
@@ -546,8 +546,15 @@ def compare_rankers(
 ) -> RankerDifference:
     """Two rankers by their scores [documents], by `judge_of` ``clip`` on the same clicks."""
     require_log(log)
-    ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
+    ranks, others = (
+        _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
+    )
     return _difference(log, ranks, others, curve, names, clip)
+
+
+def _ranks_of(scores: NDArray[np.float64], log: ClickLog, name: str) -> NDArray[np.float64]:
+    require_finite_scores(np.asarray(scores), name)
+    return expected_ranks(scores, log.query_offsets)
 
 
 def _difference(
