@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
     NO_COLUMN,
     REQUIRED,
@@ -175,7 +177,8 @@ def preview_log(
     """
     log = log_parts(content, name, room)
     log = replace(log, parts=log.parts[:1], table=table, select=select)
-    return in_own_process(_preview, log, columns, encoding, rows)
+    with expecting("log", log.parts[0], encoding=encoding or ""):
+        return in_own_process(_preview, log, columns, encoding, rows)
 
 
 def _preview(
@@ -204,7 +207,10 @@ def _read_all(
 ) -> PresentationLog:
     how = how or Reading()
     log = replace(log, table=how.table, select=how.select)
-    return in_own_process(_read, log, columns, how, progress=progress)
+    with ExitStack() as stack:
+        for part in log.parts:
+            stack.enter_context(expecting("log", part, encoding=how.encoding or ""))
+        return in_own_process(_read, log, columns, how, progress=progress)
 
 
 def _read(

@@ -765,13 +765,6 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
     )  # fmt: skip
 
 
-def json_header(line: str) -> tuple[str, ...]:
-    """Names of the columns of one line of JSON; none for what is no object."""
-    found: dict[tuple[str, ...], str] = {}
-    _add_row(found, line)
-    return tuple(".".join(way) for way in found)
-
-
 def _add_row(found: dict[tuple[str, ...], str], line: str | bytes) -> bool:
     """Add the columns of one line of JSON, with their types; False for what is no object."""
     try:

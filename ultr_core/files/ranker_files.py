@@ -23,6 +23,7 @@ from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_writer import check_svm_light_ids
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.ranker import LinearModel, LinearRanker
@@ -284,8 +285,13 @@ def _counted(ids: Any) -> str:
 
 
 def _parse(text: str, name: str) -> LinearModel:
-    if text.lstrip().startswith(FIRST_LINE):
-        return parse_svm_light_model(text, name)
+    with expecting("ranker", text, name):
+        if text.lstrip().startswith(FIRST_LINE):
+            return parse_svm_light_model(text, name)
+        return _from_json(text, name)
+
+
+def _from_json(text: str, name: str) -> LinearModel:
     content = _content(text, name)
     ids = _numbers(content, "feature_ids", name, whole=True)
     coefficients = _numbers(content, "coefficients", name, whole=False)

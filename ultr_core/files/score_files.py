@@ -15,6 +15,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError, named
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.tables import DELIMITERS, CandidateTable, candidate_rows, parse_number
 from ultr_core.files.trec_files import is_run, parse_run, run_text
 from ultr_core.words import counted
@@ -118,9 +119,10 @@ def parse_scores(
         raise InputError(
             f"{name} has no score in it; one for each document is needed.", "empty_file"
         )
-    if is_run(first):
-        return parse_run(text, corpus, name)
-    return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+    with expecting("scores", text, name):
+        if is_run(first):
+            return parse_run(text, corpus, name)
+        return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
 
 
 def is_score_table(first: str) -> bool:

@@ -19,6 +19,7 @@ from ultr_core.corpus.model import LARGEST_GRADE, Corpus
 from ultr_core.corpus.ranking import order_from_ranks, rank_documents
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.tables import parse_number
 from ultr_core.words import counted, part_of
 
@@ -81,6 +82,15 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
     second one about a document, or where no document is judged.
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
+    with expecting("judgements", text, name):
+        grades, judged = _judged(text, corpus, name)
+    told = part_of(judged, corpus.n_documents, "document")
+    notice = f"Grades are those of {name}: {told} a judgement, and others have grade 0."
+    return replace(corpus, grades=grades, notices=(*corpus.notices, notice))
+
+
+def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], int]:
+    """Grades [documents] and how many of them are judged."""
     grades = np.zeros(corpus.n_documents, dtype=np.int16)
     judged = 0
     for row, cells, place in _lines(text, corpus, name, 4):
@@ -100,9 +110,7 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
             f"{quoted(query)}; both must use the same ids.",
             "no_document",
         )
-    told = part_of(judged, corpus.n_documents, "document")
-    notice = f"Grades are those of {name}: {told} a judgement, and others have grade 0."
-    return replace(corpus, grades=grades, notices=(*corpus.notices, notice))
+    return grades, judged
 
 
 def qrels_text(corpus: Corpus) -> str:
