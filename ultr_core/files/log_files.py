@@ -36,6 +36,7 @@ from ultr_core.files.log_relation import (
     first_rows,
     is_nested,
     opened_log,
+    require_single_keys,
     require_sound,
     together,
 )
@@ -223,6 +224,7 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
+            require_single_keys(relation, part, list(places[part.layout].values()))
         require_rows(relation, places)
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)

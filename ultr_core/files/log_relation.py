@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
+from ultr_core.files.json_keys import key_twice
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
@@ -880,6 +881,41 @@ def require_sound(part: Part, places: Sequence[int], groups: int | None = None) 
             if leaf is None or leaf >= len(group.chunks):
                 continue
             require_pages(part.stream, group.chunks[leaf], group.rows, budget)
+
+
+def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -> None:
+    """Raise InputError for a line of JSON that names one of these columns twice.
+
+    DuckDB takes the first of the values, other programs the last.
+    """
+    if not part.pointers:
+        return
+    keys: dict[str, set[str]] = {}
+    for place in places:
+        *above, _ = ways = part.pointers[place].split("/")
+        for depth in range(len(above)):
+            key = ways[depth + 1].replace("~1", "/").replace("~0", "~")
+            keys.setdefault("/".join(ways[: depth + 1]), set()).add(key)
+    texts, twice = [], []
+    for pointer, names in keys.items():
+        way = f", ${relation.bound(pointer)}" if pointer else ""
+        known = f"${relation.bound(sorted(names))}"
+        named = f"list_filter(json_keys(line{way}), lambda key: list_contains({known}, key))"
+        twice.append(f"list_unique({named}) < len({named})")
+        texts += [f"${relation.bound(json.dumps(each, ensure_ascii=False))}" for each in names]
+    # Most lines have each name once as a text, which costs much less to see.
+    again = [f"contains(substr(line, strpos(line, {each}) + 1), {each})" for each in texts]
+    again.append(r"contains(line, '\u')")
+    lines = relation.run(
+        f"SELECT line FROM {relation.scan_of(part)} WHERE ({' OR '.join(again)}) AND "
+        f"CASE WHEN json_valid(line) THEN {' OR '.join(twice)} END LIMIT 1"
+    )
+    if lines:
+        found = lines[0][0].encode()
+        part.stream.seek(0)
+        rows = enumerate(part.stream, 1)
+        number = next((number for number, row in rows if row.rstrip(b"\r\n") == found), 1)
+        raise key_twice(lines[0][0], part.name, number, set().union(*keys.values()))
 
 
 def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:

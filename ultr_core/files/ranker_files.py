@@ -23,6 +23,7 @@ from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.json_keys import loads_once
 from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_writer import check_svm_light_ids
 from ultr_core.learners.certificate import Certificate
@@ -320,13 +321,15 @@ def _content(text: str, name: str) -> dict[str, Any]:
     JSON_PARTS.require(text.count("{") + text.count("["), name)
     RANKER_NUMBERS.require(text.count(","), name)
     try:
-        content = json.loads(text, parse_constant=_refuse_constant)
+        content = loads_once(text, name, _refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}, line {error.lineno}, column {error.colno}: neither JSON ({error.msg}) nor "
             f"a model of svm_light, which begins with '{FIRST_LINE}'.",
             "not_a_model",
         ) from None
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         raise InputError(
             f"{name} contains JSON that no ranker needs: NaN, infinity, numbers with thousands of "
