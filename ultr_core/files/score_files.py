@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,20 +99,37 @@ def write_scores(
         file.write(text)
 
 
-def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
-    """Read the score of each document of a corpus, float64 [documents].
+class ScoreFile(NamedTuple):
+    """The score of each document of a corpus, float64 [documents], and sentences for the reader."""
 
-    Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
-    table with the columns query, candidate or document, and score, or a TREC run, in any order,
-    with each document. Raises InputError that names the line of the first fault.
-    """
-    return parse_scores(read_text(path, _WHAT), corpus, named(path))
+    scores: NDArray[np.float64]
+    notices: tuple[str, ...]
+
+
+def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
+    """The scores of `read_score_file` alone."""
+    return read_score_file(path, corpus).scores
 
 
 def parse_scores(
     text: str | bytes, corpus: Corpus, name: str = "the score file"
 ) -> NDArray[np.float64]:
-    """Scores out of text, or the bytes of an upload; see `read_scores`."""
+    """The scores of `parse_score_file` alone."""
+    return parse_score_file(text, corpus, name).scores
+
+
+def read_score_file(path: str | Path, corpus: Corpus) -> ScoreFile:
+    """Read the score of each document of a corpus.
+
+    Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
+    table with the columns query, candidate or document, and score, or a TREC run, in any order,
+    with each document. Raises InputError that names the line of the first fault.
+    """
+    return parse_score_file(read_text(path, _WHAT), corpus, named(path))
+
+
+def parse_score_file(text: str | bytes, corpus: Corpus, name: str = "the score file") -> ScoreFile:
+    """Scores out of text, or the bytes of an upload; see `read_score_file`."""
     text = text_of(text, name) if isinstance(text, bytes) else text
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
@@ -121,8 +138,9 @@ def parse_scores(
         )
     with expecting("scores", text, name):
         if is_run(first):
-            return parse_run(text, corpus, name)
-        return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+            return ScoreFile(*parse_run(text, corpus, name))
+        read = _from_table if is_score_table(first) else _from_lines
+        return ScoreFile(read(text, corpus, name), ())
 
 
 def is_score_table(first: str) -> bool:

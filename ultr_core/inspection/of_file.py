@@ -26,7 +26,7 @@ from ultr_core.files.log_parts import is_duckdb, is_in_parts, is_parquet
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
-from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
+from ultr_core.files.score_files import SCORE_COLUMNS, parse_score_file
 from ultr_core.files.trec_files import is_run
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
@@ -221,8 +221,8 @@ def _scores(given: _Given) -> Inspection:
         raise InputError(
             f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
         )
-    scores = parse_scores(given.data(), given.corpus, given.name)
-    return inspect_scores(scores, given.corpus, name=given.name)
+    scores, notices = parse_score_file(given.data(), given.corpus, given.name)
+    return inspect_scores(scores, given.corpus, name=given.name, notices=notices)
 
 
 def _groups(given: _Given) -> Inspection:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ from ultr_core.errors import InputError, Remark
 from ultr_core.files.ranker_files import on_columns_of
 from ultr_core.files.score_files import require_finite_scores
 from ultr_core.findings import Finding
-from ultr_core.inspection.inspection import Check, Inspection, Seen, graded
+from ultr_core.inspection.inspection import Check, Inspection, Seen, graded, reader_notes
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
@@ -52,9 +54,10 @@ def inspect_scores(
     *,
     name: str = "the scores",
     form: str = "score file",
+    notices: Sequence[str] = (),
 ) -> Inspection:
-    """Check scores [documents] of a corpus."""
-    findings = _of_scores(scores, corpus, name)
+    """Check scores [documents] of a corpus; notices: of whoever read them."""
+    findings = (*_of_scores(scores, corpus, name), *reader_notes(notices))
     return Inspection("scores", name, form, findings, {"documents": corpus.n_documents})
 
 
