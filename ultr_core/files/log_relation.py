@@ -814,12 +814,30 @@ def _head(
         if not (plain.startswith(b"#") and not found_columns(header, None, name)):
             return header, delimiter, number
     else:
-        return [""], ",", 1
+        raise _without_header(stream, name)
     # Counted before it is refused: a line of many columns says so.
     split_header(line.decode("utf-8", "replace"), columns, name)
     raise InputError(
         f"{name} is no UTF-8 text with a line of column names; give a CSV file in UTF-8, plain or "
         "gzip, or a Parquet file."
+    )
+
+
+def _without_header(stream: IO[bytes], name: str) -> InputError:
+    """What to say of a text that begins without any line of column names."""
+    size, has_content = 0, False
+    for piece in iter(lambda: stream.read(_PIECE_BYTES), b""):
+        size += len(piece)
+        has_content |= bool(piece.removeprefix(BYTE_ORDER_MARK).strip())
+    what = "is empty" if not size else "has only blank lines"
+    if has_content:
+        what = "has no line of column names"
+        if size > _HEAD_BYTES:
+            what += f" among its first {_HEAD_BYTES:,} bytes"
+    return InputError(
+        f"{name} {what}; begin a click log with the names of its columns, such as "
+        "query,document,position,click.",
+        "empty_file",
     )
 
 

@@ -293,6 +293,11 @@ def _parse(text: str, name: str) -> LinearModel:
 
 
 def _from_json(text: str, name: str) -> LinearModel:
+    if not text.strip():
+        raise InputError(
+            f"{name} has no line with content; a ranker is JSON, or a model of svm_light.",
+            "empty_file",
+        )
     content = _content(text, name)
     ids = _numbers(content, "feature_ids", name, whole=True)
     coefficients = _numbers(content, "coefficients", name, whole=False)
