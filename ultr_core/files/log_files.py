@@ -33,6 +33,7 @@ from ultr_core.files.log_relation import (
     Part,
     Progress,
     Relation,
+    copies_in,
     first_rows,
     is_nested,
     opened_log,
@@ -381,6 +382,10 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     joined = tuple(_of_events(events))
+    copies = copies_in(relation.parts)
+    log = replace(log, copies=copies)
+    if copies:
+        notices.insert(0, log.copied)
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import io
 import json
 import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
@@ -934,6 +937,46 @@ def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -
         rows = enumerate(part.stream, 1)
         number = next((number for number, row in rows if row.rstrip(b"\r\n") == found), 1)
         raise key_twice(lines[0][0], part.name, number, set().union(*keys.values()))
+
+
+def copies_in(parts: Sequence[Part]) -> tuple[tuple[str, str], ...]:
+    """Names of parts whose content, unpacked, is that of an earlier one, with the name of that one.
+
+    Parts without a row may well be alike. Only parts of one size are looked at, and few of them to
+    their ends.
+    """
+    sizes = [part.stream.seek(0, os.SEEK_END) for part in parts]
+    alike = Counter(sizes)
+    marks = [
+        _mark(part, size) if alike[size] > 1 else b""
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    alike_in_marks, first = Counter(marks), dict[bytes, str]()
+    found = []
+    for part, mark in zip(parts, marks, strict=True):
+        if not mark or alike_in_marks[mark] == 1:
+            continue
+        part.stream.seek(0)
+        whole = hashlib.sha256()
+        for piece in iter(partial(part.stream.read, _PIECE_BYTES), b""):
+            whole.update(piece)
+        content = whole.digest()
+        if content in first:
+            found.append((part.name, first[content]))
+        else:
+            first[content] = part.name
+    return tuple(found)
+
+
+def _mark(part: Part, size: int) -> bytes:
+    """A hash of both ends of a part; b"" where it has no row."""
+    part.stream.seek(0)
+    start = part.stream.read(_PIECE_BYTES)
+    rows = part.rows
+    if part.is_text:
+        rows = any(line.strip() for line in re.split(rb"\r\n|\n|\r", start)[part.skip :])
+    part.stream.seek(max(size - _PIECE_BYTES, 0))
+    return hashlib.sha256(start + part.stream.read()).digest() if rows else b""
 
 
 def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
