@@ -45,7 +45,7 @@ from ultr_core.learners.selection import (
     select_by_clicks,
 )
 from ultr_core.propensity import naive_weights
-from ultr_core.risk import interval_over_draws, true_risk
+from ultr_core.risk import interval_over_draws, shown_difference, true_risk
 from ultr_core.settings import Settings
 
 
