@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ultr_core import __version__
 from ultr_core.errors import InputError, one_line, quoted
@@ -24,8 +24,32 @@ _LONGEST = 1_000  # characters of an error
 _FOR_PICTURES = ("altair", "pandas", "vl_convert")
 
 
+class _Once(argparse._StoreAction):
+    """An option that takes values once: of two, the last would win in silence."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the values, or complain."""
+        given = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.dest in given:
+            several = ", with all of its values behind it" if self.nargs == "+" else ""
+            parser.error(f"{option_string} is given more than once; give it once{several}")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are input errors like all others."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """Take each option with values once."""
+        super().__init__(*given, **named)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message[:1].upper()}{message[1:]}; see {self.prog} --help.", "usage")

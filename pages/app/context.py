@@ -65,6 +65,12 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
             f"This server was started with {quoted(unknown[0])}, which it does not know and does "
             f"not use; {_RIGHT}."
         )
+    faults += [
+        f"This server was started with {option} more than once, and the last one is used; give it "
+        "once."
+        for option in (_CORPUS, _PATHS)
+        if sum(text.partition("=")[0] == option for text in arguments) > 1
+    ]
     if corpus == "":
         faults.append(
             f"This server was started with {_CORPUS} without a directory, so that the built-in "

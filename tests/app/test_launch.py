@@ -47,6 +47,7 @@ def test_every_page_stands_when_the_corpus_cannot_be_read(
         (["--corpu", "a"], Launch(), ["'--corpu'"]),
         (["a", "--corpus", "b"], Launch("b"), ["'a'"]),
         (["--allow-paths", "no/such"], Launch(), ["no/such"]),
+        (["--corpus", "a", "--corpus=b"], Launch("b"), ["--corpus"]),
     ],
 )
 def test_options_that_are_not_taken_are_told(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import read_text, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.tables import DELIMITERS, table_rows
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
@@ -63,7 +64,8 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
     InputError that names the line of the first fault, or the rank that has no propensity.
     """
-    found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)
+    with expecting("curve", text, name):
+        found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)
     if not found:
         raise InputError(f"{name} has no line with a rank and a propensity.", "empty_file")
     for rank in range(1, len(found) + 1):

@@ -21,6 +21,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.splits import CorpusSplits
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.files.disk import directory_fault, fault_of
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_cache import CacheLookup
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.letor_table import (
@@ -90,7 +91,8 @@ def load_corpus(
         if progress is not None:
             progress(1.0)
         return corpus
-    corpus = table_corpus(read_table(source, groups=groups, progress=progress, ids=ids))
+    with expecting("corpus", source):
+        corpus = table_corpus(read_table(source, groups=groups, progress=progress, ids=ids))
     if lookup is not None:
         lookup.keep(corpus)
     return corpus
@@ -115,7 +117,9 @@ def parse_corpus(
     >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()
     ([4, 0], [0, 2], [1, 2, 3])
     """
-    return table_corpus(read_table(Source.upload(data, name, room), groups=groups, ids=ids))
+    source = Source.upload(data, name, room)
+    with expecting("corpus", source):
+        return table_corpus(read_table(source, groups=groups, ids=ids))
 
 
 def load_directory(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
     NO_COLUMN,
     REQUIRED,
@@ -31,9 +33,11 @@ from ultr_core.files.log_relation import (
     Part,
     Progress,
     Relation,
+    copies_in,
     first_rows,
     is_nested,
     opened_log,
+    require_single_keys,
     require_sound,
     together,
 )
@@ -175,7 +179,8 @@ def preview_log(
     """
     log = log_parts(content, name, room)
     log = replace(log, parts=log.parts[:1], table=table, select=select)
-    return in_own_process(_preview, log, columns, encoding, rows)
+    with expecting("log", log.parts[0], encoding=encoding or ""):
+        return in_own_process(_preview, log, columns, encoding, rows)
 
 
 def _preview(
@@ -204,7 +209,10 @@ def _read_all(
 ) -> PresentationLog:
     how = how or Reading()
     log = replace(log, table=how.table, select=how.select)
-    return in_own_process(_read, log, columns, how, progress=progress)
+    with ExitStack() as stack:
+        for part in log.parts:
+            stack.enter_context(expecting("log", part, encoding=how.encoding or ""))
+        return in_own_process(_read, log, columns, how, progress=progress)
 
 
 def _read(
@@ -217,6 +225,7 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
+            require_single_keys(relation, part, list(places[part.layout].values()))
         require_rows(relation, places)
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)
@@ -373,6 +382,10 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     joined = tuple(_of_events(events))
+    copies = copies_in(relation.parts)
+    log = replace(log, copies=copies)
+    if copies:
+        notices.insert(0, log.copied)
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import io
 import json
 import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
@@ -28,6 +31,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.disk import BYTE_ORDER_MARK, GZIP, ZSTD
+from ultr_core.files.json_keys import key_twice
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.locks import UNFOLLOWED, abandoned, hold
 from ultr_core.files.log_columns import found_columns, split_header
@@ -765,13 +769,6 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
     )  # fmt: skip
 
 
-def json_header(line: str) -> tuple[str, ...]:
-    """Names of the columns of one line of JSON; none for what is no object."""
-    found: dict[tuple[str, ...], str] = {}
-    _add_row(found, line)
-    return tuple(".".join(way) for way in found)
-
-
 def _add_row(found: dict[tuple[str, ...], str], line: str | bytes) -> bool:
     """Add the columns of one line of JSON, with their types; False for what is no object."""
     try:
@@ -820,12 +817,30 @@ def _head(
         if not (plain.startswith(b"#") and not found_columns(header, None, name)):
             return header, delimiter, number
     else:
-        return [""], ",", 1
+        raise _without_header(stream, name)
     # Counted before it is refused: a line of many columns says so.
     split_header(line.decode("utf-8", "replace"), columns, name)
     raise InputError(
         f"{name} is no UTF-8 text with a line of column names; give a CSV file in UTF-8, plain or "
         "gzip, or a Parquet file."
+    )
+
+
+def _without_header(stream: IO[bytes], name: str) -> InputError:
+    """What to say of a text that begins without any line of column names."""
+    size, has_content = 0, False
+    for piece in iter(lambda: stream.read(_PIECE_BYTES), b""):
+        size += len(piece)
+        has_content |= bool(piece.removeprefix(BYTE_ORDER_MARK).strip())
+    what = "is empty" if not size else "has only blank lines"
+    if has_content:
+        what = "has no line of column names"
+        if size > _HEAD_BYTES:
+            what += f" among its first {_HEAD_BYTES:,} bytes"
+    return InputError(
+        f"{name} {what}; begin a click log with the names of its columns, such as "
+        "query,document,position,click.",
+        "empty_file",
     )
 
 
@@ -887,6 +902,81 @@ def require_sound(part: Part, places: Sequence[int], groups: int | None = None) 
             if leaf is None or leaf >= len(group.chunks):
                 continue
             require_pages(part.stream, group.chunks[leaf], group.rows, budget)
+
+
+def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -> None:
+    """Raise InputError for a line of JSON that names one of these columns twice.
+
+    DuckDB takes the first of the values, other programs the last.
+    """
+    if not part.pointers:
+        return
+    keys: dict[str, set[str]] = {}
+    for place in places:
+        *above, _ = ways = part.pointers[place].split("/")
+        for depth in range(len(above)):
+            key = ways[depth + 1].replace("~1", "/").replace("~0", "~")
+            keys.setdefault("/".join(ways[: depth + 1]), set()).add(key)
+    texts, twice = [], []
+    for pointer, names in keys.items():
+        way = f", ${relation.bound(pointer)}" if pointer else ""
+        known = f"${relation.bound(sorted(names))}"
+        named = f"list_filter(json_keys(line{way}), lambda key: list_contains({known}, key))"
+        twice.append(f"list_unique({named}) < len({named})")
+        texts += [f"${relation.bound(json.dumps(each, ensure_ascii=False))}" for each in names]
+    # Most lines have each name once as a text, which costs much less to see.
+    again = [f"contains(substr(line, strpos(line, {each}) + 1), {each})" for each in texts]
+    again.append(r"contains(line, '\u')")
+    lines = relation.run(
+        f"SELECT line FROM {relation.scan_of(part)} WHERE ({' OR '.join(again)}) AND "
+        f"CASE WHEN json_valid(line) THEN {' OR '.join(twice)} END LIMIT 1"
+    )
+    if lines:
+        found = lines[0][0].encode()
+        part.stream.seek(0)
+        rows = enumerate(part.stream, 1)
+        number = next((number for number, row in rows if row.rstrip(b"\r\n") == found), 1)
+        raise key_twice(lines[0][0], part.name, number, set().union(*keys.values()))
+
+
+def copies_in(parts: Sequence[Part]) -> tuple[tuple[str, str], ...]:
+    """Names of parts whose content, unpacked, is that of an earlier one, with the name of that one.
+
+    Parts without a row may well be alike. Only parts of one size are looked at, and few of them to
+    their ends.
+    """
+    sizes = [part.stream.seek(0, os.SEEK_END) for part in parts]
+    alike = Counter(sizes)
+    marks = [
+        _mark(part, size) if alike[size] > 1 else b""
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    alike_in_marks, first = Counter(marks), dict[bytes, str]()
+    found = []
+    for part, mark in zip(parts, marks, strict=True):
+        if not mark or alike_in_marks[mark] == 1:
+            continue
+        part.stream.seek(0)
+        whole = hashlib.sha256()
+        for piece in iter(partial(part.stream.read, _PIECE_BYTES), b""):
+            whole.update(piece)
+        content = whole.digest()
+        if content in first:
+            found.append((part.name, first[content]))
+        else:
+            first[content] = part.name
+    return tuple(found)
+
+
+def _mark(part: Part, size: int) -> bytes:
+    """A hash of both ends of a part; b"" where it has no row."""
+    part.stream.seek(0)
+    start = part.stream.read(_PIECE_BYTES)
+    rows = part.rows
+    if part.is_text:
+        rows = any(line.strip() for line in re.split(rb"\r\n|\n|\r", start)[part.skip :])
+    part.stream.seek(max(size - _PIECE_BYTES, 0))
+    return hashlib.sha256(start + part.stream.read()).digest() if rows else b""
 
 
 def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import read_text, text_of
+from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import in_words
 from ultr_core.files.tables import find_column, read_header
 from ultr_core.words import counted
@@ -66,8 +67,9 @@ def parse_names(text: str | bytes, name: str = "the table of names") -> NameTabl
     id or name, or a name with two ids, which could be either.
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
-    header, lines = read_header(text, name, (*ID_COLUMNS, *NAME_COLUMNS))
-    id_column, name_column = _columns(header, name)
+    with expecting("names", text, name):
+        header, lines = read_header(text, name, (*ID_COLUMNS, *NAME_COLUMNS))
+        id_column, name_column = _columns(header, name)
     ids: dict[str, str] = {}
     for *cells, number in lines:
         place = f"{name}, line {number}"

@@ -28,6 +28,7 @@ from ultr_core.corpus.feature_matrix import FeatureMatrix
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.disk import text_into, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_lines import Progress, Source, line_blocks
 from ultr_core.files.letor_rows import name_in
 from ultr_core.files.letor_table import Table, read_table, table_corpus
@@ -212,7 +213,8 @@ def parse_proprank(data: bytes, name: str) -> tuple[Corpus, Weights]:
 
 
 def _read(source: Source, progress: Progress | None) -> tuple[Corpus, Weights]:
-    table = read_table(source, progress=progress, with_costs=True)
+    with expecting("training", source):
+        table = read_table(source, progress=progress, with_costs=True)
     examples = _examples(source, len(table.query_ids))
     order = np.argsort(table.query_of_row, kind="stable")
     positive = table.grades > 0

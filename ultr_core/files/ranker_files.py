@@ -23,6 +23,8 @@ from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.json_keys import loads_once
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_writer import check_svm_light_ids
 from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.ranker import LinearModel, LinearRanker
@@ -284,8 +286,18 @@ def _counted(ids: Any) -> str:
 
 
 def _parse(text: str, name: str) -> LinearModel:
-    if text.lstrip().startswith(FIRST_LINE):
-        return parse_svm_light_model(text, name)
+    with expecting("ranker", text, name):
+        if text.lstrip().startswith(FIRST_LINE):
+            return parse_svm_light_model(text, name)
+        return _from_json(text, name)
+
+
+def _from_json(text: str, name: str) -> LinearModel:
+    if not text.strip():
+        raise InputError(
+            f"{name} has no line with content; a ranker is JSON, or a model of svm_light.",
+            "empty_file",
+        )
     content = _content(text, name)
     ids = _numbers(content, "feature_ids", name, whole=True)
     coefficients = _numbers(content, "coefficients", name, whole=False)
@@ -314,13 +326,15 @@ def _content(text: str, name: str) -> dict[str, Any]:
     JSON_PARTS.require(text.count("{") + text.count("["), name)
     RANKER_NUMBERS.require(text.count(","), name)
     try:
-        content = json.loads(text, parse_constant=_refuse_constant)
+        content = loads_once(text, name, _refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}, line {error.lineno}, column {error.colno}: neither JSON ({error.msg}) nor "
             f"a model of svm_light, which begins with '{FIRST_LINE}'.",
             "not_a_model",
         ) from None
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         raise InputError(
             f"{name} contains JSON that no ranker needs: NaN, infinity, numbers with thousands of "

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError, named
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.tables import DELIMITERS, CandidateTable, candidate_rows, parse_number
 from ultr_core.files.trec_files import is_run, parse_run, run_text
 from ultr_core.words import counted
@@ -38,6 +39,21 @@ def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
     return values
 
 
+def require_finite_scores(scores: NDArray[Any], name: str) -> None:
+    """Raise InputError for scores [documents] that are infinite or NaN: they rank nothing.
+
+    Such documents would be ties, or be in no order at all. name: of the ranker.
+    """
+    unusable = np.flatnonzero(~np.isfinite(scores))
+    if unusable.size:
+        raise InputError(
+            f"{name} gives {unusable.size:,} of {counted(scores.size, 'document')} a score that is "
+            f"not a finite number, the first of them {scores[unusable[0]]} for document "
+            f"{unusable[0]:,} (counted from 0); scale its coefficients or scores down.",
+            "score_not_finite",
+        )
+
+
 def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, form: ScoreForm = "lines") -> str:
     """Scores [documents] as text with all digits.
 
@@ -46,13 +62,7 @@ def scores_text(corpus: Corpus, scores: NDArray[np.float64], *, form: ScoreForm 
     for scores that are not finite or not as many as documents.
     """
     values = scores_for(corpus, scores).astype(np.float64)
-    unusable = np.flatnonzero(~np.isfinite(values))
-    if unusable.size:
-        raise InputError(
-            f"The score of document {unusable[0]} (counted from 0) is {values[unusable[0]]}; "
-            "scores must be finite.",
-            "score_not_finite",
-        )
+    require_finite_scores(values, "The ranker")
     if form == "run":
         return run_text(corpus, values)
     if form == "lines":
@@ -89,29 +99,48 @@ def write_scores(
         file.write(text)
 
 
-def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
-    """Read the score of each document of a corpus, float64 [documents].
+class ScoreFile(NamedTuple):
+    """The score of each document of a corpus, float64 [documents], and sentences for the reader."""
 
-    Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
-    table with the columns query, candidate or document, and score, or a TREC run, in any order,
-    with each document. Raises InputError that names the line of the first fault.
-    """
-    return parse_scores(read_text(path, _WHAT), corpus, named(path))
+    scores: NDArray[np.float64]
+    notices: tuple[str, ...]
+
+
+def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
+    """The scores of `read_score_file` alone."""
+    return read_score_file(path, corpus).scores
 
 
 def parse_scores(
     text: str | bytes, corpus: Corpus, name: str = "the score file"
 ) -> NDArray[np.float64]:
-    """Scores out of text, or the bytes of an upload; see `read_scores`."""
+    """The scores of `parse_score_file` alone."""
+    return parse_score_file(text, corpus, name).scores
+
+
+def read_score_file(path: str | Path, corpus: Corpus) -> ScoreFile:
+    """Read the score of each document of a corpus.
+
+    Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
+    table with the columns query, candidate or document, and score, or a TREC run, in any order,
+    with each document. Raises InputError that names the line of the first fault.
+    """
+    return parse_score_file(read_text(path, _WHAT), corpus, named(path))
+
+
+def parse_score_file(text: str | bytes, corpus: Corpus, name: str = "the score file") -> ScoreFile:
+    """Scores out of text, or the bytes of an upload; see `read_score_file`."""
     text = text_of(text, name) if isinstance(text, bytes) else text
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
         raise InputError(
             f"{name} has no score in it; one for each document is needed.", "empty_file"
         )
-    if is_run(first):
-        return parse_run(text, corpus, name)
-    return (_from_table if is_score_table(first) else _from_lines)(text, corpus, name)
+    with expecting("scores", text, name):
+        if is_run(first):
+            return ScoreFile(*parse_run(text, corpus, name))
+        read = _from_table if is_score_table(first) else _from_lines
+        return ScoreFile(read(text, corpus, name), ())
 
 
 def is_score_table(first: str) -> bool:

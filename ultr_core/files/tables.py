@@ -139,10 +139,23 @@ def find_column(header: Sequence[str], names: Sequence[str]) -> int | None:
 
 
 def parse_number(text: str, place: str) -> float:
-    """A finite number; raises InputError that begins with ``place``."""
+    """A finite number; raises InputError that begins with ``place``.
+
+    One that would become 0, or another whole number, is refused as well: different ones would
+    become equal.
+    """
     value = number_in_text(text)
     if not math.isfinite(value):
         raise InputError(f"{place}: {quoted(text)} is not a finite number.", "not_a_number")
+    digits = text.strip().lower().partition("e")[0]
+    too_small = value == 0 and any(digit in digits for digit in "123456789")
+    whole = digits.lstrip("+-").isdigit() and "e" not in text.lower()
+    if too_small or (whole and abs(value) >= 2**53 and int(digits) != int(value)):
+        raise InputError(
+            f"{place}: {quoted(text)} has more digits, or a smaller exponent, than a number can "
+            "hold, so that different values would be equal; scale or round them.",
+            "number_lost",
+        )
     return value
 
 

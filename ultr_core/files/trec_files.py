@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus.model import LARGEST_GRADE, Corpus
-from ultr_core.corpus.ranking import order_from_ranks, rank_documents
+from ultr_core.corpus.ranking import order_from_ranks, query_of_document, rank_documents
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import lines_of, read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.tables import parse_number
 from ultr_core.words import counted, part_of
 
@@ -35,16 +36,20 @@ def is_run(first: str) -> bool:
     return _RUN.fullmatch(first) is not None
 
 
-def parse_run(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
-    """Scores [documents] of a run, in which each document of the corpus must have one.
+def parse_run(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Scores [documents] of a run, in which each document of the corpus must have one, and notices.
 
-    Scores count and not the column of ranks, as in trec_eval. Lines about other queries and
-    documents are passed over. Raises InputError for a line that is none, a second line about a
-    document, or a document without a score.
+    Scores count and not the column of ranks, as in trec_eval; where they contradict each other, a
+    notice says how often. Lines about other queries and documents are passed over. Raises
+    InputError for a line that is none, a second line about a document, a document without a score,
+    or ranks that mostly contradict the scores, which are then no scores.
     """
     scores = np.full(corpus.n_documents, np.nan)
+    ranks = np.zeros(corpus.n_documents, dtype=np.int64)
     for row, cells, place in _lines(text, corpus, name, 6):
         scores[row] = parse_number(cells[4], f"{place}, score")
+        if cells[3].isascii() and cells[3].isdigit() and len(cells[3]) < 10:
+            ranks[row] = int(cells[3])
     missing = np.flatnonzero(np.isnan(scores))
     if missing.size:
         query, document = list(_names(corpus))[missing[0]]
@@ -54,7 +59,31 @@ def parse_run(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
             f"query {quoted(query)}; each needs one.",
             "score_missing",
         )
-    return scores
+    return scores, _contradictions(scores, ranks, corpus.query_offsets, name)
+
+
+def _contradictions(
+    scores: NDArray[np.float64], ranks: NDArray[np.int64], offsets: NDArray[np.int64], name: str
+) -> tuple[str, ...]:
+    """How often the next document by rank has the higher score, where ranks tell them apart."""
+    query = query_of_document(offsets)
+    order = np.lexsort((ranks, query))
+    step, rise = np.diff(ranks[order]), np.diff(scores[order])
+    compared = (np.diff(query[order]) == 0) & (step > 0) & (ranks[order][:-1] > 0) & (rise != 0)
+    against, pairs = int(np.count_nonzero(compared & (rise > 0))), int(np.count_nonzero(compared))
+    if not against:
+        return ()
+    told = (
+        f"{name} ranks {against:,} of {counted(pairs, 'document')} directly above one with a "
+        "higher score"
+    )
+    if against > pairs / 2:
+        raise InputError(
+            f"{told}, so its scores may be distances, or not belong to its ranks; give scores that "
+            "fall with the rank.",
+            "ranks_against_scores",
+        )
+    return (f"{told}; the scores count and not the ranks, as in trec_eval.",)
 
 
 def run_text(corpus: Corpus, scores: NDArray[np.float64]) -> str:
@@ -81,6 +110,15 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
     second one about a document, or where no document is judged.
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
+    with expecting("judgements", text, name):
+        grades, judged = _judged(text, corpus, name)
+    told = part_of(judged, corpus.n_documents, "document")
+    notice = f"Grades are those of {name}: {told} a judgement, and others have grade 0."
+    return replace(corpus, grades=grades, notices=(*corpus.notices, notice))
+
+
+def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], int]:
+    """Grades [documents] and how many of them are judged."""
     grades = np.zeros(corpus.n_documents, dtype=np.int16)
     judged = 0
     for row, cells, place in _lines(text, corpus, name, 4):
@@ -100,9 +138,7 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
             f"{quoted(query)}; both must use the same ids.",
             "no_document",
         )
-    told = part_of(judged, corpus.n_documents, "document")
-    notice = f"Grades are those of {name}: {told} a judgement, and others have grade 0."
-    return replace(corpus, grades=grades, notices=(*corpus.notices, notice))
+    return grades, judged
 
 
 def qrels_text(corpus: Corpus) -> str:

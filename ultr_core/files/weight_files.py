@@ -16,6 +16,7 @@ import numpy as np
 from ultr_core.corpus.model import Corpus
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import read_text, text_of, writing
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.tables import (
     QUERY_COLUMNS,
@@ -87,7 +88,8 @@ def is_weights_table(source: Source) -> bool:
 def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights table") -> Weights:
     """Weights out of CSV text, or the bytes of an upload; see `read_weights`."""
     text = text_of(text, name) if isinstance(text, bytes) else text
-    table = CandidateTable(text, name, corpus, WEIGHT_COLUMNS, "weight")
+    with expecting("weights", text, name):
+        table = CandidateTable(text, name, corpus, WEIGHT_COLUMNS, "weight")
     examples = table.column(EXAMPLE_COLUMNS)
     values = np.zeros(corpus.n_documents)
     total: float | None = None

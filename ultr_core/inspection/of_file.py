@@ -19,14 +19,14 @@ from ultr_core.files import (
 )
 from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
+from ultr_core.files.kinds import COSTS, NUMBER, ROW, first_line, is_ranker_json
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
 from ultr_core.files.log_parts import is_duckdb, is_in_parts, is_parquet
 from ultr_core.files.log_reading import Reading
-from ultr_core.files.log_relation import json_header
 from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
-from ultr_core.files.score_files import SCORE_COLUMNS, parse_scores
+from ultr_core.files.score_files import SCORE_COLUMNS, parse_score_file
 from ultr_core.files.trec_files import is_run
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
@@ -39,12 +39,9 @@ from ultr_core.words import counted
 
 Progress = Callable[[float], object]
 
-_ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
-_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
 _ENTRY = re.compile(r"\S+")
 _SIZE = re.compile(r"[0-9]{1,9}")
 _GROUP_NAMES = (".query", ".group")
-_LONGEST_ROW = 1 << 16  # characters of a row as JSON that is looked at
 
 
 @dataclass(frozen=True)
@@ -140,16 +137,16 @@ def kind_of(
     """
     if is_duckdb(source) or is_parquet(source):
         return "log"
-    lines = [line for line in source.beginning(encoding or "utf-8").splitlines() if line.strip()]
-    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
+    start = source.beginning(encoding or "utf-8")
+    first = first_line(start)
     if first.lstrip().startswith(("{", "[")):
-        return "log" if _is_row(first, columns, source.name) else "ranker"
+        return "ranker" if is_ranker_json(start) else "log"
     if first.startswith("SVM-light"):
         return "ranker"
-    if match := _ROW.match(first):
-        costs = match[1].startswith("cost") or re.search(r"[ \t]cost:\S", first)
+    if match := ROW.match(first):
+        costs = match[1].startswith("cost") or COSTS.search(first)
         return "training" if costs else "corpus"
-    if first and _NUMBER.fullmatch(first):
+    if first and NUMBER.fullmatch(first):
         return "groups" if source.name.endswith(_GROUP_NAMES) else "scores"
     if is_run(first):
         return "scores"
@@ -163,16 +160,6 @@ def kind_of(
             "log or curve (a line of column names), a ranker or a list of scores."
         )
     return kind
-
-
-def _is_row(first: str, columns: Mapping[str, str] | None, name: str) -> bool:
-    """Whether JSON is a row of a click log: a whole object with a column, or a list of those."""
-    row = first.strip()
-    if row.startswith("["):
-        row = row[1:].strip().rstrip(",]") or "{}"
-        return row.startswith("{")
-    header = json_header(row) if len(row) <= _LONGEST_ROW else ()
-    return bool(header) and bool(columns or found_columns(header, None, name))
 
 
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
@@ -234,8 +221,8 @@ def _scores(given: _Given) -> Inspection:
         raise InputError(
             f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
         )
-    scores = parse_scores(given.data(), given.corpus, given.name)
-    return inspect_scores(scores, given.corpus, name=given.name)
+    scores, notices = parse_score_file(given.data(), given.corpus, given.name)
+    return inspect_scores(scores, given.corpus, name=given.name, notices=notices)
 
 
 def _groups(given: _Given) -> Inspection:

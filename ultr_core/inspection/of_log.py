@@ -102,6 +102,10 @@ def _longer(log: PresentationLog) -> Seen | None:
     )
 
 
+def _copies(log: PresentationLog) -> Seen | None:
+    return warning(len(log.copies), log.copied) if log.copies else None
+
+
 def _events(log: PresentationLog) -> Seen | None:
     return good(int(log.clicks.sum()), " ".join(log.events)) if log.events else None
 
@@ -565,6 +569,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
 CHECKS = (
     Check("columns", "Columns", _columns),
     Check("longer", "Rows with more columns", _longer),
+    Check("copies", "Files with the same content", _copies),
     Check("events", "Views and clicks", _events),
     Check("rows_left_out", "Rows that cannot be used", _left_out),
     Check("clicks_without_position", "Clicks on something that was never shown", _without_position),

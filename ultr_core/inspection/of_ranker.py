@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,9 @@ from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import constant_notice, tied_groups
 from ultr_core.errors import InputError, Remark
 from ultr_core.files.ranker_files import on_columns_of
+from ultr_core.files.score_files import require_finite_scores
 from ultr_core.findings import Finding
-from ultr_core.inspection.inspection import Check, Inspection, Seen, graded
+from ultr_core.inspection.inspection import Check, Inspection, Seen, graded, reader_notes
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.words import counted, part_of
@@ -21,6 +24,7 @@ LOOSE_GAP = 1e-2
 _MANY_TIES = 0.1
 
 FEATURES = "features", "Features in common"
+FINITE = "finite_scores", "Scores that are not finite"
 
 
 def inspect_ranker(
@@ -40,7 +44,7 @@ def inspect_ranker(
         by_duality = ranker.certificate.measure == DUALITY_GAP
         findings += (GAP if by_duality else CERTIFICATE).of(ranker)
     if corpus is not None:
-        findings += _on_corpus(ranker, corpus, missing_zero)
+        findings += _on_corpus(ranker, corpus, missing_zero, name)
     return Inspection("ranker", name, form, findings, {"features": ranker.feature_ids.size})
 
 
@@ -50,13 +54,16 @@ def inspect_scores(
     *,
     name: str = "the scores",
     form: str = "score file",
+    notices: Sequence[str] = (),
 ) -> Inspection:
-    """Check scores [documents] of a corpus."""
-    findings = TIES.of((scores, corpus))
+    """Check scores [documents] of a corpus; notices: of whoever read them."""
+    findings = (*_of_scores(scores, corpus, name), *reader_notes(notices))
     return Inspection("scores", name, form, findings, {"documents": corpus.n_documents})
 
 
-def _on_corpus(ranker: LinearModel, corpus: Corpus, missing_zero: bool) -> tuple[Finding, ...]:
+def _on_corpus(
+    ranker: LinearModel, corpus: Corpus, missing_zero: bool, name: str
+) -> tuple[Finding, ...]:
     try:
         model, notices = on_columns_of(corpus, ranker, missing_zero=missing_zero)
     except InputError as error:
@@ -64,7 +71,17 @@ def _on_corpus(ranker: LinearModel, corpus: Corpus, missing_zero: bool) -> tuple
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
     words = " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}."
     features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
-    return (features, *TIES.of((model.score(corpus), corpus)))
+    return (features, *_of_scores(model.score(corpus), corpus, name))
+
+
+def _of_scores(scores: NDArray[np.float64], corpus: Corpus, name: str) -> tuple[Finding, ...]:
+    """Ties, or that there is nothing to rank by."""
+    try:
+        require_finite_scores(scores, name)
+    except InputError as error:
+        unusable = int(np.count_nonzero(~np.isfinite(scores)))
+        return (Finding.of_file(*FINITE, unusable, "stop", str(error)),)
+    return TIES.of((scores, corpus))
 
 
 def _weights(ranker: LinearModel) -> Seen:

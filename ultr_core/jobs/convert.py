@@ -17,7 +17,6 @@ from ultr_core.files import (
     read_curve,
     read_proprank,
     read_ranker,
-    read_scores,
     read_weights,
     write_curve,
     write_letor,
@@ -28,7 +27,7 @@ from ultr_core.files import (
 )
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
-from ultr_core.files.score_files import ScoreForm, is_score_table, write_scores
+from ultr_core.files.score_files import ScoreForm, is_score_table, read_score_file, write_scores
 from ultr_core.files.trec_files import is_run, write_qrels
 from ultr_core.files.weight_files import is_weights_table
 from ultr_core.inspection.of_file import kind_of
@@ -208,7 +207,8 @@ def _record(path: str) -> Mapping[str, object]:
 
 def _from_scores(work: _Work, target: str) -> str:
     corpus = work.own_corpus("Scores")
-    scores = read_scores(work.given.input, corpus)
+    scores, notices = read_score_file(work.given.input, corpus)
+    print_notes(notices)
     write_scores(work.given.output, corpus, scores, form=_SCORE_FORMS[target])
     return counted(len(scores), "score")
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
-from ultr_core.files import read_scores
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.files.score_files import read_score_file
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
@@ -147,6 +147,7 @@ def run(given: Given) -> Evidence:
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
+    checks = replace(checks, findings=(*checks.findings, *result.agreement))
     against = compare_with_shown(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
     )
@@ -164,7 +165,9 @@ def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
 
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
     if given.scores is not None:
-        return named(given.scores), read_scores(given.scores, corpus)
+        scores, notices = read_score_file(given.scores, corpus)
+        print_notes(notices)
+        return named(given.scores), scores
     model, notices = on_columns_of(
         corpus, read_ranker(given.model), missing_zero=given.missing_zero
     )

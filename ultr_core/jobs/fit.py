@@ -132,6 +132,7 @@ def run(given: Given) -> Fitted:
         log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
         learner=learner_named(given.learner),
     )  # fmt: skip
+    checks = replace(checks, findings=(*checks.findings, *fit.agreement))
     by_fold = None
     if given.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)

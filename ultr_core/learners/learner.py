@@ -5,7 +5,7 @@ All learners stand in `registry`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.learners.problem import Callback
-from ultr_core.learners.ranker import LinearRanker
+from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.propensity.weights import Weights
 
 COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -56,19 +56,30 @@ class Objective(Protocol):
         """Its value at any weight vector, in float64."""
 
 
-class FitPath(Protocol):
-    """Train at several values of C."""
+class Path(Protocol):
+    """Fits of one weighting of a corpus, each carried on from where it stood."""
+
+    def to(self, costs: Sequence[float], tolerance: float) -> tuple[LinearRanker, ...]:
+        """One ranker for each C, in the order given, up to a tolerance of the certificate."""
+
+    def near(self, costs: Sequence[float], tolerance: float) -> Sequence[LinearModel]:
+        """The same without the certificates, where that takes less time."""
+
+    def keep(self, costs: Collection[float]) -> None:
+        """Forget what is known of fits at other C."""
+
+
+class MakePaths(Protocol):
+    """Begin the paths of several weightings of one corpus."""
 
     def __call__(
         self,
         corpus: Corpus,
-        weights: Weights,
-        costs: Sequence[float],
+        weights: Sequence[Weights],
         *,
-        tolerance: float = ...,
         callback: Callback | None = ...,
-    ) -> tuple[LinearRanker, ...]:
-        """One ranker for each C, in the order given."""
+    ) -> Sequence[Path]:
+        """One path for each weighting; nothing is fitted yet."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +91,8 @@ class Learner:
     written down once more and plainly, for tests hold each fit against it. worked: margin and
     loss of a pair, worked out by hand, at two margins or more, one of them between 0 and 1: a
     document of that score which was clicked once, and one of score 0 which was not; n = C = 1.
-    path: trains at several, where it can do better than one fit after the other. costs: values of C
-    that validation chooses from.
+    paths: trains at several, where it can do better than one fit after the other. costs: values of
+    C that validation chooses from.
 
     from_pairs: whether it learns from pairs of documents of a query, so that a query of one
     candidate teaches it nothing.
@@ -102,28 +113,42 @@ class Learner:
     fit: Fit
     objective: Objective
     worked: tuple[tuple[float, float], ...]
-    path: FitPath | None = None
+    paths: MakePaths | None = None
     costs: tuple[float, ...] = COST_GRID
     from_pairs: bool = True
 
-    def along(
-        self,
-        corpus: Corpus,
-        weights: Weights,
-        costs: Sequence[float],
-        *,
-        tolerance: float,
-        callback: Callback | None = None,
-    ) -> tuple[LinearRanker, ...]:
-        """One ranker for each C, in the order given, each fit starting from the one before."""
-        if self.path is not None:
-            return self.path(corpus, weights, costs, tolerance=tolerance, callback=callback)
+    def paths_of(
+        self, corpus: Corpus, weights: Sequence[Weights], *, callback: Callback | None = None
+    ) -> Sequence[Path]:
+        """A path for each of several weightings of one corpus; nothing is fitted yet."""
+        if self.paths is not None:
+            return self.paths(corpus, weights, callback=callback)
+        return [_OneByOne(self.fit, corpus, one, callback) for one in weights]
+
+
+class _OneByOne:
+    """A path of a learner that has none: each fit starts from its last, or from the one before."""
+
+    def __init__(
+        self, fit: Fit, corpus: Corpus, weights: Weights, callback: Callback | None
+    ) -> None:
+        self._fit, self._corpus, self._weights, self._callback = fit, corpus, weights, callback
+        self._last: dict[float, LinearRanker] = {}
+
+    def to(self, costs: Sequence[float], tolerance: float) -> tuple[LinearRanker, ...]:
         found: list[LinearRanker] = []
         for cost in costs:
+            before = self._last.get(cost, found[-1] if found else None)
             found.append(
-                self.fit(
-                    corpus, weights, cost=cost, tolerance=tolerance,
-                    initial=found[-1] if found else None, callback=callback,
+                self._fit(
+                    self._corpus, self._weights, cost=cost, tolerance=tolerance, initial=before,
+                    callback=self._callback,
                 )
             )  # fmt: skip
+            self._last[cost] = found[-1]
         return tuple(found)
+
+    near = to
+
+    def keep(self, costs: Collection[float]) -> None:
+        self._last = {cost: ranker for cost, ranker in self._last.items() if cost in costs}

@@ -6,7 +6,7 @@ clipped and full-information training differ in no line of this file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.certificate import Attempt, Certificate, Solver, certify
+from ultr_core.learners.certificate import Certificate, Solver
 from ultr_core.learners.limits import (
+    SMALLEST_TOLERANCE,
     RangesOf,
     check_callback,
     check_counts,
@@ -27,99 +28,12 @@ from ultr_core.learners.limits import (
     checked_tolerance,
 )
 from ultr_core.learners.objective import weighted_hinge
-from ultr_core.learners.problem import Callback, Iterate, Problem
+from ultr_core.learners.path import SolverPath
+from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
-from ultr_core.learners.solver import Data, Options, State, prepare, solve, start, two_phases
-from ultr_core.learners.steps import line_search
+from ultr_core.learners.solver import Data, Options, prepare, solve
 from ultr_core.propensity.weights import Weights
 from ultr_core.words import counted
-
-# Solutions are extrapolated by this share of what a straight line would give, as the line bends,
-# and by at most so many times their last distance. The first trial is taken unless it goes far
-# beyond the lowest point: what follows is a Newton step.
-SHARE_OF_LINE, FURTHEST = 0.85, 2.0
-SLOPE_TOLERANCE = 0.9
-
-
-@dataclass(frozen=True)
-class _End:
-    """Where a fit ended."""
-
-    cost: float
-    state: State
-
-
-def solve_path(
-    data: Data, costs: Iterable[float], options: Options
-) -> list[tuple[NDArray[np.float64], Certificate]]:
-    """Minimise P at each of several rising costs.
-
-    Each fit goes on from where the one before stood: its weights and scores, its pair sums and
-    its dual points, which only have to be multiplied by the ratio of the costs. From the third on
-    it first follows the line through the last two solutions. All certificates come from one common
-    pass, counted for each; a fit that fails its check is repeated alone.
-    """
-    attempts: list[Attempt] = []
-    problem = None
-    ends: list[_End] = []  # of the last two fits
-    rng = np.random.default_rng(options.seed)
-    for cost in costs:
-        problem = data.problem(cost, data.dtype)
-        state = _carried(ends[-1], problem) if ends else start(problem)
-        if len(ends) == 2:
-            state = _further(problem, state, *ends)
-        record = options.record(data.subspace)
-        state = two_phases(problem, state, record, options.tolerance, rng)
-        attempts.append(Attempt(cost, record, problem.products.passes, *state.bundle.combined()))
-        ends = [] if record.broken else [*ends[-1:], _End(cost, state)]
-        if record.interrupted:
-            break
-    if problem is None:
-        return []
-    found = []
-    certificates = certify(problem, data.subspace, attempts)
-    for attempt, certificate in zip(attempts, certificates, strict=True):
-        w = data.subspace.widened(attempt.record.coefficients)
-        if not certificate.converged and not attempt.record.exhausted:
-            w, certificate = solve(data, attempt.cost, options, w)
-        found.append((w, certificate))
-    return found
-
-
-def _carried(end: _End, problem: Problem) -> State:
-    """The end of one fit as the start of the next, at another cost."""
-    state, ratio = end.state, problem.cost / end.cost
-    iterate, vector = state.iterate, state.vector
-    if state.multipliers is None and vector is not None:
-        totals = iterate.totals.times(ratio)
-        vector = vector * ratio
-    else:
-        totals, vector = problem.totals(iterate.scores, state.width), None
-    iterate = Iterate(iterate.coefficients, iterate.scores, totals)
-    bundle = state.bundle.rescaled(ratio)
-    return State(iterate, state.width, bundle, None, vector, state.curvature)
-
-
-def _further(problem: Problem, state: State, one: _End, two: _End) -> State:
-    """The state after a step along the line through the solutions at the last two costs.
-
-    Solutions move about evenly with the logarithm of the cost. Their scores are known: no pass.
-    """
-    ratio = float(np.log(problem.cost / two.cost) / np.log(two.cost / one.cost))
-    share = SHARE_OF_LINE * ratio
-    if state.vector is None or share > FURTHEST:
-        return state
-    before, last = one.state.iterate, two.state.iterate
-    direction = share * (last.coefficients - before.coefficients)
-    slope = float((last.coefficients - state.vector) @ direction)
-    if not slope < 0:
-        return state
-    moves = last.scores.dtype.type(share) * (last.scores - before.scores)
-    iterate = line_search(
-        problem, state.iterate, direction, slope, state.width, None, moves, SLOPE_TOLERANCE
-    )
-    return replace(state, iterate=iterate, vector=None)
-
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -236,6 +150,74 @@ def fit_ranker(
     return _ranker(corpus, cost, coefficients, certificate)
 
 
+@dataclass(frozen=True, eq=False)
+class RankerPath:
+    """Rankers of one weighting of a corpus at any C, each carried on from where it stood."""
+
+    corpus: Corpus
+    solver: SolverPath
+
+    def to(self, costs: Sequence[float], tolerance: float) -> tuple[LinearRanker, ...]:
+        """One ranker for each C, in the order given, with a gap of at most ``tolerance``.
+
+        Raises InputError for a C or a tolerance out of range.
+        """
+        costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
+        rising = sorted(set(costs))
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            found = self.solver.to(rising, tolerance)
+        rankers = {
+            cost: _ranker(self.corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)
+        }
+        return tuple(rankers[cost] for cost in costs if cost in rankers)
+
+    def near(self, costs: Sequence[float], tolerance: float) -> tuple[LinearModel, ...]:
+        """What ``to`` finds, without certificates and so sooner: enough to compare settings.
+
+        Raises InputError as ``to`` does.
+        """
+        costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
+        rising = sorted(set(costs))
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            found = self.solver.near(rising, tolerance)
+        models = {
+            cost: LinearModel(w, self.corpus.feature_ids)
+            for cost, w in zip(rising, found, strict=False)
+        }
+        return tuple(models[cost] for cost in costs if cost in models)
+
+    def keep(self, costs: Collection[float]) -> None:
+        """Forget where the fits at other C stood."""
+        self.solver.keep(costs)
+
+
+def fit_paths(
+    corpus: Corpus,
+    weights: Sequence[Weights],
+    *,
+    seed: int = 0,
+    max_iterations: int = 500,
+    callback: Callback | None = None,
+) -> tuple[RankerPath, ...]:
+    """A path for each of several weightings, whose fits are made when they are asked for.
+
+    Rows of features that have to be copied are copied once for all that weigh documents of the
+    same queries. Raises InputError as ``fit_ranker`` does.
+    """
+    for one in weights:
+        _check_kinds(corpus, one)
+    check_counts(max_iterations, seed)
+    check_callback(callback)
+    options = Options(SMALLEST_TOLERANCE, max_iterations, seed, callback)
+    paths: list[RankerPath] = []
+    data: Data | None = None
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        for one in weights:
+            data = _data(corpus, one, data)
+            paths.append(RankerPath(corpus, SolverPath(data, options)))
+    return tuple(paths)
+
+
 def fit_path(
     corpus: Corpus,
     weights: Weights,
@@ -253,17 +235,10 @@ def fit_path(
     the two. A callback that stops the path leaves out the costs that were not begun. Raises
     InputError as ``fit_ranker`` does.
     """
-    _check_kinds(corpus, weights)
-    check_counts(max_iterations, seed)
-    check_callback(callback)
-    costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
-    options = Options(tolerance, max_iterations, seed, callback)
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        data = _data(corpus, weights)
-        rising = sorted(set(costs))
-        found = solve_path(data, rising, options)
-    rankers = {cost: _ranker(corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)}
-    return tuple(rankers[cost] for cost in costs if cost in rankers)
+    (path,) = fit_paths(
+        corpus, [weights], seed=seed, max_iterations=max_iterations, callback=callback
+    )
+    return path.to(costs, tolerance)
 
 
 def _from_below(
@@ -274,7 +249,8 @@ def _from_below(
     certificate: Certificate,
 ) -> tuple[NDArray[np.float64], Certificate]:
     """The same fit up a path of smaller costs, for problems too uneven to be solved from zero."""
-    found = solve_path(data, [cost / step for step in STEPS_FROM_BELOW], options)
+    path = SolverPath(data, options)
+    found = path.to([cost / step for step in STEPS_FROM_BELOW], options.tolerance)
     w, last = found[-1]
     if last.gap >= certificate.gap or len(found) < len(STEPS_FROM_BELOW):
         w, last = coefficients, certificate
@@ -316,7 +292,8 @@ def objective_value(
     return value
 
 
-def _data(corpus: Corpus, weights: Weights) -> Data:
+def _data(corpus: Corpus, weights: Weights, like: Data | None = None) -> Data:
+    """The problem's data; ``like`` holds rows of features of the same corpus, copied before."""
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"The weights are for {counted(len(weights.values), 'document')} but the corpus has "
@@ -324,6 +301,9 @@ def _data(corpus: Corpus, weights: Weights) -> Data:
         )
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks
+    again = None if like is None else like.reweighted(per_click, corpus.query_offsets)
+    if again is not None:
+        return again
     ranges = _ranges_of(corpus)
     return prepare(corpus.features, corpus.feature_ids, corpus.query_offsets, per_click, ranges)
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.learner import Learner
-from ultr_core.learners.ranker import fit_path, fit_ranker, objective_value
+from ultr_core.learners.ranker import fit_paths, fit_ranker, objective_value
 
 SVM = Learner(
     "svm",
@@ -18,7 +18,7 @@ SVM = Learner(
     fit_ranker,
     objective_value,
     ((-1.0, 2.0), (0.25, 0.75), (2.0, 0.0)),
-    fit_path,
+    fit_paths,
 )
 
 LEARNERS: Mapping[str, Learner] = MappingProxyType(

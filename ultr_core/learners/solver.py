@@ -58,13 +58,30 @@ MOST_CURVED, CUTTING_PLANE_PATIENCE = 800, 30
 class Data:
     """Features and pairs of the queries that take part, at cost 1.
 
-    ``features`` are those of ``subspace``, in which the solvers work.
+    ``features`` are those of ``subspace``, in which the solvers work; ``query_offsets`` are
+    theirs, ``used`` [queries of the corpus] says which queries take part, and ``rows`` [documents
+    of the corpus] which documents were copied, None for all.
     """
 
     features: Any
     pairs: PairSums
     dtype: type[np.floating[Any]]
     subspace: Subspace
+    query_offsets: IntArray
+    used: NDArray[np.bool_]
+    rows: NDArray[np.bool_] | None
+
+    def reweighted(self, weights: NDArray[np.float64], query_offsets: IntArray) -> Data | None:
+        """The same features for other weights; None if other queries take part.
+
+        ``weights`` [documents] and ``query_offsets`` [queries + 1] as for ``prepare``.
+        """
+        weights = _rounded(weights)
+        if not np.array_equal(_takes_part(weights, query_offsets), self.used):
+            return None
+        if self.rows is not None:
+            weights = weights[self.rows]
+        return replace(self, pairs=PairSums(weights, self.query_offsets))
 
     def problem(self, cost: float, dtype: type[np.floating[Any]]) -> Problem:
         """The problem at a cost, with its products in a precision."""
@@ -130,8 +147,7 @@ def prepare(
     document and another one, or for features that are too large, or too many.
     """
     weights = _rounded(weights)
-    sizes = np.diff(query_offsets)
-    used = (np.add.reduceat(weights, query_offsets[:-1]) > 0) & (sizes > 1)
+    sizes, used = np.diff(query_offsets), _takes_part(weights, query_offsets)
     if not used.any():
         raise InputError(
             "There is nothing to learn from: no document with a positive weight shares its query "
@@ -139,11 +155,12 @@ def prepare(
             "documents.",
             "no_pairs",
         )
-    rows = np.repeat(used, sizes)
+    rows, copied = np.repeat(used, sizes), None
     share = float(rows.mean())
     small = share * features.shape[0] * features.shape[1] <= SMALL_COPY
     wide = features.shape[1] > MANY_FEATURES
     if share < (1.0 if wide else SMALL_COPY_SHARE if small else COPIED_SHARE):
+        copied = rows
         features, weights = features[rows], weights[rows]
         query_offsets = np.concatenate([[0], np.cumsum(sizes[used])])
         rows = np.ones(len(weights), np.bool_)
@@ -157,7 +174,13 @@ def prepare(
         if features.dtype == np.float64 or features.shape[0] * features.shape[1] <= SMALL_FEATURES
         else np.float32
     )
-    return Data(features, PairSums(weights, query_offsets), dtype, subspace)
+    pairs = PairSums(weights, query_offsets)
+    return Data(features, pairs, dtype, subspace, query_offsets, used, copied)
+
+
+def _takes_part(weights: NDArray[np.float64], query_offsets: IntArray) -> NDArray[np.bool_]:
+    """Which queries have a weighted document and another one [queries]."""
+    return (np.add.reduceat(weights, query_offsets[:-1]) > 0) & (np.diff(query_offsets) > 1)
 
 
 def _rounded(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -261,8 +284,9 @@ def two_phases(
     if both and not record.done:
         vector = None
         problem = replace(problem, pairs=problem.pairs.enumerated())
+        curvature = curvature.of(problem)
         iterate, width, multipliers = augmented_lagrangian(
-            problem, iterate, width, multipliers, record, bundle, curvature.of(problem)
+            problem, iterate, width, multipliers, record, bundle, curvature
         )
     return State(iterate, width, bundle, multipliers, vector, curvature)
 

@@ -10,6 +10,8 @@ A sample of some dozens of pairs a feature is enough for a good direction.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -33,8 +35,9 @@ SMALLEST_PIVOTS = (1e-13, 1e-10, 1e-7)
 class SampledCurvature:
     """Newton directions; averages the curvature with that of the iteration before.
 
-    ``blend`` is the share of the old curvature. The first direction at another cost trusts it
-    wholly: along a path one step is often enough, and looking at pairs costs as much as the step.
+    ``blend`` is the share of the old curvature. The first direction at another cost, or of a fit
+    that is carried on, trusts it wholly: one step is often enough there, and looking at pairs costs
+    as much as the step.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -54,11 +57,18 @@ class SampledCurvature:
 
     def of(self, problem: Problem) -> SampledCurvature:
         """The same for another form of the same problem, or at another cost."""
+        other = copy(self)
         ratio = problem.cost / self._problem.cost
         if self._before is not None and ratio != 1:
-            self._before, self._trusted = self._before * ratio, True
-        self._problem = problem
-        return self
+            other._before, other._trusted = self._before * ratio, True
+        other._problem = problem
+        return other
+
+    def trusted(self) -> SampledCurvature:
+        """The same, to be relied on wholly for the next direction."""
+        other = copy(self)
+        other._trusted = self._before is not None
+        return other
 
     def direction(
         self,

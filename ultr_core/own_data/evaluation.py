@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
-from ultr_core.corpus.ranking import constant_notice, expected_ranks, query_sums, tied_groups
+from ultr_core.corpus.ranking import (
+    constant_notice,
+    expected_ranks,
+    query_of_document,
+    query_sums,
+    tied_groups,
+)
 from ultr_core.errors import InputError
-from ultr_core.files.score_files import scores_for
+from ultr_core.files.score_files import require_finite_scores, scores_for
+from ultr_core.findings import Finding
 from ultr_core.inspection import (
     NdcgOverTies,
     Unshown,
@@ -22,6 +29,7 @@ from ultr_core.inspection import (
 )
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.relevance import Shown
+from ultr_core.own_data.agreement import against_weighted_clicks, shown_ranks, warned
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
@@ -29,7 +37,7 @@ from ultr_core.own_data.fitting import (
     with_never_shown,
 )
 from ultr_core.own_data.refits import Refits
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
     Estimate,
@@ -37,6 +45,8 @@ from ultr_core.risk import (
     empty_queries,
     estimate_by,
     mean_rank_of_relevant,
+    too_few_clicks,
+    too_few_telling,
 )
 from ultr_core.settings import PARAMETERS
 from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
@@ -151,7 +161,7 @@ class Evaluation:
     true: by the grades, None where there are none. tied: documents that share their score with
     another of their query. unshown: what the log leaves out of the candidate sets. notices:
     sentences. judge: key of the report that sentences use, see `judge_of`. intervals: what they
-    take as independent, sessions or presentations.
+    take as independent, sessions or presentations. agreement: `against_weighted_clicks`.
     """
 
     name: str
@@ -165,6 +175,7 @@ class Evaluation:
     notices: tuple[str, ...]
     judge: str = "ips"
     intervals: str = BY_PRESENTATION
+    agreement: tuple[Finding, ...] = ()
 
     @property
     def judged(self) -> RiskReport:
@@ -337,8 +348,7 @@ def evaluate_ranker(
 ) -> Evaluation:
     """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
 
-    scores [documents] of the ranker. Equal scores count with their mean rank over all orders, and
-    so do equally infinite ones.
+    scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
     Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with
     tau = ``clip``, or ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped one where ``clip`` is given. The
@@ -347,13 +357,14 @@ def evaluate_ranker(
     examined independently. Click noise moves IPS by a factor and a constant (section 5.2) where
     every candidate was shown; what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores of another corpus or NaN, a clip outside (0, 1], a clicked position
-    that the curve has no number for, or a log with clicks in fewer than two query draws. A log
-    without a click gives no estimate.
+    Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
+    position that the curve has no number for, or a log with clicks in fewer than two query draws. A
+    log without a click gives no estimate.
     """
     require_log(log)
     require_curve(curve)
     values = scores_for(corpus, scores)
+    require_finite_scores(values, name)
     judge = judge or judge_by("", corpus, log, curve, clip=clip)
     threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
@@ -361,6 +372,10 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
+    agreement = against_weighted_clicks(
+        judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
+        ranks,
+    )  # fmt: skip
     return Evaluation(
         name,
         {
@@ -374,9 +389,15 @@ def evaluate_ranker(
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
         unshown_candidates(log),
-        (*notices, *judge.notices, *constant_notice(name, values, corpus.query_offsets)),
+        (
+            *notices,
+            *judge.notices,
+            *constant_notice(name, values, corpus.query_offsets),
+            *warned(agreement),
+        ),
         judge.estimator.key,
         intervals_of(log),
+        agreement,
     )
 
 
@@ -524,8 +545,8 @@ def compare_with_shown(
     estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
-    ranks = expected_ranks(scores, log.query_offsets)
-    return _difference(log, ranks, shown_ranks(log), curve, (name, SHOWN), clip, judge)
+    ranks = _ranks_of(scores, log, name)
+    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge)
 
 
 def compare_rankers(
@@ -539,26 +560,27 @@ def compare_rankers(
 ) -> RankerDifference:
     """Two rankers by their scores [documents], by `judge_of` ``clip`` on the same clicks."""
     require_log(log)
-    ranks, others = (expected_ranks(scores, log.query_offsets) for scores in (first, second))
+    ranks, others = (
+        _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
+    )
     return _difference(log, ranks, others, curve, names, clip)
 
 
-def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
-    """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
-    shown = np.bincount(log.document, log.impressions, log.n_documents)
-    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
-    return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
+def _ranks_of(scores: NDArray[np.float64], log: ClickLog, name: str) -> NDArray[np.float64]:
+    require_finite_scores(np.asarray(scores), name)
+    return expected_ranks(scores, log.query_offsets)
 
 
 def _difference(
     log: ClickLog,
     ranks: NDArray[np.float64],
-    others: NDArray[np.float64],
+    others: NDArray[np.float64] | None,
     curve: ExaminationCurve,
     names: tuple[str, str],
     clip: float | None,
     judge: Judge | None = None,
 ) -> RankerDifference:
+    """Ranks less those of another ranker, or, where that is None, than those that were shown."""
     if judge is None:
         estimator, threshold = judge_of(clip)
         judge = Judge(estimator, Belief(curve, threshold))
@@ -571,8 +593,32 @@ def _difference(
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    estimate = judge.difference(log, ranks - others)
+    differences = ranks - (shown_ranks(log) if others is None else others)
+    estimate = judge.difference(log, differences)
+    if not estimate.no_interval:
+        numbers = judge.estimator.weigh(log, judge.belief)
+        below = _below_candidates(log, numbers) if others is None else ""
+        estimate = estimate.without_interval(below or too_few_telling(log, numbers, differences))
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
+
+
+def _below_candidates(log: ClickLog, numbers: RowNumbers) -> str:
+    """Why a few rows far below the candidates decide about what users saw; "" where they do not.
+
+    A propensity says how rare clicks at a rank are, so IPS has no interval for a few clicks at a
+    far rank; with a threshold, or over all draws, they weigh little. What users saw multiplies
+    them by that rank all the same, which only the log bounds.
+    """
+    sizes = np.diff(log.query_offsets)[query_of_document(log.query_offsets)][log.document]
+    told = too_few_clicks(log, numbers, np.maximum(1.0, log.rank / sizes))
+    if not told:
+        return ""
+    farthest = int(np.argmax(log.rank / sizes))
+    return (
+        f"{told}, because what users saw counts a document at position "
+        f"{log.rank[farthest]:,} although its query has "
+        f"{counted(int(sizes[farthest]), 'candidate')}"
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.corpus.ranking import query_of_document
+from ultr_core.corpus.ranking import expected_ranks, query_of_document
 from ultr_core.errors import InputError, quoted
+from ultr_core.findings import Finding
 from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
@@ -23,8 +24,11 @@ from ultr_core.learners.problem import Callback
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION
 from ultr_core.limits import Limit
+from ultr_core.own_data.agreement import against_weighted_clicks, warned
+from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
+from ultr_core.risk import Estimate, difference_by
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.users import ClickLog, Cutoff, ExaminationCurve
 from ultr_core.users.click_log import require_log
@@ -74,6 +78,7 @@ class OwnFit:
     belief: Belief | None = None
     ridge: float = 0.0
     given: frozenset[str] = frozenset()
+    agreement: tuple[Finding, ...] = ()
 
     @property
     def label(self) -> str:
@@ -172,7 +177,7 @@ def fit_from_log(
     checked_seed(seed)
     if estimator.needs_curve:
         require_covered(log, curve)
-    notices = _require_clicks(log, corpus, way.learner)
+    notices, shown = _require_clicks(log, corpus, way.learner), log
     if estimator.fits_relevance:
         log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
     known = informed_on_all(way, corpus, log, Belief(curve), validation, seed)
@@ -198,12 +203,35 @@ def fit_from_log(
         way.learner, corpus, weights, cost=chosen.cost, initial=chosen.ranker, seed=seed,
         callback=callback,
     )  # fmt: skip
+    belief = replace(belief, clip=chosen.clip)
+    agreement = _agreement(estimator, Shown(corpus, log), belief, known.ridge, ranker, shown)
+    said = (*notices, *known.notices, *chosen.notices, *warned(agreement))
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
-        log.query_draws, (*notices, *known.notices, *chosen.notices), _clicked(log), learner,
-        method, known.test, replace(belief, clip=chosen.clip), known.ridge,
+        log.query_draws, said, _clicked(log), learner, method, known.test, belief, known.ridge,
         frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None),
+        agreement,
     )  # fmt: skip
+
+
+def _agreement(
+    estimator: Estimator,
+    whole: Shown,
+    belief: Belief,
+    ridge: float,
+    ranker: LinearRanker,
+    log: ClickLog,
+) -> tuple[Finding, ...]:
+    """What the relevance fitted to the whole says of the ranker against the log's clicks."""
+    if not estimator.fits_relevance:
+        return ()
+    refits = Refits.dealt(whole, estimator, belief, ridge, seed=0)
+
+    def say(places: NDArray[np.float64]) -> Estimate:
+        return refits.interval(difference_by(estimator, whole.log, places, belief), places)
+
+    ranks = expected_ranks(ranker.score(whole.corpus), log.query_offsets)
+    return against_weighted_clicks(estimator, say, log, belief.curve, ranks)
 
 
 def with_never_shown(log: ClickLog) -> ClickLog:

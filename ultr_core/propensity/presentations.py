@@ -100,7 +100,7 @@ class PresentationLog:
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
     notices: one sentence for each thing a reader should know. events: what was said of rows that
     are views and clicks, and of those that are neither. longer: rows with more columns than the
-    first line names.
+    first line names. copies: files with the content of another one, and which that is.
     """
 
     query: Numbers
@@ -126,6 +126,20 @@ class PresentationLog:
     notices: tuple[str, ...]
     events: tuple[str, ...] = ()
     longer: int = 0
+    copies: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def copied(self) -> str:
+        """What the copies mean, in one sentence; "" without any."""
+        if not self.copies:
+            return ""
+        one, other = self.copies[0]
+        more = len(self.copies) - 1
+        such = f", as {counted(more, 'more file has', 'more files have')} of others" if more else ""
+        return (
+            f"{one} has the same content as {other}{such}, so clicks may count more than once; "
+            "give each file once."
+        )
 
     def counts(self) -> dict[str, int]:
         """Sizes of the log, for tables and JSON."""

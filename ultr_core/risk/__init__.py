@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         estimate_risk,
         estimate_risks,
     )
-    from ultr_core.risk.intervals import too_few_clicks
+    from ultr_core.risk.intervals import too_few_clicks, too_few_telling
     from ultr_core.risk.known_relevance import (
         empty_queries,
         mean_rank_of_relevant,
@@ -80,6 +80,7 @@ __all__ = [
     "plus_minus",
     "shown_difference",
     "too_few_clicks",
+    "too_few_telling",
     "true_risk",
     "true_risks",
     "variance_of_delta",

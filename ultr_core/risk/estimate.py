@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,12 @@ class Estimate:
         else:
             _require_finite(*ends)
         return cls(value, standard_error, *ends, n, effective_sample_size, no_interval)
+
+    def without_interval(self, reason: str) -> Estimate:
+        """The estimate without its interval for this reason; as it is where that is ""."""
+        if not reason:
+            return self
+        return replace(self, low=-math.inf, high=math.inf, no_interval=reason)
 
     def interval_text(self, decimals: int = 3, sign: str = "") -> str:
         """The ends of the interval as a text, or why there is none.

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
+from ultr_core.propensity.weights import effective_sample_size
 from ultr_core.risk.estimate import NORMAL_QUANTILE, UPPER_TAIL
 from ultr_core.users.click_log import ClickLog
 from ultr_core.words import counted
@@ -42,6 +43,11 @@ FEWEST_DRAWS = 200
 
 FEWEST_EQUAL = 55
 """Equal clicks whose number is as skewed as the estimate, below which there is no interval."""
+
+
+FEWEST_TELLING = 6
+"""Equal clicks on documents that two rankers place differently, below which neither is better: of
+five, all point the same way by chance with probability 2 / 2^5, which is above 5%."""
 
 
 class Sums(NamedTuple):
@@ -100,7 +106,7 @@ def no_ends(value: FloatArray) -> Ends:
     return np.full(value.shape, -np.inf), np.full(value.shape, np.inf)
 
 
-def too_few_clicks(log: ClickLog, numbers: Numbers) -> str:
+def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = None) -> str:
     """Why a log has too few clicks for intervals, and how many it takes; "" if it has enough.
 
     It needs ``FEWEST_CLICKS``, ``FEWEST_DRAWS``, and weights so even that the estimate is no more
@@ -110,12 +116,14 @@ def too_few_clicks(log: ClickLog, numbers: Numbers) -> str:
 
     Where they are expected, in proportion to impressions / u, and not where they happened: logs
     that lack heavy clicks by chance look even, and are those whose intervals miss. Of a log of
-    clicks only, the clicks must do. numbers [rows] as in `estimate_risks`.
+    clicks only, the clicks must do. numbers [rows] as in `estimate_risks`. scale [rows]: what u is
+    multiplied by in m_2 and m_3, where ranks can be far longer in some rows than in others; with
+    it, an estimator that counts impressions alone has u = 1.
     """
     n = log.total_clicks
     if n == 0:
         return f"no interval: there is no click in {counted(log.query_draws, 'query draw')}"
-    evenness = _evenness(log, row_numbers(numbers).u)
+    evenness = _evenness(log, row_numbers(numbers).u, scale)
     needed = max(
         FEWEST_CLICKS, n * FEWEST_DRAWS / log.query_draws, FEWEST_EQUAL / max(evenness, 1e-12)
     )
@@ -126,17 +134,42 @@ def too_few_clicks(log: ClickLog, numbers: Numbers) -> str:
     return f"no interval: {counted(n, 'click is', 'clicks are')} too few, about {about:,.0f} needed"
 
 
-def _evenness(log: ClickLog, u: FloatArray) -> float:
-    """m_2^3 / m_3^2 of the weights, from 0 to 1."""
+def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) -> str:
+    """Why clicks are too few to say which of two rankers is better; "" where they are enough.
+
+    Clicks on documents that both place alike tell nothing; another one counts x = u |difference|.
+    They must be worth ``FEWEST_TELLING`` equally weighted ones, (sum of x)^2 / sum of x^2 over
+    clicks. Without a click that tells, the difference is 0, and there is nothing to decide.
+    differences [documents] of ranks; numbers [rows].
+    """
+    u = np.where(log.clicks > 0, row_numbers(numbers).u, 0.0)
+    telling = u * np.abs(differences)[log.document]
+    size = effective_sample_size(log.clicks * telling, telling)
+    if size == 0 or size >= FEWEST_TELLING - 1e-9:
+        return ""
+    return (
+        f"no interval: the clicks on documents that both rank differently are worth {size:.1f} "
+        f"equally weighted clicks, and {FEWEST_TELLING} are needed"
+    )
+
+
+def _evenness(log: ClickLog, u: FloatArray, scale: FloatArray | None = None) -> float:
+    """m_2^3 / m_3^2 of the weights, times their scale, from 0 to 1."""
+    if scale is not None and not u.any():
+        u = np.ones_like(u)
     usable = np.flatnonzero((log.impressions > 0) & (u > 0) & (u < np.inf))
     if not usable.size:
         return 1.0
     weight = u[usable] / u[usable].max()
     square = weight * weight
+    times = 1.0 if scale is None else scale[usable] / scale[usable].max()
+    twice, thrice = times**2, times**3
     if log.clicks_only:
         shown = log.clicks[usable].astype(np.float64)
-        total, second, third = float(shown.sum()), float(shown @ square), shown @ (square * weight)
+        total, second = float(shown.sum()), float(shown @ (square * twice))
+        third = float(shown @ (square * weight * thrice))
     else:  # impressions / u, times u^k
         shown = log.impressions[usable].astype(np.float64)
-        total, second, third = float((shown / weight).sum()), float(shown @ weight), shown @ square
-    return second**3 / (total * float(third) ** 2)
+        total, second = float((shown / weight).sum()), float(shown @ (weight * twice))
+        third = float(shown @ (square * thrice))
+    return second**3 / (total * third**2)

@@ -16,7 +16,7 @@ from ultr_core.corpus.ranking import RankArray, order_from_ranks, query_of_docum
 from ultr_core.errors import InputError
 from ultr_core.lab.methods import ClickData
 from ultr_core.lab.training import final_fit
-from ultr_core.learners import COST_GRID, SVM, LinearRanker, fit_path
+from ultr_core.learners import COST_GRID, SVM, LinearModel
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION, Selection, best_setting
 from ultr_core.propensity import Weights
 from ultr_core.users import ClickLog
@@ -119,14 +119,14 @@ def train_skip_above(data: ClickData) -> Selection:
     if not held_out.count.size:
         ranker = final_fit(SVM, pairs, weights, cost=COST_WITHOUT_VALIDATION)
         return Selection(ranker, 1.0, np.full((1, len(COST_GRID)), np.nan))
-    _, start, against = best_setting(
-        lambda _, some, gap: fit_path(pairs, weights, some, tolerance=gap),
-        lambda path: np.array([_contradicted(one, data.validation, held_out) for one in path]),
-        1,
+    _, ranker, against = best_setting(
+        SVM.paths_of(pairs, [weights]),
+        lambda rankers: np.array(
+            [_contradicted(one, data.validation, held_out) for one in rankers]
+        ),
         COST_GRID,
         data.validation_log.total_clicks,
     )
-    ranker = final_fit(SVM, pairs, weights, cost=start.cost, initial=start)
     return Selection(ranker, 1.0, against)
 
 
@@ -144,7 +144,7 @@ def _as_queries(corpus: Corpus, preferences: Preferences, clicks: int) -> tuple[
     return pairs, Weights(values, clicks)
 
 
-def _contradicted(ranker: LinearRanker, corpus: Corpus, preferences: Preferences) -> float:
+def _contradicted(ranker: LinearModel, corpus: Corpus, preferences: Preferences) -> float:
     scores = ranker.score(corpus)
     wrong = scores[preferences.preferred] <= scores[preferences.skipped]
     return float(preferences.count[wrong].sum())

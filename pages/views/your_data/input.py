@@ -21,6 +21,8 @@ from pages.views.your_data.bench import GROWTH, Bench, Brought, bench, largest_u
 from ultr_core.content import read
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import PACKED, readable_file, unpacked
+from ultr_core.files.kinds import KINDS as IN_WORDS
+from ultr_core.files.kinds import of_another_kind
 from ultr_core.files.letor import training_file_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_parts import parts_of
@@ -37,17 +39,11 @@ LOOKS_LIKE, HELP = (
 """By kind of file: how it looks, and what it is for."""
 
 KINDS = {
-    "corpus": "a corpus",
-    "log": "a click log",
+    **IN_WORDS,
     "clicks": "clicks of a click log",
-    "curve": "a propensity curve",
-    "ranker": "a ranker",
-    "scores": "scores of a ranker",
-    "groups": "a list of numbers, such as group sizes or scores",
-    "qrels": "judgements",
-    "query-texts": "a table of names",
-    "document-names": "a table of names",
-    "training": "a training file of svm_proprank",
+    "qrels": IN_WORDS["judgements"],
+    "query-texts": IN_WORDS["names"],
+    "document-names": IN_WORDS["names"],
 }
 
 
@@ -331,7 +327,5 @@ def require_kind(file: Brought, *wanted: str) -> str:
     """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
     kind = kind_of(source_of(file.files[0]))
     if kind not in wanted:
-        raise InputError(
-            f"{file.name} looks like {KINDS[kind]}; here {KINDS[wanted[0]]} is needed."
-        )
+        raise of_another_kind(file.name, KINDS[kind], KINDS[wanted[0]])
     return kind

@@ -26,7 +26,6 @@ from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError, about
 from ultr_core.fields import Field
-from ultr_core.files import parse_scores, read_scores
 from ultr_core.files.ranker_files import (
     on_columns_of,
     parse_ranker,
@@ -34,6 +33,7 @@ from ultr_core.files.ranker_files import (
     read_ranker,
     read_training_record,
 )
+from ultr_core.files.score_files import ScoreFile, parse_score_file, read_score_file
 from ultr_core.inspection import (
     JoinedLog,
     inspect_ranker,
@@ -379,13 +379,14 @@ def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:
         st.markdown(":material/info: Scores belong to a corpus; bring it in step 1.")
         return None
     token = (file.token, *corpus_token(own))
-    scores = own.make("scores", token, lambda: _read_scores(file, corpus))
-    show_inspection(inspect_scores(scores, corpus, name=file.name), key="scores")
+    scores, notices = own.make("scores", token, lambda: _read_scores(file, corpus))
+    checks = inspect_scores(scores, corpus, name=file.name, notices=notices)
+    show_inspection(checks, key="scores")
     return Ranker(file.name, scores, token, file=file)
 
 
-def _read_scores(file: Brought, corpus: Corpus) -> NDArray[np.float64]:
+def _read_scores(file: Brought, corpus: Corpus) -> ScoreFile:
     if file.path is not None:
-        return read_scores(file.path, corpus)
+        return read_score_file(file.path, corpus)
     require_kind(file, "scores", "groups")
-    return parse_scores(file.data, corpus, file.name)
+    return parse_score_file(file.data, corpus, file.name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import subprocess
@@ -10,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ultr_core import __version__
+from tests.meaning import refused_command
+from ultr_core import __version__, cli
 from ultr_core.cli import main
+from ultr_core.jobs import JOBS
 from ultr_core.jobs.output import option_of
 from ultr_core.lab import METHODS, Lab, build_world, summarise, train_method
 from ultr_core.proofs import PROOFS
@@ -97,7 +100,8 @@ def test_a_partial_summary_holds_the_draws_so_far() -> None:
 def test_proofs_hold_in_every_world(
     options: list[str], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["proofs", "--json", *QUICK, *options]) == code
+    quick = QUICK[2:] if "--clicks" in options else QUICK
+    assert main(["proofs", "--json", *quick, *options]) == code
     result = json.loads(capsys.readouterr().out)
     assert [check["name"] for check in result["checks"]] == list(PROOFS)
     keys = {
@@ -164,6 +168,28 @@ def test_wrong_input_gives_one_sentence_and_code_two(
     assert captured.out == ""
     assert words in captured.err
     assert len(captured.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("compare --methods naive --methods ips", "--methods"),
+        ("compare --eta=1 --seed 1 --eta 1", "--eta"),
+        ("fit --log a --corpus c --log b", "--log"),
+        ("propensities log.csv --columns a=b --columns=c=d", "--columns"),
+    ],
+)
+def test_an_option_given_twice_is_refused(command: str, option: str) -> None:
+    refused_command(command.split(), "usage", option)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in JOBS if entry.summary])
+def test_no_option_with_values_lets_the_last_one_win(name: str) -> None:
+    """Of any command; switches say the same twice."""
+    commands = next(a for a in cli._parser(name)._actions if a.nargs == argparse.PARSER)
+    part = commands.choices[name]  # type: ignore[index, call-overload]
+    wanted = [a for a in part._actions if a.option_strings and a.nargs != 0]
+    assert [type(action) for action in wanted] == [cli._Once] * len(wanted)
 
 
 def test_a_broken_file_is_named_with_its_line(

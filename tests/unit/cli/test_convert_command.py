@@ -135,7 +135,7 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
         (["c.txt", "x", "--to", "pdf"], ("to", "--to", "'pdf'", "letor")),
         (["c.txt", "x", "--from", "qrels"], ("from", "--from", "'qrels'")),
         (["c.txt", "x", "--from", "json", "--to", "letor"], ("no_conversion", "(json)", "letor")),
-        (["c.txt", "x", "--from", "json"], ("not_a_model",)),
+        (["c.txt", "x", "--from", "json"], ("other_kind",)),
         (["c.txt", "x", "--to", "json"], ("no_conversion", "(letor)", "json")),
         (["s.txt", "x"], ("corpus_needed", "--corpus")),
         (["c.txt", "x", "--to", "proprank", "--relevant-grade", "0"], ("relevant_grade", "'0'")),

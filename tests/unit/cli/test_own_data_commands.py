@@ -222,7 +222,7 @@ def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
         ("fit OWN --eta 1 --propensities CURVE", ("one_of_two", "--propensities", "--eta")),
         ("evaluate OWN --eta 1", ("model_or_scores", "--model", "--scores")),
         ("evaluate OWN --scores CURVE", ("no_propensities", "--propensities", "--eta")),
-        ("evaluate OWN --eta 1 --scores CURVE", ("column_missing", "query")),
+        ("evaluate OWN --eta 1 --scores CURVE", ("other_kind",)),
         ("simulate --out LOG --rankers 6", ("rankers", "'6'")),
         ("simulate --corpus DIR --out TRAIN", ("overwrites", "--out", "--corpus")),
         ("propensities LOG --out LOG", ("overwrites", "--out")),

@@ -275,7 +275,7 @@ def test_scores_that_do_not_fit(tmp_path: Path, text: str, fault: tuple[object, 
             ("not_a_number", "line 12", "feature 1", "'x'"),
         ),
         ("SVM-light Version V6.20\n0\n", ("model_too_short", "line 2")),
-        ("1 qid:1 1:1\n", ("not_a_model", "line 1")),
+        ("1 qid:1 1:1\n", ("other_kind",)),
     ],
 )
 def test_models_that_are_none(tmp_path: Path, text: str, fault: tuple[object, ...]) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tests.meaning import refused
-from ultr_core.files import parse_log, preview_log
+from ultr_core.files import parse_log, parse_ranker, preview_log
 
 ROWS: tuple[dict[str, object], ...] = (
     {"query": "q1", "document": "a", "position": 1, "click": True},
@@ -89,3 +89,55 @@ def test_numbers_keep_their_digits() -> None:
     rows = [{**ROWS[0], "document": 2**53 + place} for place in range(4)]
     log = parse_log(lines(*rows))
     assert log.document_names == tuple(str(2**53 + place) for place in range(4))
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ('{"query": "q", "document": "b", "position": 2, "click": 0, "position": 9}', "position"),
+        ('{"query": "q", "document": "b", "p\\u006fsition": 2, "click": 0, "position": 9}',
+         "position"),
+        ('{"query": "q", "document": "b", "position": 2, "click": 0, "other": 1, "other": 2}', ""),
+        ('{"query": "click", "document": "click", "position": 2, "click": 0, "of": {"click": 1}}',
+         ""),
+    ],
+)  # fmt: skip
+def test_a_key_twice_in_a_row_is_refused_where_it_matters(row: str, key: str) -> None:
+    """DuckDB takes the first value, and most programs the last one."""
+    first = '{"query": "q", "document": "a", "position": 1, "click": 1}'
+    data = f"{first}\n\n{row}\nno JSON\n".encode()
+    if key:
+        with refused("key_twice", "given", 3, key):
+            parse_log(data, "given")
+    else:
+        assert parse_log(data, "given").rows == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        (
+            '{"of": {"query": "q", "document": "b", "query": "r"}, "position": 2, "click": 0}',
+            "query",
+        ),
+        ('{"of": {"query": "q", "document": "b"}, "of": {}, "position": 2, "click": 0}', "of"),
+    ],
+)
+def test_a_key_twice_counts_in_nested_rows_too(row: str, key: str) -> None:
+    first = '{"of": {"query": "q", "document": "a"}, "position": 1, "click": 1}'
+    columns = {"query": "of.query", "document": "of.document"}
+    assert parse_log(f"{first}\n", columns=columns).rows == 1
+    with refused("key_twice", "given", 2, key):
+        parse_log(f"{first}\n{row}\n".encode(), "given", columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("more", "key"), [('"C": 1,\n"C": 2', "C"), ('"of": {"a": [],\n"a": {}}', "a")]
+)
+def test_a_key_twice_in_a_ranker_is_refused(more: str, key: str) -> None:
+    text = (
+        '{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1],\n'
+        f'"coefficients": [0.5], {more}}}'
+    )
+    with refused("key_twice", "mine.json", 3, key):
+        parse_ranker(text.encode(), "mine.json")

@@ -317,3 +317,24 @@ def test_a_line_too_long_is_named_wherever_it_stands(form: str, end: str) -> Non
         data = f"{row % 'a'}\n{row % name}{end.replace('q,b,2,0', row % 'b')}"
     with refused("too_large", "log", f"line {3 if form == 'csv' else 2}"):
         parse_log(data, "log")
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        (b"", ("empty",)),
+        (b"\n\n  \n", ("blank",)),
+        (b"\xef\xbb\xbf\r\n\r\n", ("blank",)),
+        (b"sep=;\n", ()),
+        (b"\n" * 1_100_000 + HEADER.encode(), ("1,048,576",)),
+    ],
+)
+@pytest.mark.parametrize("packing", ["", "gzip", "zstd"])
+def test_a_text_without_a_line_of_names_says_what_it_has(
+    content: bytes, values: tuple[str, ...], packing: str
+) -> None:
+    data = pa.compress(content, packing, asbytes=True) if packing == "zstd" else content
+    data = gzip.compress(content) if packing == "gzip" else data
+    for read in (parse_log, preview_log):
+        with refused("empty_file", "given", *values):
+            read(data, "given")

@@ -156,7 +156,7 @@ def test_one_position_still_has_a_click_rate() -> None:
 @pytest.mark.parametrize(
     ("text", "about", "named"),
     [
-        ("", "columns", "line 1"),
+        ("", "empty_file", "empty"),
         ("query,document,click\nq,a,1\n", "columns", "position"),
         (PLAIN, "", "row"),
         (lines("q,a,x,1"), "", "line 2"),
@@ -263,7 +263,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with refused("not_a_file", "none.csv"):
         read_log(tmp_path / "none.csv")
     (tmp_path / "log.csv").write_bytes(b"\xff\xfe")
-    with refused("columns", "log.csv", "line 1"):
+    with refused("empty_file", "log.csv"):
         read_log(tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("\ufeff" + lines("q,a,1,1"), encoding="utf-8")
     assert read_log(tmp_path / "log.csv").counts()["clicks"] == 1

@@ -14,9 +14,9 @@ from ultr_core.corpus.ranking import rank_documents
 from ultr_core.files import load_corpus, parse_corpus, parse_log, parse_scores, read_scores
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.name_tables import parse_names
-from ultr_core.files.score_files import write_scores
+from ultr_core.files.score_files import parse_score_file, write_scores
 from ultr_core.files.trec_files import parse_qrels, qrels_text
-from ultr_core.inspection import join_log, kind_of
+from ultr_core.inspection import inspect_scores, join_log, kind_of
 
 TEXT = (
     b"4 qid:1 1:1 2:0 # docid = a\n0 qid:1 1:0 2:1 # docid = b\n1 qid:1 1:2 2:1 # docid = c\n"
@@ -54,6 +54,31 @@ def test_a_run_is_read_by_its_scores_and_written_best_first(tmp_path: Path) -> N
 def test_a_run_needs_one_score_for_each_document(change, fault) -> None:
     with refused(*fault):
         parse_scores(RUN.replace(*change), CORPUS, "run")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "against"),
+    [("12312", 0), ("11111", 0), ("00000", 0), ("x1x12", 0), ("13212", 1), ("12321", 1)],
+)
+def test_ranks_of_a_run_that_contradict_its_scores_are_counted(ranks: str, against: int) -> None:
+    """Scores decide, as in trec_eval; what was meant only their writer knows."""
+    starts, ends = ("1 Q0 b", "1 Q0 a", "1 Q0 c", "2 Q0 d", "2 Q0 a"), ("9.5", "3", "-1", "2", "1")
+    lines = [f"{s} {r} {e} x" for s, r, e in zip(starts, ranks, ends, strict=True)]
+    text = "\n".join(["9 Q0 z 1 1 x", *lines])
+    found = parse_score_file(text, CORPUS, "run")
+    assert found.scores.tolist() == [3, 9.5, -1, 1, 2]
+    assert len(found.notices) == (against > 0)
+    if against:
+        assert mentions(found.notices[0], "run", against, 3)
+        (note,) = inspect_scores(found.scores, CORPUS, notices=found.notices).warnings
+        assert note.sentence == found.notices[0]
+
+
+def test_a_run_whose_scores_are_distances_is_refused() -> None:
+    """They rise with the rank: most documents would change places."""
+    starts = ("1 Q0 b 1 -9.5", "1 Q0 a 2 0", "1 Q0 c 3 4", "2 Q0 d 1 9", "2 Q0 a 2 8")
+    with refused("ranks_against_scores", "run", 2, 3):
+        parse_scores("".join(f"{start} x\n" for start in starts), CORPUS, "run")
 
 
 def test_judgements_are_the_grades_and_are_written_back() -> None:

@@ -190,7 +190,7 @@ def test_it_tells_a_callback_that_can_end_it(learner: Learner) -> None:
     with pytest.raises(KeyboardInterrupt):
         learner.fit(CORPUS, WEIGHTS, cost=1.0, callback=end)
     with pytest.raises(KeyboardInterrupt):
-        learner.along(CORPUS, WEIGHTS, (0.1, 1.0), tolerance=1e-3, callback=end)
+        learner.paths_of(CORPUS, [WEIGHTS], callback=end)[0].to((0.1, 1.0), 1e-3)
 
 
 @EVERY
@@ -212,9 +212,12 @@ def test_its_file_says_what_its_certificate_measures(learner: Learner) -> None:
 @EVERY
 def test_a_path_has_a_ranker_for_each_cost_in_their_order(learner: Learner) -> None:
     weights = full_information_weights(CORPUS.relevance(1))
-    one_by_one = replace(learner, path=None)
+    one_by_one = replace(learner, paths=None)
     for way in (learner, one_by_one):
-        found = way.along(CORPUS, weights, (10.0, 0.1, 1.0), tolerance=1e-6)
+        (path,) = way.paths_of(CORPUS, [weights])
+        path.to((1.0, 0.1), 1e-2)
+        path.keep((0.1,))
+        found = path.to((10.0, 0.1, 1.0), 1e-6)
         assert [ranker.cost for ranker in found] == [10.0, 0.1, 1.0]
         alone = learner.fit(CORPUS, weights, cost=0.1, tolerance=1e-6)
         assert found[1].coefficients == pytest.approx(alone.coefficients, abs=2e-2)

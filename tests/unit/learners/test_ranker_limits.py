@@ -133,7 +133,8 @@ def test_an_uncertified_ranker_does_not_pass_selection(medium_problem, monkeypat
     assert converged(stopped, 1e-3) is stopped
 
     monkeypatch.setattr("ultr_core.learners.selection.fit_ranker", lambda *a, **k: short)
-    giving_up = replace(SVM, fit=lambda *a, **k: short)
+    giving_up = replace(SVM, fit=lambda *a, **k: short, paths=None)
+    monkeypatch.setattr("ultr_core.learners.selection.SVM", giving_up)
     relevance = corpus.grades > 0
     with refused("not_converged", "0.001", "0.29", 10, 3):
         select_by_labels(corpus, weights, corpus, relevance, costs=[1.0])

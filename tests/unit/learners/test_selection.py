@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from ultr_core.lab import METHODS, World, build_world, simulate_logs
 from ultr_core.lab.methods import ClickData
 from ultr_core.lab.training import select
-from ultr_core.learners import selection
-from ultr_core.learners.selection import SELECTION_TOLERANCES, best_setting
+from ultr_core.learners import LinearRanker, selection
+from ultr_core.learners.certificate import Certificate
+from ultr_core.learners.selection import FINAL_TOLERANCE, SELECTION_TOLERANCES, best_setting
 from ultr_core.propensity import Belief
 from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw
@@ -27,34 +29,63 @@ class Fits:
     def __init__(self, exact: np.ndarray, error: np.ndarray) -> None:
         self.exact, self.error = exact, error
         self.made: list[tuple[int, float, float]] = []
-
-    def fit(self, candidate: int, costs: Sequence[float], gap: float) -> Any:
-        self.made += [(candidate, cost, gap) for cost in costs]
-        return [(candidate, COSTS.index(cost), gap) for cost in costs]
+        self.kept: dict[int, set[float]] = {}
+        self.ended = False  # whether a callback ends each path after one fit
 
     def risks(self, rankers: Any) -> np.ndarray:
-        return np.array([self.exact[k, c] + self.error[k, c] * gap**0.5 for k, c, gap in rankers])
+        found = [one.coefficients for one in rankers]
+        return np.array([self.exact[k, c] + self.error[k, c] * gap**0.5 for k, c, gap in found])
 
     def best(self) -> tuple[int, Any, np.ndarray]:
-        return best_setting(self.fit, self.risks, len(self.exact), COSTS, 10_000)
+        paths = [Fitted(self, candidate) for candidate in range(len(self.exact))]
+        candidate, ranker, found = best_setting(paths, self.risks, COSTS, 10_000)
+        return candidate, tuple(ranker.coefficients), found
+
+
+@dataclass
+class Fitted:
+    """A path of made-up fits; a ranker's coefficients are its candidate, place of C and gap."""
+
+    fits: Fits
+    candidate: int
+
+    def to(self, costs: Sequence[float], tolerance: float) -> Any:
+        costs = costs[:1] if self.fits.ended else costs
+        self.fits.made += [(self.candidate, cost, tolerance) for cost in costs]
+        made = Certificate(1.0, 1.0 - tolerance, tolerance, 1, 1, "newton", True, False)
+        return tuple(
+            LinearRanker(
+                (self.candidate, COSTS.index(cost), tolerance),  # type: ignore[arg-type]
+                np.arange(3),
+                cost,
+                made,
+            )
+            for cost in costs
+        )
+
+    near = to
+
+    def keep(self, costs: Any) -> None:
+        self.fits.kept[self.candidate] = set(costs)
 
 
 def test_a_setting_that_wins_on_rough_fits_alone_is_not_chosen() -> None:
-    error = np.array([[0.0, 0.2, -0.1], [-0.15, 0.0, 0.0]])
+    error = np.array([[0.0, 0.05, -0.1], [-0.15, 0.0, 0.0]])
     fits = Fits(EXACT, error)
     rough = fits.exact + error * SELECTION_TOLERANCES[0] ** 0.5
     assert np.unravel_index(rough.argmin(), rough.shape) == (1, 0)
     candidate, ranker, risks = fits.best()
     assert (candidate, ranker[:2]) == (0, (0, 1))
-    # What was far behind was fitted once.
-    assert [gap for k, c, gap in fits.made if (k, c) == (1, 100.0)] == [SELECTION_TOLERANCES[0]]
-    assert risks.shape == EXACT.shape and np.isfinite(risks).all()
+    # What was far behind was fitted once, and forgotten.
+    assert [gap for k, c, gap in fits.made if (k, c) == (0, 1.0)] == [SELECTION_TOLERANCES[0]]
+    assert 1.0 not in fits.kept[0]
+    assert risks.shape == EXACT.shape
 
 
-def test_a_clear_winner_is_fitted_once() -> None:
+def test_a_clear_winner_is_fitted_to_the_gap_of_what_is_kept() -> None:
     fits = Fits(np.array([[5.0, 3.0, 4.0]]), np.full((1, 3), 0.1))
-    assert fits.best()[:2] == (0, (0, 1, SELECTION_TOLERANCES[0]))
-    assert len(fits.made) == 3
+    assert fits.best()[:2] == (0, (0, 1, FINAL_TOLERANCE))
+    assert len(fits.made) == 4
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
@@ -66,9 +97,28 @@ def test_ties_go_to_the_first_candidate_and_cost(sign: float) -> None:
 
 def test_a_path_that_a_callback_ended_is_chosen_from() -> None:
     fits = Fits(EXACT, np.zeros_like(EXACT))
-    whole = fits.fit
-    fits.fit = lambda candidate, costs, gap: whole(candidate, costs[:1], gap)  # type: ignore[method-assign]
-    assert fits.best()[0] == 1
+    fits.ended = True  # after the first of each call
+    assert fits.best()[0] == 0
+    assert (0, 10.0, FINAL_TOLERANCE) in fits.made
+
+
+def test_candidates_are_tried_next_to_what_is_close_only() -> None:
+    row = (10.0, 1.0, 100.0)  # outwards from the best
+    far = np.array([[9.0, 4.0, 8.0], [9.0, 4.01, 9.0], [9.0, 6.0, 9.0], [1.0, 1.0, 1.0]])
+    fits = Fits(far, np.zeros_like(far))
+    assert fits.best()[0] == 0
+    first = [(k, c) for k, c, gap in fits.made if gap == SELECTION_TOLERANCES[0]]
+    # Beyond the third, which is close to the lowest nowhere, nothing was looked at.
+    assert first == [(k, c) for k, row in ((0, COSTS), (1, row), (2, row)) for c in row]
+
+
+def test_the_search_goes_on_while_the_outermost_cost_is_the_best() -> None:
+    slope = np.array([[9.0, 8.0, 4.0], [2.0, 3.0, 3.9]])
+    fits = Fits(slope, np.zeros_like(slope))
+    candidate, ranker, _ = fits.best()
+    assert (candidate, ranker[1]) == (1, 0)
+    begun = [c for k, c, gap in fits.made if k == 1 and gap == SELECTION_TOLERANCES[0]]
+    assert begun == [100.0, 10.0, 1.0]
 
 
 @pytest.fixture(scope="module")
@@ -90,4 +140,4 @@ def test_the_choice_is_that_of_fits_to_a_millionth(
         monkeypatch.setattr(selection, "SELECTION_TOLERANCES", (gap,))
         found.append(select(METHODS["clipped"], data))
     # Fits to 1% choose another threshold.
-    assert [(one.clip, one.ranker.cost) for one in found] == [(0.1, 0.3), (0.1, 0.3), (1.0, 3.0)]
+    assert [(one.clip, one.ranker.cost) for one in found] == [(0.1, 0.3), (0.1, 0.3), (0.5, 3.0)]

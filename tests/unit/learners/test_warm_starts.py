@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value
-from ultr_core.learners import ranker as path
+from ultr_core.learners import COST_GRID, fit_path, fit_ranker, objective_value, path
 from ultr_core.learners.limits import RangesOf, feature_ranges
+from ultr_core.learners.ranker import fit_paths
 
 
 def test_a_good_start_saves_passes(medium_problem):
@@ -86,3 +86,33 @@ def test_feature_ranges_are_found_once_and_block_by_block(medium_problem, monkey
         np.testing.assert_array_equal(found.low, features.min(axis=0))
         np.testing.assert_array_equal(found.high, features.max(axis=0))
         np.testing.assert_array_equal(found.largest, np.abs(features).max(axis=0))
+
+
+def test_a_path_goes_on_from_where_it_stood(medium_problem):
+    corpus, weights = medium_problem
+    costs = [1.0, 10.0, 100.0]
+    (path_of_one,) = fit_paths(corpus, [weights])
+    rough = path_of_one.near(costs, 1e-2)
+    path_of_one.keep(costs[1:])
+    finer = path_of_one.to(costs[1:], 1e-5)
+    assert [one.cost for one in finer] == costs[1:]
+    for before, ranker in zip(rough[1:], finer, strict=True):
+        found = ranker.certificate
+        assert found.converged and found.gap <= 1e-5
+        cold = fit_ranker(corpus, weights, cost=ranker.cost, tolerance=1e-5).certificate
+        assert found.primal == pytest.approx(cold.primal, rel=2e-5)
+        assert found.iterations < cold.iterations
+        value = objective_value(corpus, weights, ranker.cost, before.coefficients)
+        assert cold.dual <= value <= cold.dual * (1 + 1.1e-2)
+
+
+def test_paths_of_one_corpus_share_its_features(medium_problem):
+    corpus, weights = medium_problem
+    heavier = replace(weights, values=2.0 * weights.values)
+    few = replace(weights, values=np.where(np.arange(len(weights.values)) < 500, weights.values, 0))
+    first, second, third = fit_paths(corpus, [weights, heavier, few])
+    data = [one.solver._data for one in (first, second, third)]
+    assert data[0].features is data[1].features and data[0].features is not data[2].features
+    for path_of_one, given in ((second, heavier), (third, few)):
+        alone = fit_ranker(corpus, given, cost=1.0, tolerance=1e-6).certificate.primal
+        assert path_of_one.to([1.0], 1e-6)[0].certificate.primal == pytest.approx(alone, rel=2e-6)

@@ -9,11 +9,13 @@ import pytest
 
 from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log
 from ultr_core.inspection.joined import JoinedLog
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.own_data import fitting
+from ultr_core.own_data.agreement import shown_ranks
 from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker, judge_by
 from ultr_core.own_data.fitting import (
     fit_from_log,
@@ -177,3 +179,34 @@ def test_intervals_are_a_jackknife_that_fits_the_relevance_anew(
     each = refits._others @ ranks
     spread = (each.size - 1) / each.size * np.square(each - each.mean()).sum()
     assert wide.standard_error == pytest.approx(np.sqrt(spread))
+
+
+@pytest.mark.parametrize("method", ["direct", "doubly-robust"])
+def test_a_fit_that_contradicts_the_weighted_clicks_is_said(
+    corpus: Corpus, joined: JoinedLog, method: str
+) -> None:
+    """A feature of noise makes all documents of a query about equally relevant."""
+    log = joined.clicks
+    noise = np.random.default_rng(0).normal(size=(corpus.n_documents, 1)).astype(np.float32)
+    blind = Corpus(noise, corpus.grades, corpus.query_offsets)
+    scores = fit_from_log(corpus, log, CURVE, cost=0.1).ranker.score(corpus)
+    for given, severity in ((corpus, "good"), (blind, "warning")):
+        judge = judge_by(method, given, log, CURVE)
+        found = evaluate_ranker(given, log, scores, CURVE, judge=judge)
+        fit = fit_from_log(given, log, CURVE, method=method, cost=0.1)
+        if judge.estimator.key != method:  # the test by rank was faster
+            assert given is blind and not (found.agreement or fit.agreement)
+            continue
+        for finding in (*found.agreement, *fit.agreement):
+            assert (finding.key, finding.severity) == ("weighted_clicks", severity)
+        assert len(found.agreement) == len(fit.agreement) == 1
+        assert (found.agreement[0].sentence in found.notices) is (severity == "warning")
+        assert (fit.agreement[0].sentence in fit.notices) is (severity == "warning")
+    if method == "direct":
+        own = compare_with_shown(log, scores, CURVE, name="it", judge=judge).estimate
+        other = judge_by("policy-aware", corpus, log, CURVE).difference(
+            log, expected_ranks(scores, log.query_offsets) - shown_ranks(log)
+        )
+        assert own is not None and abs(other.value) > 1
+        assert mentions(found.agreement[0].sentence, f"{own.value:.2f}", f"{other.value:.2f}")
+    assert evaluate_ranker(corpus, log, scores, CURVE).agreement == ()

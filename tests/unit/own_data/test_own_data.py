@@ -16,16 +16,24 @@ from ultr_core.inspection import join_log
 from ultr_core.learners import fit_ranker
 from ultr_core.learners.problem import Progress
 from ultr_core.learners.selection import SELECTION_TOLERANCES
+from ultr_core.own_data.agreement import shown_ranks
 from ultr_core.own_data.curves import curve_for_log, training_file
 from ultr_core.own_data.evaluation import (
     RankerDifference,
     compare_rankers,
     compare_with_shown,
     evaluate_ranker,
-    shown_ranks,
+    judge_by,
     truth_sentence,
 )
-from ultr_core.own_data.fitting import FOLDS, fit_from_log, fits_of, fold_scores, part_of_log
+from ultr_core.own_data.fitting import (
+    FIT_METHODS,
+    FOLDS,
+    fit_from_log,
+    fits_of,
+    fold_scores,
+    part_of_log,
+)
 from ultr_core.own_data.samples import sample_corpus, sample_files
 from ultr_core.propensity import ips_weights
 from ultr_core.risk import Estimate
@@ -265,3 +273,56 @@ def test_sentences_are_of_the_estimate_that_was_asked_for() -> None:
             reverse.estimate.value - found.reports[key].estimate.value
         )
     assert found.reports["ips"].estimate.value > 10 * found.reports["clipped"].estimate.value
+
+
+def listed(*more: tuple[int, int, int]) -> tuple[Corpus, ClickLog]:
+    """200 queries of five documents, each shown whole ten times; more: document, rank, clicks."""
+    ranks = np.tile(np.arange(1, 6), 200)
+    offsets = np.arange(0, 1_001, 5)
+    features = np.random.default_rng(0).normal(size=(1_000, 2)).astype(np.float32)
+    log = simulate_counts(np.full(1_000, 0.4), ranks, offsets, 2_000, seed=0)
+    new = np.array(more, dtype=np.int64).reshape(-1, 3)
+    rows = [
+        np.append(log.document, new[:, 0]), np.append(log.rank, new[:, 1]),
+        np.append(log.impressions, np.ones(len(new), np.int64)), np.append(log.clicks, new[:, 2]),
+    ]  # fmt: skip
+    order = np.lexsort(rows[1::-1])
+    return (
+        Corpus(features, np.zeros(1_000, np.int16), offsets),
+        ClickLog(*(row[order] for row in rows), 2_000, offsets, log.draws, whole_lists=False),
+    )
+
+
+@pytest.mark.parametrize("method", ["", *FIT_METHODS])
+@pytest.mark.parametrize("clicks", [0, 1])
+def test_one_row_far_below_the_candidates_decides_nothing(method: str, clicks: int) -> None:
+    """Whatever the weight of a click there, what users saw counts 100,000 ranks for it."""
+    scores = np.tile(np.arange(5.0, 0.0, -1.0), 200)
+    corpus, log = listed((0, 100_000, clicks))
+    judge = judge_by(method, corpus, log, CURVE)
+    found = compare_with_shown(log, scores, CURVE, name="it", judge=judge)
+    assert found.estimate is not None and found.estimate.value < 0
+    assert found.estimate.side == 0
+    assert mentions(found.as_dict()["no_interval"], f"{log.total_clicks:,}")
+    corpus, log = listed((0, 5, clicks))
+    judge = judge_by(method, corpus, log, CURVE)
+    near = compare_with_shown(log, -scores, CURVE, name="it", judge=judge).estimate
+    assert near is not None and near.no_interval == ""
+
+
+@pytest.mark.parametrize("clicks", [1, 5, 6])
+def test_fewer_than_six_clicks_that_tell_are_no_verdict(clicks: int) -> None:
+    """Five that point the same way by chance are too likely: 2 / 2^5 is above 5%."""
+    _, log = listed()
+    pair = np.isin(log.document, (3, 4))
+    few = replace(
+        log,
+        clicks=np.where(pair, np.where(log.document == 4, clicks, 0), log.clicks),
+        impressions=np.maximum(log.impressions, 6),
+    )
+    scores = np.tile(np.arange(5.0, 0.0, -1.0), 200)
+    scores[[3, 4]] = scores[[4, 3]]
+    found = compare_with_shown(few, scores, CURVE, name="it").estimate
+    assert found is not None and found.value < 0
+    assert (found.no_interval == "") == (clicks == 6)
+    assert found.side == (-1 if clicks == 6 else 0)

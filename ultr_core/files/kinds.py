@@ -1,0 +1,137 @@
+"""What a text is by its beginning: a reader that is given another kind says so.
+
+with expecting("ranker", text, "log.jsonl"):
+    ...  # an InputError in here becomes: log.jsonl looks like a click log; give a ranker here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+
+from ultr_core.errors import InputError
+from ultr_core.files.letor_lines import Source
+from ultr_core.files.log_columns import found_columns, split_header
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "corpus": "a corpus",
+        "log": "a click log",
+        "curve": "a propensity curve",
+        "ranker": "a ranker",
+        "scores": "scores of a ranker",
+        "groups": "a list of numbers, such as group sizes or scores",
+        "training": "a training file of svm_proprank",
+        "weights": "a table of weights",
+        "names": "a table of names",
+        "judgements": "judgements",
+    }
+)
+"""Kinds of files in words."""
+
+ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
+COSTS = re.compile(r"[ \t]cost:\S")
+NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
+_JUDGEMENT = re.compile(r"\s*\S+\s+0\s+\S+\s+-?\d+\s*")
+_RANKER = re.compile(r'\A\s*\{\s*"format"\s*:|"(feature_ids|coefficients)"\s*:')
+_ALIKE = {"corpus": ("groups",), "training": ("groups", "corpus"), "scores": ("groups",)}
+"""Kinds that a file may begin like: rows of a corpus may have lost all but their grades."""
+
+_BEGINNING = 1 << 16  # characters
+
+
+def first_line(start: str) -> str:
+    """The first line of a text that is neither blank nor a comment; "" where there is none."""
+    lines = (line for line in start.splitlines() if line.strip())
+    return next((line for line in lines if not line.lstrip().startswith("#")), "")
+
+
+def is_ranker_json(start: str) -> bool:
+    """Whether a text that begins like JSON has the names of a ranker's parts."""
+    return _RANKER.search(start) is not None
+
+
+@contextmanager
+def expecting(kind: str, given: str | Source, name: str = "", encoding: str = "") -> Iterator[None]:
+    """Let an InputError say that a file is of another kind, where its beginning leaves no doubt.
+
+    kind: a key of ``KINDS``. given: a text called ``name``, or where it comes from.
+    """
+    try:
+        yield
+    except InputError as error:
+        other = _kind_beyond_doubt(given, encoding)
+        if other is None or other in (kind, *_ALIKE.get(kind, ())):
+            raise
+        called = given.name if isinstance(given, Source) else name
+        raise of_another_kind(called, KINDS[other], KINDS[kind]) from error
+
+
+def of_another_kind(name: str, found: str, wanted: str) -> InputError:
+    """What to say of a file that is ``found``, in words, where another kind is ``wanted``."""
+    return InputError(f"{name} looks like {found}; give {wanted} here.", "other_kind")
+
+
+def _kind_beyond_doubt(given: str | Source, encoding: str) -> str | None:
+    start = ""
+    with suppress(InputError):  # of a damaged file, which its reader has told
+        start = (
+            given[:_BEGINNING] if isinstance(given, str) else given.beginning(encoding or "utf-8")
+        )
+    first = first_line(start)
+    if first.lstrip().startswith(("{", "[")):
+        if is_ranker_json(start):
+            return "ranker"
+        return "log" if _is_row(first) else None
+    if first.startswith("SVM-light"):
+        return "ranker"
+    if match := ROW.match(first):
+        return "training" if match[1].startswith("cost") or COSTS.search(first) else "corpus"
+    if NUMBER.fullmatch(first):
+        return "groups"
+    if _JUDGEMENT.fullmatch(first):
+        return "judgements"
+    return _kind_of_columns(first)
+
+
+def _is_row(first: str) -> bool:
+    """Whether a line is one object of JSON with values, or begins a list of objects."""
+    row = first.strip().removesuffix(",")
+    if row.startswith("["):
+        return row[1:].strip()[:1] in ("", "{")
+    with suppress(ValueError, RecursionError):
+        found = json.loads(row)
+        return isinstance(found, dict) and bool(found)
+    return False
+
+
+def _kind_of_columns(first: str) -> str | None:
+    """The kind of a table whose columns no other one has, or of a TREC run."""
+    from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
+    from ultr_core.files.score_files import SCORE_COLUMNS
+    from ultr_core.files.tables import QUERY_COLUMNS
+    from ultr_core.files.trec_files import is_run
+    from ultr_core.files.weight_files import WEIGHT_COLUMNS
+
+    if is_run(first):
+        return "scores"
+    try:
+        _, cells = split_header(first, None, "")
+        found = set(found_columns(cells, None, ""))
+    except InputError:
+        return None
+    plain = {cell.strip().lower() for cell in cells}
+    if {"click", "action"} & found:
+        return "log" if {"query", "document", "position"} & found else None
+    if not plain & set(QUERY_COLUMNS) and "document" not in found:
+        return "curve" if plain & set(RANK_NAMES) and plain & set(PROPENSITY_NAMES) else None
+    if "position" in found:
+        return None
+    if plain & set(WEIGHT_COLUMNS):
+        return "weights"
+    if plain & set(SCORE_COLUMNS):
+        return "scores"
+    return "names" if len(plain) == 2 and {"text", "name", "title"} & plain else None

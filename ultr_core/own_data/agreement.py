@@ -1,0 +1,86 @@
+"""Whether an estimate by a fitted relevance agrees with one by the weighted clicks themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+from ultr_core.findings import Finding
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.risk import Estimate, difference_by
+from ultr_core.users import ClickLog, ExaminationCurve
+
+Say = Callable[[NDArray[np.float64]], Estimate]
+"""What an estimator says of ranks, or differences of ranks, [documents]."""
+
+_WEIGHTED = ESTIMATORS["policy-aware"]
+_KEY, _TITLE = "weighted_clicks", "Fitted relevance against weighted clicks"
+
+
+def against_weighted_clicks(
+    estimator: Estimator,
+    say: Say,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    ranks: NDArray[np.float64],
+) -> tuple[Finding, ...]:
+    """Hold what a fitted relevance says of a ranker against weights that need no fit.
+
+    Both see a click as evidence of relevance after division by examination, so that their
+    intervals overlap where the fit is right: for the difference from what users saw, and for the
+    risk. Weights are those of documents (`POLICY_AWARE`), which IPS has where a document keeps its
+    rank, for lists may leave documents out; those that no list shows are left out here, since the
+    fit alone counts them.
+
+    say: by ``estimator``. ranks [documents]: of the ranker. No finding for an estimator without a
+    fitted relevance, nor where one of the two has no interval.
+    """
+    if not estimator.fits_relevance or log.total_clicks == 0:
+        return ()
+    seen = log.impressions_per_document > 0
+    agreed: Finding | None = None
+    for what, places in (
+        ("the difference in risk from what users saw", ranks - shown_ranks(log)),
+        ("the risk", ranks),
+    ):
+        try:
+            fitted = say(np.where(seen, places, 0.0))
+            weighted = difference_by(_WEIGHTED, log, np.where(seen, places, 0.0), Belief(curve))
+        except InputError:  # of propensities that leave no finite weight
+            return ()
+        if fitted.no_interval or weighted.no_interval:
+            return ()
+        apart = fitted.low > weighted.high or fitted.high < weighted.low
+        told = (
+            f"For {what}, {estimator.label} gives {_told(fitted)} and the clicks weighted by "
+            f"propensity give {_told(weighted)}"
+        )
+        if apart:
+            words = (
+                f"{told}: they contradict each other, so features or propensities do not explain "
+                "these clicks; rely on a weighted estimate, such as IPS or clipped."
+            )
+            return (Finding.of_file(_KEY, _TITLE, fitted.value, "warning", words),)
+        agreed = agreed or Finding.of_file(
+            _KEY, _TITLE, fitted.value, "good", f"{told}, within their intervals."
+        )
+    return () if agreed is None else (agreed,)
+
+
+def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
+    """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
+    shown = np.bincount(log.document, log.impressions, log.n_documents)
+    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
+    return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
+
+
+def warned(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The sentences of those that are not good."""
+    return tuple(finding.sentence for finding in findings if finding.severity != "good")
+
+
+def _told(found: Estimate) -> str:
+    return f"{found.value:.2f} ({found.interval_text(2)})"
