@@ -52,7 +52,7 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     app.selectbox(key="claim_verdict").set_value("open").run()
     assert claims_shown(app) >= 2
     app.toggle(key="claim_checks").set_value(True).run()
-    assert len(sections(app)[0].columns) == len(first.columns) + 3
+    assert len(sections(app)[0].columns) == len(first.columns) + 4
     app.selectbox(key="claim_section").set_value("Abstract").run()
     assert claims_shown(app) == 0
     assert {button.proto.label for button in app.get("download_button")} >= {

@@ -266,7 +266,8 @@ def judged(name: str, key: str, lab: Lab) -> Finding:
 def sizes_judged(name: str, key: str, lab: Lab) -> Sizes:
     """Sizes of the points of a figure that decide about one claim."""
     (rule,) = (rule for rule in RULES[name] if rule.key == key)
-    return sizes_of_points(points_of(rule, study(lab, name)))
+    result = study(lab, name)
+    return sizes_of_points(result, points_of(rule, result))
 
 
 def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
@@ -333,13 +334,12 @@ def queries_of(lab: Lab, *parts: str) -> int:
     return sum(int(counts[part]["queries"]) for part in parts or ("train",))
 
 
-def sizes_of_points(points: Iterable[Point]) -> Sizes:
-    """Sizes of points of the shipped figures; clicks are those that are expected."""
-    shipped = load_shipped("figures")
+def sizes_of_points(result: StudyResult, points: Iterable[Point]) -> Sizes:
+    """Sizes of points of a study; clicks are those that are expected."""
     clicks = sorted({point.settings.clicks for point in points})
-    queries: int = shipped.world.counts["train"]["queries"]
     of_all = (clicks[0], clicks[-1]) if len(clicks) > 1 else clicks[0]
-    return sizes_of(of_all, queries, shipped.base.draws)
+    queries: int = result.world.counts["train"]["queries"]
+    return sizes_of(of_all, queries, result.plan.base.draws)
 
 
 def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:

@@ -286,10 +286,13 @@ def _pairs(log: ClickLog) -> int:
 SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
     {
         "few and many clicks": lambda lab: sizes_of((FEW, MANY), queries_of(lab), 1),
-        "fewest clicks": lambda lab: sizes_of_points(study(lab, "learning-curve").plan.points[:1]),
+        "fewest clicks": lambda lab: sizes_of_points(
+            study(lab, "learning-curve"), study(lab, "learning-curve").plan.points[:1]
+        ),
         "skip-above": partial(sizes_judged, "learning-curve", "skip-above-reverses"),
         "all figures": lambda lab: sizes_of_points(
-            point for name in FIGURES for point in study(lab, name).plan.points
+            study(lab, FIGURES[0]),
+            (point for name in FIGURES for point in study(lab, name).plan.points),
         ),
     }
 )

@@ -64,7 +64,7 @@ REPEATS = (2, 200)
 """Presentations of each query in the check on click models."""
 
 SAMPLES = 1_000
-"""Random samples of queries in the check on equation 1."""
+"""Random samples of queries in the check on the mean loss of a sample (section 3, unnumbered)."""
 
 LEAST = 1e-9
 """In place of a propensity of 0, at a document that nobody sees and nobody clicks."""

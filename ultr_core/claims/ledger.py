@@ -129,6 +129,15 @@ class LedgerLine:
         within = f" ± {found.tolerance:.3g}" if found.tolerance else ""
         return f"{found.relation} {found.limit:.6g}{within}"
 
+    @property
+    def decides(self) -> str:
+        """The number that decides, beside what is required of it; "" where nothing is measured."""
+        found = self.finding
+        if self.outcome == "not checkable" or found.value is None:
+            return ""
+        ends = f" [{found.interval[0]:.4g}, {found.interval[1]:.4g}]" if found.interval else ""
+        return f"{found.value:.4g}{ends}; required: {self.limit}"
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as exported and as printed with ``--json``."""
         entry, found = self.entry, self.finding

@@ -129,6 +129,7 @@ def _print_table(lines: Sequence[LedgerLine]) -> None:
         parts = (
             f"Check: {entry.check}",
             f"Found: {line.shown}",
+            f"Decides: {line.decides}" if line.decides else "",
             found.reason if line.decided else "",
             f"Broken by: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
             f"Page: {entry.link}",

@@ -324,7 +324,7 @@ class Claim:
     finding: Finding
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values; value, interval and limit are None where a study leaves a claim open."""
         rule, found = self.rule, self.finding
         return {
             "key": rule.key,
@@ -334,6 +334,10 @@ class Claim:
             "test": rule.test,
             "verdict": found.outcome,
             "numbers": found.sentence,
+            "value": found.value,
+            "interval": found.interval and dict(zip(("low", "high"), found.interval, strict=True)),
+            "relation": found.relation if found.value is not None else None,
+            "limit": found.limit if found.value is not None else None,
         }
 
 

@@ -182,6 +182,7 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     }
     if checks:
         row["Checked by"] = prose(entry.check)
+        row["Decides"] = prose(line.decides)
         row["Broken by"] = MUTATIONS[entry.mutation].words if entry.mutation else ""
         row["Remark"] = prose(found.reason) if line.decided else ""
     row["See"] = f"[{MENU[entry.page]}]({entry.link})"

@@ -275,6 +275,16 @@ def test_an_outcome_follows_from_value_relation_and_limit(lines: tuple[LedgerLin
             ), line.entry.key
 
 
+def test_what_decides_a_claim_is_said_beside_it(lines: tuple[LedgerLine, ...]) -> None:
+    for line in lines:
+        if line.outcome == "not checkable":
+            assert line.decides == ""
+        else:
+            assert f"{line.finding.value:.4g}" in line.decides and line.decides.endswith(
+                str(line.limit)
+            )
+
+
 def test_one_rule_says_what_more_data_changes(lines: tuple[LedgerLine, ...]) -> None:
     """A change is one above 5% of the gap, of the naive ranker as of the weighted one."""
     limits = {line.entry.key: line.finding.limit for line in lines}

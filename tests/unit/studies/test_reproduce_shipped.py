@@ -73,12 +73,17 @@ def test_sampled_cells_come_out_again(world: World, cell: Cell) -> None:
     assert computed.query_draws == shipped.query_draws
 
 
-OTHERWISE = {"gap-grows": "open", "naive-flat": "does not hold"}
-"""The last steps of the noise are too small for twenty click logs; naive gains with few clicks."""
+OTHERWISE = {
+    ("noise", "gap-grows"): "open",
+    ("noise", "more-data-helps-propensity"): "open",
+    ("learning-curve", "naive-flat"): "does not hold",
+}
+"""The last steps of the noise are too small for twenty click logs; with noise five times the clicks
+gain about 5% of the gap, which is what counts as a gain; naive gains with few clicks."""
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_what_holds_of_the_papers_shapes_at_paper_scale(name: str) -> None:
     claims = judge(shipped_result(name, RANKS))
     for claim in claims:
-        assert claim.finding.outcome == OTHERWISE.get(claim.rule.key, "holds"), claim
+        assert claim.finding.outcome == OTHERWISE.get((name, claim.rule.key), "holds"), claim

@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 from tests.made_up_studies import made_up, misled, noise, opposite, papers_loss
 from tests.meaning import refused
 from ultr_core.errors import InputError
+from ultr_core.findings import compared
 from ultr_core.lab import World, build_world, simulate_logs, train_method
 from ultr_core.settings import Settings
 from ultr_core.studies import (
@@ -205,6 +206,9 @@ def test_claims_hold_in_the_papers_world(name: str) -> None:
     claims = judge(result)
     assert {claim.finding.outcome for claim in claims} == {"holds"}, claims
     assert all(claim.rule.test and claim.rule.statement and claim.rule.section for claim in claims)
+    for told in (claim.as_dict() for claim in claims):
+        ends = told["interval"] and tuple(told["interval"].values())
+        assert compared(told["value"], told["relation"], told["limit"], 0.0, ends) == "holds", told
     assert "%" in read_study(result) or "±" in read_study(result)
 
 

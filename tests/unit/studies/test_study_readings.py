@@ -34,7 +34,7 @@ VERDICTS = {
         "assuming too much (1.5), it loses to the naive one.",
     ),
     "map-noise": ("in 6 of 9 places of the map and loses in none; in the other 3", "loses in 6."),
-    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 3."),
+    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 6."),
 }
 
 
