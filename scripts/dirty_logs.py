@@ -178,7 +178,8 @@ def table(cases: Iterable[Case]) -> list[str]:
     for case in cases:
         found.setdefault(case.dirt, []).append(case)
     lines = [
-        "| dirt | holds | of them told | warned | refused | chance | missed | in silence | "
+        "| dirt | holds | of these, warned | wrong, warned | refused | chance | missed | "
+        "of these, no warning | "
         f"median error, {', '.join(STRENGTHS)} |",
         "|---|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
@@ -186,6 +187,7 @@ def table(cases: Iterable[Case]) -> list[str]:
     for name, of_dirt in found.items():
         counts = Counter(case.outcome for case in of_dirt)
         counts["told"] = sum(case.told and case.outcome == "holds" for case in of_dirt)
+        counts["missed"] += counts["silent"]
         sums += counts
         errors = (_median(of_dirt, strength) for strength in range(len(STRENGTHS)))
         lines.append(f"| {name} | {_cells(counts)} | {', '.join(errors)} |")
@@ -260,7 +262,7 @@ def main(given: Sequence[str] | None = None) -> int:
     print("\n".join(table(cases)))
     missed = [case for case in cases if case.outcome in ("missed", "silent")]
     silent = [case for case in missed if case.outcome == "silent"]
-    print(f"{len(missed)} of {len(cases)} missed, {len(silent)} of them in silence.")
+    print(f"{len(missed)} of {len(cases)} missed, {len(silent)} of them without any warning.")
     return int(len(missed) > 0.05 * len(cases) or bool(silent))
 
 

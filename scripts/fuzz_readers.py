@@ -50,6 +50,7 @@ from ultr_core.files import (
     parse_corpus,
     parse_curve,
     parse_log,
+    parse_names,
     parse_proprank,
     parse_ranker,
     parse_scores,
@@ -58,6 +59,7 @@ from ultr_core.files import (
 )
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
+from ultr_core.files.trec_files import parse_qrels, qrels_text, run_text
 from ultr_core.inspection import inspect_log, inspect_upload
 from ultr_core.own_data.curves import curve_in_log
 from ultr_core.propensity import estimate_from_log
@@ -132,6 +134,8 @@ _LINES = (
     b'{"object": {"object_id": "a"}, "position": {"ordinal": 1}}}\n'
     b'{"action_name": "click", "query_id": "s1", "user_query": "lamp", "event_attributes": '
     b'{"object": {"object_id": "a"}}}\n',
+    b'{"query": "q", "document": "a", "position": 1, "click": 1}\n'
+    b'{"query": "q", "document": "b", "position": 2, "click": 0, "position": 3}\n',
 )
 _EVENTS = (
     b"presentation,query,document,position,action,session\np1,q,a,1,view,s\np1,q,b,2,view,s\n"
@@ -143,13 +147,17 @@ _RANKERS = (
     b'[0.5, -0.002], "C": null, "certificate": null, "trained": {"clicks": 45000}}\n',
     b"SVM-light Version V6.20\n0 # kernel type\n3 #\n1 #\n1 #\n1 #\nempty#\n7 #\n1 #\n2 #\n0 #\n"
     b"1 1:0.5 7:-0.002 #\n",
+    b'{"format": "ultr-lab linear ranker",\n"version": 1, "feature_ids": [1], "C": 1, "C": 2}\n',
 )
 _TRAINING = (
     b"# n = 4\n1 qid:1 cost:2.0 1:1 2:1 # query = lamp candidate = 1\n"
     b"0 qid:1 3:1 # query = lamp candidate = 2\n1 qid:2 1:1\n0 qid:2 3:1\n",
 )
 _CURVES = (b"rank,propensity\n1,1\n2,0.61\n3,0.4\n", b"pos;p\n2;.5\n1;1")
+_NAMES = (b"query_id,text\n11,lamp\nq,desk\n", b"name;docno\nx y;D1\nz;D2")
+_JUDGEMENTS = (qrels_text(CORPUS).encode(),)
 _SCORES = (
+    run_text(CORPUS, np.arange(9.0)).encode(),
     b"".join(b"%d.5\n" % number for number in range(9)),
     b"query,candidate,score\n"
     + b"".join(b"%s,%d,.5\n" % (q, c) for q, n in ((b"11", 3), (b"lamp", 2), (b"q", 4))
@@ -173,6 +181,8 @@ def readers() -> Mapping[str, Reader]:
         *_TRAINING,
         *_CURVES,
         *_SCORES,
+        *_NAMES,
+        *_JUDGEMENTS,
         *_WEIGHTS,
         *_GROUPS,
     )
@@ -187,6 +197,7 @@ def readers() -> Mapping[str, Reader]:
             (
                 _BETWEEN.join(_LOGS),
                 _BETWEEN.join((_LOGS[0], _LINES[0])),
+                _BETWEEN.join((_LOGS[0], _LOGS[0])),
                 _BETWEEN.join(_EVENTS),
                 _BETWEEN.join(
                     (_EVENTS[0].replace(b"action", b"x"), b"document,presentation\na,p1")
@@ -196,6 +207,8 @@ def readers() -> Mapping[str, Reader]:
         "parquet": Reader(_log, ()),
         "curve": Reader(lambda data: parse_curve(text_of(data, "curve")), _CURVES),
         "scores": Reader(lambda data: parse_scores(data, CORPUS), _SCORES),
+        "names": Reader(parse_names, _NAMES),
+        "judgements": Reader(lambda data: parse_qrels(data, CORPUS), _JUDGEMENTS),
         "weights": Reader(lambda data: parse_weights(data, CORPUS), _WEIGHTS),
         "ranker": Reader(lambda data: parse_ranker(data, "ranker"), _RANKERS),
         "training": Reader(lambda data: parse_proprank(data, "training"), _TRAINING),

@@ -56,10 +56,10 @@ def test_content_given_twice_is_a_warning(parts: list[bytes], number: int) -> No
 
 
 def test_copies_are_named(tmp_path: Path) -> None:
-    for name in ("one.csv", "copy of one.csv"):
+    for name in ("one.csv", "two.csv"):
         (tmp_path / name).write_bytes(TEXT)
     log = read_log(str(tmp_path / "*.csv"))
-    assert mentions(log.copied, tmp_path / "one.csv", tmp_path / "copy of one.csv")
+    assert mentions(log.copied, tmp_path / "one.csv", tmp_path / "two.csv")
     assert log.counts()["clicks"] == 2
 
 
