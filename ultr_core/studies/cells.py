@@ -79,12 +79,12 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
                     assumed_eta=0.5,
                 ),
                 _elsewhere(
-                    "replace-last", "policy-aware", "Policy-aware, last rank replaced",
+                    "replace-last", "policy-aware", "Policy-aware (last replaced)",
                     "Policy-aware, on clicks on lists whose last document is random.",
                     logger="replace-last",
                 ),
                 _elsewhere(
-                    "plackett-luce", "policy-aware", "Policy-aware, Plackett-Luce",
+                    "plackett-luce", "policy-aware", "Policy-aware (Plackett-Luce)",
                     "Policy-aware, on clicks on lists drawn from production's scores with noise.",
                     logger="plackett-luce",
                 ),
@@ -234,7 +234,9 @@ def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellRes
     ranks = rank_documents(fit.scores, test.query_offsets)
     presented = rank_documents(world.production.ranker.score(test), test.query_offsets)
     log = None if logs is None else logs.train
-    on_irrelevant = 0 if log is None else int(log.clicks[~world.train.relevance[log.document]].sum())
+    on_irrelevant = (
+        0 if log is None else int(log.clicks[~world.train.relevance[log.document]].sum())
+    )
     return CellResult(
         cell.key,
         test_losses(fit.scores, world.test_relevance, test.query_offsets),

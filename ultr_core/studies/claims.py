@@ -308,6 +308,11 @@ def hole_stays(result: StudyResult) -> Finding:
     return _flat(result, f"change from n = {read.x:,.0f} to {last.x:,.0f}", change)
 
 
+_SAID_BY: Mapping[Origin, str] = MappingProxyType(
+    {"paper": "", "lab": " (added here)", "later": " (later work)"}
+)
+
+
 @dataclass(frozen=True)
 class Rule:
     """A claim before it is judged: what it says, where, what decides it, and who says it."""
@@ -322,7 +327,7 @@ class Rule:
     @property
     def said(self) -> str:
         """The statement, and that the paper does not print it, if so."""
-        return self.statement if self.origin == "paper" else f"{self.statement} (added here)"
+        return f"{self.statement}{_SAID_BY[self.origin]}"
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,8 @@ def repair_headline(result: StudyResult, point: Point) -> str:
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
-    clicks, label = f"With {point.x:,.0f} clicks", STUDY_METHODS[best].label.lower()
+    clicks = f"With {point.x:,.0f} clicks"
+    label = _REPAIR.get(best, _lower(STUDY_METHODS[best].label))
     sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
     for rival in broken_methods(result.plan.study):
         gains = interval_over_draws(list(result.excess((rival, point), (best, point)).values()))
@@ -190,8 +191,9 @@ def repair_headline(result: StudyResult, point: Point) -> str:
 
 _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
-    "too-steep": "η′ = 1.5", "too-flat": "η′ = 0.5",
+    "too-steep": "steeper", "too-flat": "flatter",
 }  # fmt: skip
+_REPAIR = {"propensity": "the right curve"}
 
 
 def broken_methods(study: Study) -> tuple[str, ...]:
@@ -209,6 +211,11 @@ def best_repair(result: StudyResult, point: Point) -> str | None:
         if result.excess((key, point), skyline)
     }
     return min(ranked, key=lambda key: ranked[key], default=None)
+
+
+def _lower(label: str) -> str:
+    """A label inside a sentence; a name such as Plackett-Luce keeps its letters."""
+    return f"{label[0].lower()}{label[1:]}"
 
 
 def _listed(names: list[str]) -> str:

@@ -9,14 +9,21 @@ import streamlit as st
 from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
-from pages.app.frame import Draw, offer_files, show_chart, theme
+from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
-from pages.views.repairs.words import WORDS, enumerated, exact_rows, listed
+from pages.views.repairs.words import (
+    WORDS,
+    enumerated,
+    exact_rows,
+    how_enumerated,
+    listed,
+    of_break,
+)
 from pages.views.studies import run
-from pages.views.studies.chart import show_study
 from pages.views.studies.page import claims_section, run_button, run_plan
 from ultr_core.figures.repairs import repair_figure, users_figure
+from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.jobs.proofs import switch_key
 from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS
 from ultr_core.jobs.reproduce import RESULT
@@ -52,15 +59,16 @@ def show(page: PageContext) -> None:
     lab = require_lab(page)
     headline = lecture.headline()
     name, clicks, view = _choices(page.launch.corpus)
+    breaks, repairs, limits = of_break(name)
     plan = Plan(STUDIES[name], "quick", stage(lab.settings, ACTS))
     status = st.container(key=RUN if view == COMPUTED else None)
     broken, repaired = st.columns([0.42, 0.58], gap="medium")
     with broken, st.container(key="lines-broken", gap="xsmall"):
-        st.markdown(WORDS.text(f"{name}.breaks"))
+        st.markdown(breaks)
         draw_users = partial(users_figure, plan.points[0].settings, BELIEVING.get(name, ()))
         _picture(draw_users)
     with repaired, st.container(key="lines-repaired", gap="xsmall"):
-        st.markdown(WORDS.text(f"{name}.repairs"))
+        st.markdown(repairs)
         chart = Slot()
     line = st.container(key="lines")
     if view == COMPUTED and run.is_running(plan):
@@ -78,6 +86,8 @@ def show(page: PageContext) -> None:
     line.markdown(enumerated(name))
     with st.container(horizontal=True):
         _savers(draw_users, *(() if result is None else (draw_risks,)))
+    st.subheader("What the repair cannot do")
+    st.markdown(limits)
     _details(name, result)
 
 
@@ -121,21 +131,22 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
 
 def _details(name: str, result: StudyResult | None) -> None:
     """The curve over all numbers of clicks, claims, every fraction, and the other breaks."""
-    st.subheader("What the repair cannot do")
-    st.markdown(WORDS.text(f"{name}.limits"))
     if result is not None:
         st.subheader("With fewer and with more clicks")
-        show_study(result, key=name)
+        draw = partial(study_figure, result)
+        show_figure(draw)
+        if cut := cut_words(draw(theme=theme()), result):
+            st.markdown(cut)
         st.markdown(_made(result))
         claims_section(judge(result), "Claims of later work")
     st.subheader("The enumeration in full")
     st.table(exact_rows(name), alt="Largest error, wrong pairs and spread of every ranker")
-    st.markdown(WORDS.text("table"))
+    st.markdown(how_enumerated())
     methods = STUDIES[name].methods
     st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
     st.subheader("What repairs the other assumptions")
     st.markdown(WORDS.text("others"))
-    st.markdown(listed((each.label, each.repair) for each in BREAKS.values()))
+    st.markdown(listed((assumption.label, assumption.repair) for assumption in BREAKS.values()))
     if switch := SWITCH.get(name):
         st.page_link(
             PROOFS.file, label=f"Proofs with “{BREAKS[switch].label}”", icon=PROOFS.icon,
