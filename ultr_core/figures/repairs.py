@@ -62,7 +62,10 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
         for key in trained
     )
     data: Columns = {name: [row[name] for row in rows] for name in _row(*[""] * 7)}
-    spec = with_domains(_risks(order, theme), x=stable_range(values))
+    low, high = stable_range(values)
+    production = result.level("production")
+    inside = production is not None and production < (low + high) / 2
+    spec = with_domains(_risks(order, inside, theme), x=(low, high))
     told = "; ".join(str(row["name"]) for row in rows)
     return Figure(
         f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
@@ -81,8 +84,11 @@ def _row(
 
 
 @lru_cache(maxsize=16)
-def _risks(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
+def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
+    # Where the rules are close together, their names are above each other.
+    beside = {"skyline": ("left", -10), "production": ("right", -10)}
+    above = {"skyline": ("left", -28), "production": ("left", -10)}
     color, shape = by_method(alt.Color, "color", STYLES), by_method(alt.Shape, "shape", STYLES)
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     x_of = along(alt.X, "Test risk (lower is better)", scale)
@@ -93,15 +99,20 @@ def _risks(order: tuple[str, ...], theme: Theme) -> dict[str, Any]:
         ranker.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-18
     )
     tooltip = tooltips(("label:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
-    named = rule.encode(x=x_of("value"), y=alt.value(-10))
     layers = [
         rule.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8).encode(
             x=x_of("value"), color=color
         ),
         *(
             one.transform_filter(alt.datum.method == key)
-            for key, align in (("skyline", "left"), ("production", "right"))
-            for one in readable_text(named, ink, "name:N", halo=3, align=align)
+            for key, (align, height) in (above if inside else beside).items()
+            for one in readable_text(
+                rule.encode(x=x_of("value"), y=alt.value(height)),
+                ink,
+                "name:N",
+                halo=3,
+                align=align,
+            )
         ),
         halo,
         ranker.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),

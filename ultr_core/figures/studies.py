@@ -106,7 +106,7 @@ STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         **REPAIR_STYLES,
         "too-steep": replace(METHOD_STYLES["propensity"], shape="triangle-down", dash=(6, 3)),
         "too-flat": replace(METHOD_STYLES["propensity"], shape="triangle-right", dash=(2, 3)),
-        "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="wedge", dash=(6, 3)),
+        "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="diamond", dash=(6, 3)),
         "plackett-luce": REPAIR_STYLES["policy-aware"],
     }
 )

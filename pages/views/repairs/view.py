@@ -63,11 +63,11 @@ def show(page: PageContext) -> None:
     plan = Plan(STUDIES[name], "quick", stage(lab.settings, ACTS))
     status = st.container(key=RUN if view == COMPUTED else None)
     broken, repaired = st.columns([0.42, 0.58], gap="medium")
-    with broken, st.container(key="lines-broken", gap="xsmall"):
+    with broken, st.container(key="broken", gap="xsmall"):
         st.markdown(breaks)
         draw_users = partial(users_figure, plan.points[0].settings, BELIEVING.get(name, ()))
         _picture(draw_users)
-    with repaired, st.container(key="lines-repaired", gap="xsmall"):
+    with repaired, st.container(key="repaired", gap="xsmall"):
         st.markdown(repairs)
         chart = Slot()
     line = st.container(key="lines")
@@ -96,7 +96,7 @@ def _choices(corpus: str | None) -> tuple[str, float, str]:
     with st.container(horizontal=True, key="repair-choices", vertical_alignment="bottom"):
         name = choose(BREAK)
         view = choose(
-            RESULT, kind="box", width=240,
+            RESULT, kind="box", width=330,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
         grid = STUDIES[name].x_values["paper" if view == SHIPPED else "quick"]

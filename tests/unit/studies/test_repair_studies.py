@@ -75,8 +75,12 @@ def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
         for risks in (repaired, turned)
     )
     assert ahead != behind
-    for words in (ahead, behind, read_study(result).split(". ")[0]):
+    for clicks in (1_000, 9_000, 45_000, 170_000):
+        shipped = shipped_result(name, RANKS)
+        words = repair_headline(shipped, shipped.point(clicks))
         assert len(words.split()) <= 15
+        assert len(re.findall(r"\d[\d,.]*", words)) <= 2
+    assert ahead in read_study(result)
     level = repair_headline(
         made_up(name, lambda *place: 11.0 + 0.1 * place[2]), result.plan.points[0]
     )
