@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import common, estimation, figures, foundations, live, noise, runs, svm
+from ultr_core.claims import common, estimation, figures, foundations, later, live, noise, runs, svm
 from ultr_core.claims.common import (
     REACH,
     SWAP_SESSIONS,
@@ -183,7 +183,7 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live, runs)
+        for part in (foundations, noise, estimation, svm, figures, live, runs, later)
         for key, measure in part.MEASURES.items()
     }
 )
@@ -257,6 +257,7 @@ def _all() -> Iterator[Entry]:
     yield from map(_written, words.parts("claims"))
     yield from _on_figures(words.entries["studies"])
     yield from map(_written, words.parts("on_figures"))
+    yield from map(_written, read(__file__, "later").parts("claims"))
 
 
 CLAIMS: Mapping[str, Entry] = MappingProxyType(

@@ -99,12 +99,16 @@ class SmallCase:
         behaviour: how users look and click, at ranks 1 to 5; nobody looks at what is left out.
         assumed: the curve [5 ranks] that the estimator has; None for that of the users.
         lists: what the logger shows.
+        clip: threshold tau of an estimator that clips.
+        fitted: the relevance [documents] of an estimator that fits one.
     """
 
     estimator: str
     behaviour: Behaviour
     assumed: tuple[Fraction, ...] | None = None
     lists: Lists = FIXED
+    clip: Fraction = CLIP
+    fitted: tuple[Fraction, ...] = FITTED
 
     @cached_property
     def laws(self) -> tuple[ClickLaw, ...]:
@@ -120,7 +124,9 @@ class SmallCase:
             high, low = users.eps_plus[rank - 1], users.eps_minus[rank - 1]
             exposure = sum((p * curve[own[document] - 1] for p, own in self.lists), ZERO)
             at = curve[rank - 1]
-            shown = Shown(at, at * (high - low), at * low, exposure, FITTED[document], CLIP)
+            shown = Shown(
+                at, at * (high - low), at * low, exposure, self.fitted[document], self.clip
+            )
             found.append(NUMBERS[self.estimator](shown))
         return tuple(found)
 
