@@ -47,6 +47,8 @@ LINKS = (
     "lessons?lesson=5",
     "lessons?lesson=7",
     "lessons?lesson=9",
+    "lessons?lesson=10",
+    "lessons?lesson=11",
     "lessons?part=lecturers&plan=90",
     "lessons?part=glossary",
     "learning_curves",

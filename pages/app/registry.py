@@ -71,7 +71,7 @@ LESSONS = PageInfo(
     menu="Lessons",
     icon=":material/school:",
     question="Can you predict what biased clicks do?",
-    summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
+    summary="Eleven lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
     of_words=True,
     acts=SHARED_FIELDS,
 )
