@@ -281,6 +281,8 @@ ONLY_IN_THE_NOTEBOOK = {
     "wrong-propensity": {"harm_high", "harm_low"},
     "swaps": {"sessions"},
     "live": {"decided", "half", "share", "ties"},
+    "doubly-robust": set(),
+    "trust-top": set(),
 }
 """Measured numbers that no text of the lesson names; its notebook lists them all."""
 
