@@ -71,7 +71,7 @@ LESSONS = PageInfo(
     menu="Lessons",
     icon=":material/school:",
     question="Can you predict what biased clicks do?",
-    summary="Nine lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
+    summary="Eleven lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
     of_words=True,
     acts=SHARED_FIELDS,
 )
@@ -119,6 +119,18 @@ PROPENSITIES = PageInfo(
     summary="Swap experiments and other ways, their price, and your own click log.",
 )
 
+REPAIRS = PageInfo(
+    path="repairs",
+    menu="Users and repairs",
+    group=EXPERIMENTS,
+    icon=":material/healing:",
+    question="What breaks weighting, and what repairs it?",
+    summary="Few clicks, trust in the top, short lists, wrong curves; what later work does.",
+    acts=(),
+    acts_while=RUN,
+    acts_then=("draws", "seed", "corpus_seed", "relevant_grade"),
+)
+
 LIVE = PageInfo(
     path="live",
     menu="Live experiment",
@@ -164,6 +176,7 @@ ABOUT = PageInfo(
 )
 
 PAGES = (
-    LAB, LESSONS, LEARNING_CURVES, ROBUSTNESS, PROOFS, PROPENSITIES, LIVE, YOUR_DATA, CLAIMS, ABOUT,
+    LAB, LESSONS, LEARNING_CURVES, ROBUSTNESS, REPAIRS, PROOFS, PROPENSITIES, LIVE, YOUR_DATA,
+    CLAIMS, ABOUT,
 )  # fmt: skip
 HOME = LAB

@@ -13,6 +13,7 @@ from pages.app.registry import PAGES as ALL
 from pages.app.registry import RUN, SIMULATE, PageInfo
 from ultr_core.curve_values import CURVES
 from ultr_core.jobs.links import job_of
+from ultr_core.jobs.repairs import ACTS
 from ultr_core.settings import PARAMETERS
 from ultr_core.studies import BASE_FIELDS
 
@@ -46,6 +47,11 @@ def test_a_page_has_the_controls_of_the_settings_that_its_job_names(path: str) -
 def test_a_study_has_controls_only_where_it_is_computed_here(path: str) -> None:
     assert shown(PAGES[path]) == set()
     assert shown(PAGES[path], RUN) == set(BASE_FIELDS)
+
+
+def test_repairs_has_controls_only_where_it_is_computed_here() -> None:
+    assert shown(PAGES["repairs"]) == set()
+    assert shown(PAGES["repairs"], RUN) == set(ACTS)
 
 
 def test_your_data_has_the_users_controls_while_it_offers_to_simulate_them(

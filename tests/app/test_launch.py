@@ -18,7 +18,7 @@ from pages.app.training_pool import PROCESSES
 from tests.meaning import mentions
 
 OpenApp = Callable[..., AppTest]
-WITHOUT_WORLD = {"about", "your_data", "proofs", "learning_curves", "robustness"}
+WITHOUT_WORLD = {"about", "your_data", "proofs", "learning_curves", "robustness", "repairs"}
 """Pages that show something without the server's corpus."""
 
 

@@ -36,6 +36,7 @@ CHANGED = {
     "live": {"clicks": "2000", "live_queries": "218"},
     "lessons": {"lesson": "3", "seed": "5"},
     "claims": {"claim_section": "5.3", "claim_verdict": "holds", "eta": "0.5"},
+    "repairs": {"breaks": "trust-steep", "repair_clicks": "many"},
 }
 TAKEN = tuple(page for page in WITH_NOTEBOOK if page != "your_data")
 """Pages that are compared below; that of a reader's own files is, after they were given."""
@@ -45,7 +46,7 @@ STATES: dict[str, dict[str, dict[str, str]]] = {
     "changed": {page: CHANGED.get(page, {**FAST, "eta": "0.5"}) for page in TAKEN},
     "curves": {page: CURVES for page in TAKEN if page not in ("lessons", "claims")},
 }
-SHIPPED = ("learning_curves", "robustness")
+SHIPPED = ("learning_curves", "robustness", "repairs")
 """Pages that show what was computed before, on the built-in corpus."""
 
 
@@ -162,6 +163,25 @@ def claims(app: AppTest, out: str) -> None:
         assert f"   {found}\n" in plain
 
 
+def repairs(app: AppTest, out: str) -> None:
+    headline = next(line for line in out.splitlines() if line.startswith("With "))
+    assert f"**{headline}**" in words(app)
+    picture = next(
+        chart.proto.alt
+        for chart in app.get("vega_lite_chart")
+        if chart.proto.alt.startswith(headline)
+    )
+    for risk in re.findall(r"^(?!With)\S+ +(\d+\.\d{4})  \(", out, re.MULTILINE):
+        assert any(mentions(picture, f"{float(risk):.{digits}f}") for digits in (2, 3))
+    rows = app.table[0].value.to_dict("records")
+    exact = re.findall(r"^\S+ +(-?[\d/]+)  (\d+) of (\d+) pairs$", out, re.MULTILINE)
+    assert len(exact) == len(rows)
+    for row, (error, wrong, pairs) in zip(rows, exact, strict=True):
+        assert row["Pairs in the wrong order"] == f"{wrong} of {pairs}"
+        size = abs(Fraction(error))
+        assert row["Largest error"] in {str(size), f"about {float(size):.2f}"}
+
+
 def any_page(app: AppTest, out: str) -> None:
     """What holds of any page: its metrics are printed, and without them a line stands on it."""
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", out)]
@@ -175,6 +195,7 @@ def any_page(app: AppTest, out: str) -> None:
 COMPARE: dict[str, Callable[[AppTest, str], None]] = {
     "lab": lab, "learning_curves": study, "robustness": study, "proofs": proofs,
     "propensities": propensities, "live": live, "lessons": lessons, "claims": claims,
+    "repairs": repairs,
 }  # fmt: skip
 
 

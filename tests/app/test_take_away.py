@@ -60,6 +60,7 @@ LINKS = {
     "propensities": {**FAST, "swap_landmark": "2", "swap_fit": "monotone", "swap_users": "trust",
                      "swap_smoothing": "0.3", "swap_precision": "20%", "swap_traffic": "2,000"},
     "live": {**FAST, "live_queries": "218", "live_scheme": "team-draft", "live_swap_days": "3"},
+    "repairs": {"breaks": "cut", "repair_clicks": "many", "draws": "2", "result": "quick"},
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from pages.views.about import view as about_words
 from pages.views.lab import words as lab_words
 from pages.views.proofs import words as proofs_words
 from pages.views.propensities import words as propensity_words
+from pages.views.repairs import words as repair_words
 from pages.views.studies import page as study_words
 from pages.views.your_data import input as data_words
 from tests.inputs import lesson_splits
@@ -32,6 +33,7 @@ from ultr_core.lessons.model import words_of
 from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, SmallWorld, Ways
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
+from ultr_core.studies import REPAIRS
 from ultr_core.users import PowerLaw
 
 ROOT = Path(__file__).parents[2]
@@ -209,7 +211,7 @@ def of_proofs() -> Iterator[str]:
     for proof in PROOFS.values():
         yield from (proof.name, proof.title, proof.statement, proof.fails_when)
     for entry in BREAKS.values():
-        yield from (entry.what, entry.consequence)
+        yield from (entry.what, entry.consequence, entry.repair)
 
 
 def of_the_propensities_page(lab: Lab) -> Iterator[str]:
@@ -233,6 +235,10 @@ def of_other_pages() -> Iterator[str]:
     yield from (*data_words.LOOKS_LIKE.values(), *data_words.HELP.values())
     for study in study_words.FORMULAS:
         yield from (study_words.meaning(study), study_words.on_own_corpus(study))
+    yield from (repair_words.how_enumerated(), repair_words.WORDS.text("others"))
+    for name in REPAIRS:
+        yield repair_words.enumerated(name)
+        yield from repair_words.of_break(name)
     yield from about_words.WORDS.texts("references")
     for section in about_words.WORDS.parts("sections"):
         yield from (section.text("heading"), section.text("text"))
@@ -277,6 +283,8 @@ ONLY_IN_THE_NOTEBOOK = {
     "wrong-propensity": {"harm_high", "harm_low"},
     "swaps": {"sessions"},
     "live": {"decided", "half", "share", "ties"},
+    "doubly-robust": set(),
+    "trust-top": set(),
 }
 """Measured numbers that no text of the lesson names; its notebook lists them all."""
 

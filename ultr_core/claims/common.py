@@ -32,6 +32,7 @@ from ultr_core.studies import (
     DEFAULT_LOSS,
     LOSSES,
     RULES,
+    STUDIES,
     Claim,
     Point,
     StudyResult,
@@ -244,10 +245,10 @@ def study_settings(name: str) -> str:
     return f"Made with {settings_words(shipped_result(name, LOSSES[DEFAULT_LOSS]).plan)}."
 
 
-@lru_cache(maxsize=1)
-def study_source() -> str:
-    """Which run the shipped results come from, in a sentence or two."""
-    shipped = load_shipped("figures")
+@lru_cache(maxsize=4)
+def study_source(part: str = "figures") -> str:
+    """Which run a part of the shipped results comes from, in a sentence or two."""
+    shipped = load_shipped(part)
     counts: Mapping[str, Any] = shipped.world.counts
     return (
         f"Precomputed paper-scale result of {shipped.made}: {shipped.base.draws} click logs per "
@@ -260,7 +261,8 @@ def judged(name: str, key: str, lab: Lab) -> Finding:
     """What the study of a figure found on one claim, at paper scale."""
     rules = tuple(rule for rule in RULES[name] if rule.key == key)
     (claim,) = judge(study(lab, name), rules)
-    return from_study_claim(claim, study_source(), study_settings(name))
+    source = study_source(STUDIES[name].shipped_in)
+    return from_study_claim(claim, source, study_settings(name))
 
 
 def sizes_judged(name: str, key: str, lab: Lab) -> Sizes:

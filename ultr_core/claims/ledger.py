@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import common, estimation, figures, foundations, live, noise, runs, svm
+from ultr_core.claims import common, estimation, figures, foundations, later, live, noise, runs, svm
 from ultr_core.claims.common import (
     REACH,
     SWAP_SESSIONS,
@@ -194,7 +194,7 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live, runs)
+        for part in (foundations, noise, estimation, svm, figures, live, runs, later)
         for key, measure in part.MEASURES.items()
     }
 )
@@ -202,7 +202,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 
 SIZES = {
     key: sizes
-    for part in (common, foundations, noise, estimation, svm, figures)
+    for part in (common, foundations, noise, estimation, svm, figures, later)
     for key, sizes in part.SIZES.items()
 }
 """Sizes of what a claim is measured on, by the word that its entry has for it."""
@@ -277,6 +277,7 @@ def _all() -> Iterator[Entry]:
     yield from map(_written, words.parts("claims"))
     yield from _on_figures(words.entries["studies"])
     yield from map(_written, words.parts("on_figures"))
+    yield from map(_written, read(__file__, "later").parts("claims"))
 
 
 CLAIMS: Mapping[str, Entry] = MappingProxyType(

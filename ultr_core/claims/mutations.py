@@ -28,6 +28,7 @@ from ultr_core.lab import Cell, Lab, Logs, Store, TrainedMethod, World
 from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
+from ultr_core.proofs.repairs import CLIP, FIXED, TOO_STEEP, SmallCase
 from ultr_core.propensity import SwapCounts, Weights, ips_weights, simulate_swaps
 from ultr_core.studies import FIGURES, Plan, Point, StudyResult
 from ultr_core.studies.cells import key_of_log
@@ -111,6 +112,15 @@ def _proofs(words: str, *names: str, **values: Any) -> Mutation:
         return replace(evidence, **values) if cell.args[0] in names else evidence
 
     return _altered(words, proved_on=change)
+
+
+def _case(words: str, claim: str, **values: Any) -> Mutation:
+    """The estimator, users or logger of one claim of later work altered."""
+
+    def change(_: Lab, case: SmallCase, cell: Cell) -> SmallCase:
+        return replace(case, **values) if cell.args[0] == claim else case
+
+    return _altered(words, small_case=change)
 
 
 def _world(words: str, change: Callable[[World], World]) -> Mutation:
@@ -531,6 +541,11 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "small-nothing-relevant": _small(
             "No document is relevant.", _nothing_relevant, "4d", "52i"
         ),
+        "robust-clips": _case("The estimator clips.", "R1", clip=CLIP),
+        "robust-believes-wrong": _case("The assumed curve is wrong.", "R2", assumed=TOO_STEEP),
+        "robust-believes-right": _case("The assumed curve is right.", "R3", assumed=None),
+        "affine-believes-wrong": _case("The assumed curve is wrong.", "R4", assumed=TOO_STEEP),
+        "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
             "ips-unbiased",
@@ -650,6 +665,18 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         ),
         "study-belief-unused": _studies(
             "The learner ignores its assumed η.", "misspecification", propensity="naive"
+        ),
+        "study-fits-nothing": _studies(
+            "The doubly robust learner fits nothing.", "few-clicks", doubly_robust="naive"
+        ),
+        "study-noise-unknown": _studies(
+            "The affine learner takes the noise for clicks.", "trust-steep", affine="propensity"
+        ),
+        "study-sees-all": _studies(
+            "With the most clicks the weighted learner sees what the lists leave out.",
+            "cut",
+            where=_at_most_clicks,
+            propensity="skyline",
         ),
         "skip-above-knows": _studies(
             "Skip-above learns from labels.", "learning-curve", skip_above="skyline"

@@ -90,7 +90,8 @@ def _study_section(result: StudyResult) -> str:
     study = result.plan.study
     figure = study_figure(result)
     svg = study_svg(result).decode()
-    origin = f"Figure {study.figure} of the paper" if study.figure else "A map of our own"
+    own = "A map of our own" if study.is_map else "A curve of our own"
+    origin = f"Figure {study.figure} of the paper" if study.figure else own
     return "\n".join(
         [
             f"<h2>{escape(study.title)}</h2>",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         results_page,
         settling,
     )
+    from ultr_core.figures.repairs import repair_figure, users_figure
     from ultr_core.figures.scatter import risk_figure, risk_scatter
     from ultr_core.figures.studies import cut_words, study_figure
     from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
@@ -64,12 +65,14 @@ __all__ = [
     "prediction_figure",
     "propensity_curves",
     "race_figure",
+    "repair_figure",
     "results_page",
     "risk_figure",
     "risk_scatter",
     "settling",
     "study_figure",
     "trained_rankers",
+    "users_figure",
     "warm_up",
     "win_share_figure",
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +24,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import FILLS, INKS, METHOD_STYLES, MethodStyle, Theme
+from ultr_core.figures.style import FILLS, INKS, METHOD_STYLES, REPAIR_STYLES, MethodStyle, Theme
 from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
 from ultr_core.studies import FIXED_METHODS, StudyResult, read_study
@@ -98,7 +100,15 @@ PICKED = "picked"
 """Name of the selection that a click on a mark makes."""
 
 STYLES: Mapping[str, MethodStyle] = MappingProxyType(
-    {**METHOD_STYLES, "skip-above": MethodStyle("#8C6D1F", "triangle-down", (2, 2))}
+    {
+        **METHOD_STYLES,
+        "skip-above": MethodStyle("#8C6D1F", "triangle-down", (2, 2)),
+        **REPAIR_STYLES,
+        "too-steep": replace(METHOD_STYLES["propensity"], shape="triangle-down", dash=(6, 3)),
+        "too-flat": replace(METHOD_STYLES["propensity"], shape="triangle-right", dash=(2, 3)),
+        "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="diamond", dash=(6, 3)),
+        "plackett-luce": REPAIR_STYLES["policy-aware"],
+    }
 )
 SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -107,6 +117,14 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
         "propensity": "Weighted",
         "clipped": "Clipped",
         "skip-above": "Skip-above",
+        "direct": "Direct",
+        "doubly-robust": "Doubly robust",
+        "affine": "Affine",
+        "affine-doubly-robust": "Affine DR",
+        "too-steep": "η′ = 1.5",
+        "too-flat": "η′ = 0.5",
+        "replace-last": "Replace last",
+        "plackett-luce": "Plackett-Luce",
         "skyline": "Skyline",
     }
 )
@@ -114,8 +132,14 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
 
 _ROOM_FOR_NAMES = 128  # pixels, right of the axis
 _CUT_NAMED = 3
+_SLOTS = {
+    "naive": -1, "propensity": 0, "clipped": 1, "affine": 1, "replace-last": 1, "too-steep": 1,
+    "skip-above": 2, "direct": 2, "affine-doubly-robust": 2, "plackett-luce": 2, "too-flat": 2,
+    "doubly-robust": 3,
+}  # fmt: skip
+"""No two of a study are equal."""
 _SIDE_BY_SIDE: Any = {
-    "expr": "(indexof(['naive', 'propensity', 'clipped', 'skip-above'], datum.method) - 1"
+    "expr": f"({json.dumps(_SLOTS)}[datum.method]"
     " - (datum.weight === 'thin' ? 0.5 : 0)) * (width > 500 ? 3 : 2)"
 }
 """Pixels that a ranker's marks stand beside their place, lest one bar hides another."""

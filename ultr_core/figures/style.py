@@ -36,6 +36,17 @@ METHOD_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
     }
 )
 
+REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
+    {
+        "direct": MethodStyle("#9A6A3A", "triangle-down", (3, 3)),
+        "doubly-robust": MethodStyle("#7B61C9", "triangle-right", (1, 0)),
+        "affine": MethodStyle("#1B8A9E", "triangle-left", (1, 0)),
+        "affine-doubly-robust": MethodStyle("#9A57C0", "diamond", (8, 3)),
+        "policy-aware": MethodStyle("#5F8A1F", "square", (1, 0)),
+    }
+)
+"""Of the methods that a comparison has only if it is asked for them."""
+
 FILLS: Mapping[Theme, tuple[str, str]] = MappingProxyType(
     {"light": ("#F08C3C", "#5AA9DC"), "dark": ("#B24E00", "#0072B2")}
 )

@@ -91,6 +91,7 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry("simulate", "Simulate users on a corpus and write the click log that they leave."),
     Entry("lessons", pages=("lessons",)),
+    Entry("repairs", pages=("repairs",)),
     Entry("your-data", pages=("your_data",)),
 )
 """The jobs, in the order in which help shows their commands."""

@@ -80,7 +80,11 @@ def switch_key(name: str) -> str:
 
 
 SWITCHES = tuple(
-    Switch(switch_key(name), entry.label, help=f"{entry.what} {entry.consequence}")
+    Switch(
+        switch_key(name),
+        entry.label,
+        help=f"{entry.what} {entry.consequence} Repair: {entry.repair}",
+    )
     for name, entry in BREAKS.items()
 )
 

@@ -34,6 +34,7 @@ from ultr_core.studies import (
     GRID_VERSION,
     LOSSES,
     MAPS,
+    REPAIRS,
     SCALES,
     SIZES,
     STUDIES,
@@ -54,7 +55,8 @@ from ultr_core.studies import (
 )
 from ultr_core.words import part_of
 
-_GROUPS = {"all": FIGURES, "maps": MAPS}
+_OTHER_REPAIRS = tuple(name for name in REPAIRS if STUDIES[name].shipped_in == "repairs")
+_GROUPS = {"all": FIGURES, "maps": MAPS, "repairs": _OTHER_REPAIRS}
 JOURNAL = "cells.jsonl"
 REPORT = "report.html"
 _BASE_SETTINGS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
@@ -310,8 +312,8 @@ JOB = Job(
     arguments=(
         Choice(
             "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
-            help="one of figures 1 to 4 of the paper, a sensitivity map, all four figures, or "
-            "both maps",
+            help="one of figures 1 to 4 of the paper, a sensitivity map, what breaks weighting "
+            "with its repair, all four figures, both maps, or all repairs but few-clicks",
         ),
     ),
     options=(

@@ -15,14 +15,15 @@ from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
+from ultr_core.proofs.repairs import PAIRS, SMALL_CASES
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics
-from ultr_core.risk import shown_difference
+from ultr_core.risk import interval_over_draws, shown_difference
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
 from ultr_core.studies import load_shipped
-from ultr_core.users import ClickLog, PowerLaw
+from ultr_core.users import ClickLog, PowerLaw, TrustBiasModel
 
 PRESENTATIONS = 1_000
 """Presentations in the exercise of the first lesson."""
@@ -341,6 +342,88 @@ def live_test(lab: Lab) -> Found:
 def _size_of(test: SignTest) -> int:
     """Nearest of 1 in 10, 1 in 100, 1 in 1,000, by the logarithm."""
     return int(np.clip(round(-np.log10(test.p_value)), 1, 3)) - 1
+
+
+ROBUST = ("naive", "propensity", "doubly-robust")
+ROBUST_TASK = (10, 0.6, 0.4)
+"""Rank, fitted relevance and threshold of the exercise on doubly robust estimates."""
+
+
+def robust_comparison(lab: Lab) -> Comparison:
+    """The comparison of the lesson on few clicks and their repair, on all draws."""
+    return lab.comparison(methods=ROBUST)
+
+
+def repaired(lab: Lab) -> Found:
+    """Lesson 10: with few clicks a fitted relevance, corrected by clicks, beats both."""
+    comparison = robust_comparison(lab)
+    naive, weighted, robust = (comparison.rankers[key].risk for key in ROBUST)
+    ahead = [
+        place
+        for place, key in enumerate(ROBUST)
+        if all(_surely_better(lab, key, other) for other in ROBUST if other != key)
+    ]
+    rank, fit, clip = ROBUST_TASK
+    p = float(true_curve(lab.settings).at(rank))
+    numbers = baselines(lab) | {
+        "naive": naive.value, "weighted": weighted.value, "robust": robust.value,
+        "clicks": comparison.clicks, "truth": ahead[0] if ahead else len(ROBUST),
+        "rank": rank, "p": p, "fit": fit, "clip": clip, "ips": 1 / p, "clipped": 1 / clip,
+        "whole_fit": fit + 1 / clip, "not_clicked": fit - p * fit / clip,
+        "answer": fit + (1 - p * fit) / clip,
+    }  # fmt: skip
+    return Found.told("doubly-robust", numbers)
+
+
+def _surely_better(lab: Lab, one: str, other: str) -> bool:
+    """Whether the interval of the difference, paired by click log, is below 0."""
+    gains = [
+        lab.trained(draw, other).test.risk - lab.trained(draw, one).test.risk
+        for draw in range(lab.settings.draws)
+    ]
+    return interval_over_draws(gains).side > 0
+
+
+TRUST = "trust-steep"
+TRUST_TASK = 2
+"""Rank in the exercise on the affine correction."""
+NEARLY_ALL = 0.9
+"""Share of the way from naive to the correction from which weighting counts as as good."""
+
+
+def trust_by_rank(lab: Lab) -> dict[str, float]:
+    """How often trusting users click what is irrelevant once they look; needs no click."""
+    users, queries, deep = TrustBiasModel.steep(), lab.world().train, _deep_rank(lab.world())
+    clicked = users.click_probability(queries.relevance, queries.presented_ranks)
+    noise = [float(users.affine(rank)[1] / users.curve.at(rank)) for rank in (1, deep)]
+    return {
+        "top_noise": noise[0], "deep_noise": noise[1], "deep": deep,
+        "share": 100 * float(clicked[~queries.relevance].sum() / clicked.sum()),
+    }  # fmt: skip
+
+
+def trust_risks(lab: Lab) -> dict[str, float]:
+    """Test risks of naive, weighted and affine rankers of trusting users, on one click log."""
+    at = lab.at(lab.settings.with_values(users=TRUST))
+    methods = {"naive": "naive", "weighted": "propensity", "affine": "affine"}
+    return {name: at.trained(0, method).test.risk for name, method in methods.items()}
+
+
+def trusted(lab: Lab) -> Found:
+    """Lesson 11: no divisor removes noise that depends on the rank; subtracting first does."""
+    risks = trust_risks(lab)
+    won, whole = risks["naive"] - risks["weighted"], risks["naive"] - risks["affine"]
+    small = SMALL_CASES[TRUST]
+    alpha, beta = (float(value) for value in TrustBiasModel.steep().affine(TRUST_TASK))
+    numbers = trust_by_rank(lab) | baselines(lab) | risks | {
+        "truth": 0 if won <= 0 else 2 if won >= NEARLY_ALL * whole else 1,
+        "wrong": small["propensity"].wrong_pairs, "pairs": len(PAIRS),
+        "rank": TRUST_TASK, "relevant": alpha + beta, "irrelevant": beta, "alpha": alpha,
+        "ips": float(1 / TrustBiasModel.steep().curve.at(TRUST_TASK)), "slope": 1 / alpha,
+        "not_clicked_size": beta / alpha,
+        "by_relevant": (1 - beta) / (alpha + beta), "answer": (1 - beta) / alpha,
+    }  # fmt: skip
+    return Found.told("trust-top", numbers)
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

@@ -5,23 +5,27 @@ Chart libraries are imported where a picture is drawn; words and measures of les
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ultr_core.lab import Lab
+from ultr_core.lab import METHODS, Lab
 from ultr_core.lab.logs import true_curve
 from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.lessons.measures import (
     BELIEFS,
+    ROBUST,
     belief_risks,
     clean_world,
     click_rate,
     naive_and_weighted,
+    robust_comparison,
+    trust_risks,
 )
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
+from ultr_core.risk import Estimate, interval_over_draws, plus_minus
 
 if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme
@@ -104,6 +108,40 @@ def swap_curves(lab: Lab, theme: Theme) -> Figure:
         other=lab.swaps(design, "ctr"),
         theme=theme,
     )
+
+
+def repaired(lab: Lab, theme: Theme) -> Figure:
+    """Test risks of naive, weighted and doubly robust with their intervals."""
+    rankers = robust_comparison(lab).rankers
+    return _risks({key: rankers[key].risk for key in ROBUST}, theme)
+
+
+def trusted(lab: Lab, theme: Theme) -> Figure:
+    """Test risks of naive, weighted and affine rankers of trusting users."""
+    found = trust_risks(lab)
+    keys = zip(("naive", "propensity", "affine"), found.values(), strict=True)
+    return _risks({key: interval_over_draws([risk]) for key, risk in keys}, theme)
+
+
+def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:
+    """Test risks of rankers by the key of their method, on one axis."""
+    import pandas as pd
+
+    from ultr_core.figures import METHOD_STYLES, interval_dots
+    from ultr_core.figures.dots import COLUMNS
+
+    rows = []
+    for key, risk in found.items():
+        style = key if key in METHOD_STYLES else "neutral-0"
+        text = plus_minus(risk.value, (risk.high - risk.low) / 2)
+        row = (style, METHODS[key].label, risk.value, risk.low, risk.high, text)
+        rows.append(dict(zip(COLUMNS, row, strict=True)))
+    told = "; ".join(f"{row['label']} {row['text']}" for row in rows)
+    return interval_dots(
+        pd.DataFrame(rows), name="repaired-risks", title="Test risk of trained rankers",
+        alt_text=f"Test risk, lower is better: {told}.", x_title="Test risk (lower is better)",
+        theme=theme,
+    )  # fmt: skip
 
 
 def win_shares(lab: Lab, theme: Theme) -> Figure:

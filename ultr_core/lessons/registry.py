@@ -1,4 +1,4 @@
-"""The nine lessons and the glossary: what measures and draws each; the rest is in text files."""
+"""The eleven lessons and the glossary: what measures and draws each; the rest is in text files."""
 
 from __future__ import annotations
 
@@ -135,6 +135,8 @@ LESSONS: tuple[Lesson, ...] = (
         traffic=_presentations,
     ),
     _lesson("live", measures.live_test, pictures.win_shares, traffic=_live),
+    _lesson("doubly-robust", measures.repaired, pictures.repaired, traffic=_a_log_for_each_draw),
+    _lesson("trust-top", measures.trusted, pictures.trusted, given=measures.trust_by_rank),
 )
 """All lessons in their order; the first one has number 1."""
 

@@ -42,6 +42,7 @@ class Break:
         label: what the switch says.
         what: what it changes, in a sentence with the numbers used.
         consequence: which step fails then, in words.
+        repair: what repairs it, in a sentence.
         change: the change of behaviour and assumed curve.
         missing: closed form of 1 - E[o_d] / q_d [documents] in a world that is otherwise intact:
             the share of document d that the weights fail to restore (negative: too much).
@@ -52,6 +53,7 @@ class Break:
     label: str
     what: str
     consequence: str
+    repair: str
     change: Callable[[SmallWorld, Parts], Parts]
     missing: Callable[[SmallWorld], PerDocument]
     extra: Callable[[SmallWorld], PerDocument]
@@ -177,8 +179,8 @@ def _break(
 ) -> Break:
     """An assumption whose words are in ``content/breaks.toml``."""
     words = read(__file__, "breaks").part(name)
-    what, consequence = words.text("what"), words.text("consequence")
-    return Break(name, label, what, consequence, change, missing, extra)
+    what, consequence, repair = map(words.text, ("what", "consequence", "repair"))
+    return Break(name, label, what, consequence, repair, change, missing, extra)
 
 
 _ALL = (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         FIGURES,
         GRID_VERSION,
         MAPS,
+        REPAIRS,
         SCALES,
         STUDIES,
         Plan,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import (
         read_study,
+        repair_headline,
         settings_words,
         study_headline,
         taken_words,
@@ -56,6 +58,7 @@ __all__ = [
     "GRID_VERSION",
     "LOSSES",
     "MAPS",
+    "REPAIRS",
     "RULES",
     "SCALES",
     "SIZES",
@@ -87,6 +90,7 @@ __all__ = [
     "open_runner",
     "peak_memory_mib",
     "read_study",
+    "repair_headline",
     "run_in_process",
     "settings_words",
     "shipped_result",

@@ -6,7 +6,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -38,6 +38,24 @@ def peak_memory_mib() -> float:
 
 SKIP_ABOVE = "skip-above"
 
+
+@dataclass(frozen=True)
+class Elsewhere(Method):
+    """A method in a world that differs from that of its study: another logger, another belief.
+
+    changes: names and values of the settings that differ.
+    """
+
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+def _elsewhere(key: str, method: str, label: str, words: str, **changes: Any) -> Elsewhere:
+    """The method of the comparison with that key, under another key and with these settings."""
+    known = {each.name: getattr(METHODS[method], each.name) for each in fields(Method)}
+    named = {"key": key, "label": label, "description": words}
+    return Elsewhere(**{**known, **named}, changes=tuple(changes.items()))
+
+
 STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
     {
         **METHODS,
@@ -48,9 +66,39 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
             LOG_FIELDS,
             trainer=train_skip_above,
         ),
+        **{
+            method.key: method
+            for method in (
+                _elsewhere(
+                    "too-steep", "propensity", "Weighted, η′ = 1.5",
+                    "Propensity-weighted, with propensities that fall too fast.", assumed_eta=1.5,
+                ),
+                _elsewhere(
+                    "too-flat", "propensity", "Weighted, η′ = 0.5",
+                    "Propensity-weighted, with propensities that fall too slowly.",
+                    assumed_eta=0.5,
+                ),
+                _elsewhere(
+                    "replace-last", "policy-aware", "Policy-aware (last replaced)",
+                    "Policy-aware, on clicks on lists whose last document is random.",
+                    logger="replace-last",
+                ),
+                _elsewhere(
+                    "plackett-luce", "policy-aware", "Policy-aware (Plackett-Luce)",
+                    "Policy-aware, on clicks on lists drawn from production's scores with noise.",
+                    logger="plackett-luce",
+                ),
+            )
+        },
     }
-)
-"""The methods of the comparison, and the baseline of the paper's introduction."""
+)  # fmt: skip
+"""The methods of the comparison, the baseline of the paper's introduction, and some elsewhere."""
+
+
+def settings_of(method: str, settings: Settings) -> Settings:
+    """The settings under which a method of a study is trained: those of the study, or its own."""
+    found = STUDY_METHODS[method]
+    return settings.with_values(**dict(found.changes)) if isinstance(found, Elsewhere) else settings
 
 
 @dataclass(frozen=True)
@@ -85,7 +133,7 @@ _ALWAYS = (
 
 def key_of_log(method: str, settings: Settings) -> str:
     """The part of a cell's key that all draws share."""
-    fields = STUDY_METHODS[method].fields
+    fields, settings = STUDY_METHODS[method].fields, settings_of(method, settings)
     numbers = [
         f"{name}={number_text(value)}"
         for name in fields
@@ -108,7 +156,8 @@ def curve_name(values: Values) -> str:
 def cell_of(method: str, settings: Settings, draw: int) -> Cell:
     """The cell of a method; a method that learns from no click has the one draw 0."""
     found = STUDY_METHODS[method]
-    return Cell(method, stage(settings, found.fields), draw if found.learns_from_clicks else 0)
+    own = stage(settings_of(method, settings), found.fields)
+    return Cell(method, own, draw if found.learns_from_clicks else 0)
 
 
 @dataclass(frozen=True)
@@ -185,7 +234,9 @@ def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellRes
     ranks = rank_documents(fit.scores, test.query_offsets)
     presented = rank_documents(world.production.ranker.score(test), test.query_offsets)
     log = None if logs is None else logs.train
-    on_irrelevant = 0 if log is None else int(log.clicks[~world.train.relevance].sum())
+    on_irrelevant = (
+        0 if log is None else int(log.clicks[~world.train.relevance[log.document]].sum())
+    )
     return CellResult(
         cell.key,
         test_losses(fit.scores, world.test_relevance, test.query_offsets),

@@ -298,6 +298,52 @@ def zero_is_naive(result: StudyResult) -> Finding:
     return _equal(result.excess(("propensity", zero), ("naive", zero)).values())
 
 
+# What breaks weighting, and what repairs it.
+
+
+def in_order(*methods: str) -> Callable[[StudyResult], Finding]:
+    """Each method worse than the next, where the study is read."""
+
+    def decide(result: StudyResult) -> Finding:
+        point = result.point(result.plan.study.read_at)
+        return _together(
+            [
+                _part(f"{one} minus {other}", _worse(result, (one, point), (other, point)))
+                for one, other in pairwise(methods)
+            ]
+        )
+
+    return decide
+
+
+def better_than(best: str, *others: str, at: int | None = None) -> Callable[[StudyResult], Finding]:
+    """One method better than each of the others; ``at``: as in `worse`, None where it is read."""
+
+    def decide(result: StudyResult) -> Finding:
+        read_at = result.plan.study.read_at
+        point = result.point(read_at) if at is None else _points(result)[at]
+        return _together(
+            [
+                _part(f"{other} minus {best}", _worse(result, (other, point), (best, point)))
+                for other in others
+            ]
+        )
+
+    return decide
+
+
+def hole_stays(result: StudyResult) -> Finding:
+    """Weighting by rank no better with the most clicks than where the study is read."""
+    read, last = result.point(result.plan.study.read_at), _points(result)[-1]
+    change = _worse(result, ("propensity", read), ("propensity", last))
+    return _flat(result, f"change from n = {read.x:,.0f} to {last.x:,.0f}", change)
+
+
+_SAID_BY: Mapping[Origin, str] = MappingProxyType(
+    {"paper": "", "set-up": "", "lab": " (added here)", "later": " (later work)"}
+)
+
+
 @dataclass(frozen=True)
 class Rule:
     """A claim before it is judged: what it says, where, what decides it, and who says it."""
@@ -312,8 +358,7 @@ class Rule:
     @property
     def said(self) -> str:
         """The statement, and that the paper does not print it, if so."""
-        printed = self.origin in ("paper", "set-up")
-        return self.statement if printed else f"{self.statement} (added here)"
+        return f"{self.statement}{_SAID_BY[self.origin]}"
 
 
 @dataclass(frozen=True)
@@ -568,6 +613,57 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "At an assumed η of 0 the losses are equal in every draw.",
                 zero_is_naive,
                 "set-up",
+            ),
+        ),
+        "few-clicks": (
+            Rule(
+                "doubly-robust-early",
+                "With few clicks a doubly robust ranker beats the naive, the weighted and the "
+                "clipped ranker.",
+                "7.2",
+                f"{_LOW} at 1,000 clicks, against each of the three.",
+                better_than("doubly-robust", "naive", "propensity", "clipped"),
+                "later",
+            ),
+            Rule(
+                "direct-stops",
+                "With many clicks a fitted relevance alone is worse than one that clicks correct.",
+                "7.2",
+                f"{_LOW} at the most clicks, direct against doubly robust.",
+                better_than("doubly-robust", "direct", at=-1),
+                "later",
+            ),
+        ),
+        "trust-steep": (
+            Rule(
+                "affine-beats-weighting",
+                "If users trust the top, dividing by examination beats naive, and the affine "
+                "correction beats dividing.",
+                "5.4",
+                f"{_LOW} at 45,000 clicks, naive against weighted and weighted against affine.",
+                in_order("naive", "propensity", "affine"),
+                "later",
+            ),
+        ),
+        "cut": (
+            Rule(
+                "hole-stays",
+                "More clicks do not bring back documents that a fixed logger never shows.",
+                "4",
+                f"From 45,000 clicks to the most the weighted ranker changes by less than "
+                f"{FLAT:.0%} of the gap (both ends of the interval).",
+                hole_stays,
+                "later",
+            ),
+            Rule(
+                "policy-aware-fills",
+                "If a logger shows every document at times, policy-aware weights beat weights by "
+                "rank on a fixed logger.",
+                "4",
+                f"{_LOW} at the most clicks, weighted against policy-aware with Plackett-Luce "
+                "lists.",
+                better_than("plackett-luce", "propensity", at=-1),
+                "later",
             ),
         ),
     }

@@ -1,4 +1,4 @@
-"""The paper's four figures, and two maps, as grids of settings."""
+"""The paper's four figures, two maps and a later curve, as grids of settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Study:
 
     Attributes:
         name: on the command line and in file names.
-        figure: number of the paper's figure, or None for a map of our own.
+        figure: number of the paper's figure, or None for a map or curve of our own.
         section: of the paper.
         title: what the figure shows.
         x_fields: settings that take the value on the x axis, the first of which names it.
@@ -34,6 +34,8 @@ class Study:
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
+        repaired_by: those of them that repair what the study breaks; of later work.
+        read_at: where on the x axis such a study is read and judged.
     """
 
     name: str
@@ -42,19 +44,32 @@ class Study:
     title: str
     x_fields: tuple[str, ...]
     series_field: str | None
-    fixed: Mapping[str, float]
+    fixed: Mapping[str, Any]
     x_values: Mapping[Scale, Values]
     series_values: Mapping[Scale, Values] = field(default_factory=dict)
     methods: tuple[str, ...] = ("production", "naive", "propensity", "skyline")
+    repaired_by: tuple[str, ...] = ()
+    read_at: float = 0.0
 
     @property
     def is_map(self) -> bool:
         """Whether the values span a plane that is shown as a map."""
-        return self.figure is None
+        return self.figure is None and self.series_field is not None
+
+    @property
+    def shipped_in(self) -> str:
+        """The part of the shipped results that has its cells."""
+        if self.figure is not None:
+            return "figures"
+        if self.is_map:
+            return "maps"
+        return self.name if self.name == "few-clicks" else "repairs"
 
     @property
     def curves(self) -> tuple[str, ...]:
         """The curves that may take the place of an exponent, since the study varies it nowhere."""
+        if self.repaired_by:
+            return ()
         varied = {*self.x_fields, self.series_field}
         return tuple(name for name, field in CURVES.items() if field.power not in varied)
 
@@ -121,6 +136,8 @@ def _both(quick: Values, paper: Values) -> Mapping[Scale, Values]:
     return MappingProxyType({"quick": quick, "paper": paper})
 
 
+_DEFAULT_USERS = MappingProxyType({"eta": 1.0, "assumed_eta": 1.0, "eps_minus": 0.1})
+_OF_REPAIRS = _both((1_000, 9_000, 45_000), (1_000, 9_000, 45_000, 170_000))
 _STEPS = tuple(0.25 * k for k in range(9))  # 0, 0.25, ..., 2
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
@@ -172,6 +189,53 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 ("eta",), "assumed_eta", {"eps_minus": 0.1, "clicks": 45_000},
                 _both((0.0, 1.0, 2.0), _STEPS), _both((0.0, 1.0, 2.0), _STEPS),
             ),
+            Study(
+                "few-clicks", None, "7.2, later work", "Learning from few clicks",
+                ("clicks",), None, _DEFAULT_USERS,
+                _both(
+                    (250, 1_000, 9_000, 45_000),
+                    (
+                        250, 500, 1_000, 2_000, 5_000, 9_000, 20_000, 45_000, 100_000, 170_000,
+                    ),
+                ),
+                methods=(
+                    "production", "naive", "propensity", "clipped", "direct", "doubly-robust",
+                    "skyline",
+                ),
+                repaired_by=("direct", "doubly-robust"), read_at=1_000,
+            ),
+            *(
+                Study(
+                    name, None, "5.4, later work", title, ("clicks",), None, {"users": name},
+                    _OF_REPAIRS,
+                    methods=(
+                        "production", "naive", "propensity", "affine", "affine-doubly-robust",
+                        "skyline",
+                    ),
+                    repaired_by=("affine", "affine-doubly-robust"), read_at=45_000,
+                )
+                for name, title in (
+                    ("trust-mild", "Learning from users who trust the top a little"),
+                    ("trust-steep", "Learning from users who trust the top"),
+                )
+            ),
+            Study(
+                "cut", None, "4, later work", "Learning from lists of ten",
+                ("clicks",), None, {**_DEFAULT_USERS, "shown": 10}, _OF_REPAIRS,
+                methods=(
+                    "production", "naive", "propensity", "replace-last", "plackett-luce",
+                    "doubly-robust", "skyline",
+                ),
+                repaired_by=("replace-last", "plackett-luce", "doubly-robust"), read_at=45_000,
+            ),
+            Study(
+                "wrong-curve", None, "7.5", "Learning with wrong propensities",
+                ("clicks",), None, _DEFAULT_USERS, _OF_REPAIRS,
+                methods=(
+                    "production", "naive", "too-steep", "too-flat", "propensity", "skyline",
+                ),
+                repaired_by=("propensity",), read_at=45_000,
+            ),
         )
     }
 )  # fmt: skip
@@ -184,5 +248,8 @@ BASE_FIELDS = (
 FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not None)
 """Names of the studies that are figures of the paper."""
 
-MAPS = tuple(name for name, study in STUDIES.items() if study.figure is None)
+REPAIRS = tuple(name for name, study in STUDIES.items() if study.repaired_by)
+"""Names of the studies of what breaks weighting, and of what repairs it."""
+
+MAPS = tuple(name for name, study in STUDIES.items() if study.is_map)
 """Names of the sensitivity maps."""

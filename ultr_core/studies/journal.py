@@ -24,7 +24,7 @@ from ultr_core.files.disk import write_whole, writing, written_together
 from ultr_core.settings import Settings
 from ultr_core.studies.cells import CellResult
 from ultr_core.studies.curves import StudyResult
-from ultr_core.studies.grids import MAPS, STUDIES, Plan
+from ultr_core.studies.grids import STUDIES, Plan
 from ultr_core.studies.losses import LOSSES, Loss
 from ultr_core.studies.source import WorldDescription, WorldSource, description_of
 
@@ -200,15 +200,15 @@ class Shipped:
 
 def shipped_result(name: str, loss: Loss) -> StudyResult:
     """The paper-scale result of a study on the built-in corpus 0, seen through a loss."""
-    shipped = load_shipped("maps" if name in MAPS else "figures")
+    shipped = load_shipped(STUDIES[name].shipped_in)
     return StudyResult(
         Plan(STUDIES[name], "paper", shipped.base), loss, shipped.done, shipped.world
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def load_shipped(part: str, folder: Path = FOLDER) -> Shipped:
-    """Read ``figures`` or ``maps``."""
+    """Read ``figures``, ``maps``, ``few-clicks`` or ``repairs``."""
     about = json.loads((folder / f"{part}.json").read_text(encoding="utf-8"))
     with (folder / f"{part}.csv").open(encoding="utf-8", newline="") as file:
         done = {row["key"]: _result(row) for row in csv.DictReader(file)}
@@ -229,7 +229,7 @@ def pack(results: Path, part: str, command: str, draws: int, folder: Path = FOLD
 
     Args:
         results: what ``command`` had as ``--out``.
-        part: "figures" or "maps".
+        part: "figures", "maps", "few-clicks" or "repairs".
         command: how the run was started.
         draws: its ``--draws``.
         folder: where to write.

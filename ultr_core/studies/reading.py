@@ -6,9 +6,11 @@ from itertools import groupby
 
 from ultr_core.curve_values import CURVES
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
-from ultr_core.settings import PARAMETERS
-from ultr_core.studies.curves import StudyResult
-from ultr_core.studies.grids import BASE_FIELDS, Plan, Point
+from ultr_core.settings import PARAMETERS, SHOWN_FIELD
+from ultr_core.studies.cells import STUDY_METHODS
+from ultr_core.studies.curves import FIXED_METHODS, StudyResult
+from ultr_core.studies.grids import BASE_FIELDS, Plan, Point, Study
+from ultr_core.users import USERS
 from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
@@ -25,6 +27,8 @@ def study_headline(result: StudyResult) -> str:
     """The verdict of the reading alone, in at most 15 words and two numbers."""
     study = result.plan.study
     points = [p for p in result.plan.points if _both(result, p)]
+    if study.repaired_by:
+        return repair_headline(result, result.point(study.read_at))
     if study.is_map:
         return _map_headline(result)
     if not points or result.gap() is None:
@@ -109,6 +113,8 @@ def _read(result: StudyResult) -> str:
         return _NOT_YET
     if study.name == "learning-curve":
         return _read_learning_curve(result, points)
+    if study.repaired_by:
+        return _read_repair(result)
     if study.name == "misspecification":
         return _read_misspecification(result, points)
     return _read_severity(result, points)
@@ -159,6 +165,76 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
         f"({_measure(result)}). That is {_share_of_gap(result, last)} of the way from "
         f"production ({result.level('production'):.2f}) to full information "
         f"({result.level('skyline'):.2f}).{_where_ahead(result, points)}"
+    )
+
+
+def repair_headline(result: StudyResult, point: Point) -> str:
+    """Whom the best repair of a study surely beats at a place, or loses to."""
+    best = best_repair(result, point)
+    if best is None:
+        return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
+    clicks = f"With {point.x:,.0f} clicks"
+    label = _REPAIR.get(best, _lower(STUDY_METHODS[best].label))
+    sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
+    for rival in broken_methods(result.plan.study):
+        gains = interval_over_draws(list(result.excess((rival, point), (best, point)).values()))
+        sides[gains.side].append(_SHORT.get(rival, STUDY_METHODS[rival].label))
+    verdicts = [
+        f"{verb} {_listed(names)}"
+        for verb, names in (("beats", sides[1]), ("loses to", sides[-1]))
+        if names
+    ]
+    if not verdicts:
+        return f"{clicks} {label} is not clearly ahead of any other ranker."
+    return f"{clicks} {label} {' and '.join(verdicts)}."
+
+
+_SHORT = {
+    "naive": "naive", "propensity": "weighting", "clipped": "clipping",
+    "too-steep": "steeper", "too-flat": "flatter",
+}  # fmt: skip
+_REPAIR = {"propensity": "the right curve"}
+
+
+def broken_methods(study: Study) -> tuple[str, ...]:
+    """What learns from the clicks of a study of a repair, and is none of its repairs."""
+    return tuple(key for key in study.methods if key not in (*FIXED_METHODS, *study.repaired_by))
+
+
+def best_repair(result: StudyResult, point: Point) -> str | None:
+    """The repair with the smallest mean loss at a place, of those with two finished logs."""
+    repairs = [key for key in result.plan.study.repaired_by if len(result.losses(key, point)) > 1]
+    skyline = ("skyline", point)
+    ranked = {
+        key: interval_over_draws(list(result.excess((key, point), skyline).values())).value
+        for key in repairs
+        if result.excess((key, point), skyline)
+    }
+    return min(ranked, key=lambda key: ranked[key], default=None)
+
+
+def _lower(label: str) -> str:
+    """A label inside a sentence; a name such as Plackett-Luce keeps its letters."""
+    return f"{label[0].lower()}{label[1:]}"
+
+
+def _listed(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _read_repair(result: StudyResult) -> str:
+    study = result.plan.study
+    read, last = result.point(study.read_at), result.plan.points[-1]
+    names = {key: STUDY_METHODS[key].label for key in study.methods if key not in FIXED_METHODS}
+    at_read, at_last = (
+        "; ".join(f"{name} {_value(result, key, point)}" for key, name in names.items())
+        for point in (read, last)
+    )
+    return (
+        f"{repair_headline(result, read)} {_measure(result).capitalize()}: {at_read}; production "
+        f"{result.level('production'):.2f}; full information {result.level('skyline'):.2f}. "
+        f"With {last.x:,.0f} clicks: {at_last}."
     )
 
 
@@ -263,6 +339,10 @@ _NOISE = ("eps_minus", "eps_plus")
 
 def settings_words(plan: Plan) -> str:
     """What the users, the learner and the logs of a plan have: one value, or the range it spans."""
+    logs = f"{counted(plan.base.draws, 'click log')} per point"
+    first = plan.points[0].settings
+    if USERS[first.users].own:
+        return f"users: {USERS[first.users].label}, {_span(plan, 'clicks')} clicks, {logs}"
     users, learner = (_examination(plan, name) for name in CURVES)
     believed = all(point.settings.belief_is_right for point in plan.points)
     if believed and not plan.curves:
@@ -270,8 +350,8 @@ def settings_words(plan: Plan) -> str:
     else:
         examination = [users, learner]
     noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
-    logs = f"{counted(plan.base.draws, 'click log')} per point"
-    return ", ".join([*examination, *noise, f"{_span(plan, 'clicks')} clicks", logs])
+    lists = [] if first.shown == SHOWN_FIELD.default else [f"lists of {first.shown}"]
+    return ", ".join([*examination, *noise, *lists, f"{_span(plan, 'clicks')} clicks", logs])
 
 
 def taken_words(plan: Plan) -> str:

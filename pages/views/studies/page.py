@@ -41,7 +41,6 @@ from ultr_core.studies import (
     study_headline,
     taken_words,
 )
-from ultr_core.studies.grids import MAPS
 from ultr_core.words import counted, part_of, with_minus
 
 _WORDS = read(__file__, "studies")
@@ -102,11 +101,11 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     running = view == COMPUTED and run.is_running(plan)
     if running:
         with status:
-            _run(lab, plan, loss, chart, headline)
+            run_plan(lab, plan, loss, chart, headline)
     result = _result(name, lab, plan, loss, view)
     if view == COMPUTED:
         with status:
-            _run_button(lab, plan)
+            run_button(lab, plan)
     headline.place().markdown(f"**{_headline(result)}**")
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
@@ -118,7 +117,7 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
             st.markdown(fixed)
         if caption := _caption(result, shipped=view == SHIPPED):
             st.markdown(caption)
-        _claims_section(judge(result))
+        claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
     st.subheader("What is behind it")
@@ -170,7 +169,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
     if not shipped:
         notices = curve_notices(result.plan.base) if result.plan.curves else ()
         return " ".join([how, *map(told, notices)]).strip()
-    command = load_shipped("maps" if study.name in MAPS else "figures").command
+    command = load_shipped(study.shipped_in).command
     return f"{how} Made by `{command}`.".strip()
 
 
@@ -209,7 +208,7 @@ def _bars(draws: int) -> str:
     return f"{bars} Marks of several rankers at one place stand a little side by side."
 
 
-def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
+def run_plan(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
         with st.spinner("Building the corpus and its rankers, once …"):
@@ -222,7 +221,7 @@ def _run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
         show_error(error)
 
 
-def _run_button(lab: Lab, plan: Plan) -> None:
+def run_button(lab: Lab, plan: Plan) -> None:
     """Begin, or go on with, the cells of a plan; say why where its settings make no world."""
     try:
         cells = plan.cells
@@ -238,15 +237,17 @@ def _run_button(lab: Lab, plan: Plan) -> None:
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
             help="One ranker for each method, each place on the axis and each click log, with the "
-            "seed, click logs, ε₊ and corpus set above; what the study varies or fixes is "
-            "taken from the paper.",
+            "settings above that act on it; the study varies or fixes all others.",
         )  # fmt: skip
 
 
-def _claims_section(claims: Sequence[Claim]) -> None:
+def claims_section(
+    claims: Sequence[Claim], title: str = "The paper's claims on this figure"
+) -> None:
+    """Each claim with its verdict; it opens to test and numbers."""
     if not claims:
         return
-    st.subheader("The paper's claims on this figure")
+    st.subheader(title)
     with st.container(key="study-claims"):
         for claim in claims:
             rule, found = claim.rule, claim.finding

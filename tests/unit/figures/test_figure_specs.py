@@ -18,7 +18,7 @@ from ultr_core.figures import (
     risk_scatter,
     trained_rankers,
 )
-from ultr_core.figures.style import NEUTRAL_STYLES
+from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES
 from ultr_core.lab import METHODS
 from ultr_core.settings import Settings
 
@@ -161,6 +161,9 @@ def test_every_method_has_its_own_colour_and_shape() -> None:
     assert set(METHOD_STYLES) == shown
     assert len({style.color for style in METHOD_STYLES.values()}) == len(shown)
     assert len({style.shape for style in METHOD_STYLES.values()}) == len(shown)
+    assert set(REPAIR_STYLES) == {key for key, method in METHODS.items() if method.asked}
+    every = [*METHOD_STYLES.values(), *REPAIR_STYLES.values()]
+    assert len({style.color for style in every}) == len(every)
 
 
 def test_neutral_styles_are_each_other_than_all_the_others() -> None:
@@ -185,7 +188,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast_on_both_backgrounds(theme: str) -> None:
     ink = INKS[theme]  # type: ignore[index]
-    for style in [*METHOD_STYLES.values(), *NEUTRAL_STYLES.values()]:
+    for style in [*METHOD_STYLES.values(), *REPAIR_STYLES.values(), *NEUTRAL_STYLES.values()]:
         assert contrast(style.color, ink.background) >= 3.0
     assert contrast(ink.text, ink.background) >= 7.0
     assert contrast(ink.quiet, ink.background) >= 4.5

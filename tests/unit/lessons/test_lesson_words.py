@@ -92,6 +92,8 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
         "variance": ["5 click logs of about 250 clicks"],
         "swaps": ["50,000 presentations"],
         "live": ["170,000 clicks in 21 days", "10,000 interleaved queries"],
+        "doubly-robust": ["3 click logs of about 1,000 clicks"],
+        "trust-top": ["45,000 clicks, in one log"],
     }.get(lesson.key, ["170,000 clicks, in one log"])
     assert all(part in words for part in expected)
 

@@ -52,9 +52,7 @@ def sampled_cells() -> list[Cell]:
     """A few cells of every study, spread over grid, draws and methods; the cheap ones."""
     cells = []
     for number, name in enumerate((*FIGURES, *MAPS)):
-        plan = Plan(
-            STUDIES[name], "paper", load_shipped("maps" if name in MAPS else "figures").base
-        )
+        plan = Plan(STUDIES[name], "paper", load_shipped(STUDIES[name].shipped_in).base)
         cheap = [c for c in plan.cells if c.method != "clipped" and c.settings.clicks <= 45_000]
         cheap = cheap or [c for c in plan.cells if c.method == "propensity"]
         cells += [cheap[(7 + 13 * number) % len(cheap)], cheap[(101 + 29 * number) % len(cheap)]]

@@ -1,0 +1,168 @@
+"""What breaks weighting at the left, what repairs it at the right, the enumeration below."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.app import lecture
+from pages.app.context import PageContext, require_lab
+from pages.app.field_control import choose
+from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
+from pages.app.registry import PROOFS, RUN
+from pages.app.slots import Slot
+from pages.views.repairs.words import (
+    WORDS,
+    enumerated,
+    exact_rows,
+    how_enumerated,
+    listed,
+    of_break,
+)
+from pages.views.studies import run
+from pages.views.studies.page import claims_section, run_button, run_plan
+from ultr_core.figures.repairs import repair_figure, users_figure
+from ultr_core.figures.studies import cut_words, study_figure
+from ultr_core.jobs.proofs import switch_key
+from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS
+from ultr_core.jobs.reproduce import RESULT
+from ultr_core.lab import Lab, stage
+from ultr_core.proofs import BREAKS
+from ultr_core.risk import FOR_ONE_WORLD, NO_INTERVAL
+from ultr_core.studies import (
+    LOSSES,
+    STUDIES,
+    STUDY_METHODS,
+    Plan,
+    StudyResult,
+    describe_world,
+    judge,
+    load_shipped,
+    repair_headline,
+    settings_words,
+    shipped_result,
+)
+
+SHIPPED, COMPUTED = "shipped", "quick"
+LOSS = LOSSES["sum-of-ranks"]
+SWITCH = {
+    "trust-steep": "trust", "trust-mild": "trust", "cut": "cut", "wrong-curve": "wrong-curve",
+}  # fmt: skip
+"""By break: the switch of the Proofs that breaks the same."""
+BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}
+"""By break: the methods whose assumed curves are in the picture of the users."""
+
+
+def show(page: PageContext) -> None:
+    """Lay out the page: verdict, choices, break and repair, enumeration, then details."""
+    lab = require_lab(page)
+    headline = lecture.headline()
+    name, clicks, view = _choices(page.launch.corpus)
+    breaks, repairs, limits = of_break(name)
+    plan = Plan(STUDIES[name], "quick", stage(lab.settings, ACTS))
+    status = st.container(key=RUN if view == COMPUTED else None)
+    broken, repaired = st.columns([0.42, 0.58], gap="medium")
+    with broken, st.container(key="broken", gap="xsmall"):
+        st.markdown(breaks)
+        draw_users = partial(users_figure, plan.points[0].settings, BELIEVING.get(name, ()))
+        _picture(draw_users)
+    with repaired, st.container(key="repaired", gap="xsmall"):
+        st.markdown(repairs)
+        chart = Slot()
+    line = st.container(key="lines")
+    if view == COMPUTED and run.is_running(plan):
+        with status:
+            run_plan(lab, plan, LOSS, chart, headline)
+    result = shipped_result(name, LOSS) if view == SHIPPED else _computed(lab, plan)
+    if view == COMPUTED:
+        with status:
+            run_button(lab, plan)
+    headline.place().markdown(f"**{_headline(result, clicks)}**")
+    if result is not None:
+        with chart.place().container():
+            draw_risks = partial(repair_figure, result, result.point(clicks))
+            _picture(draw_risks)
+    line.markdown(enumerated(name))
+    with st.container(horizontal=True):
+        _savers(draw_users, *(() if result is None else (draw_risks,)))
+    st.subheader("What the repair cannot do")
+    st.markdown(limits)
+    _details(name, result)
+
+
+def _choices(corpus: str | None) -> tuple[str, float, str]:
+    """What breaks, with how many clicks, and which result is shown."""
+    with st.container(horizontal=True, key="repair-choices", vertical_alignment="bottom"):
+        name = choose(BREAK)
+        view = choose(
+            RESULT, kind="box", width=330,
+            offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
+        )  # fmt: skip
+        grid = STUDIES[name].x_values["paper" if view == SHIPPED else "quick"]
+        offered = tuple(key for key, clicks in AT.items() if clicks in grid)
+        clicks = AT[choose(CLICKS, kind="box", width=150, offered=offered)]
+    return name, clicks, view
+
+
+def _picture(draw: Draw) -> None:
+    """A picture alone: what it can be saved as is below the enumeration, to save room."""
+    figure = draw(theme=theme())
+    with st.container(key=f"figure-{figure.name}"):
+        show_chart(figure, fills=lecture.read() is not None)
+
+
+def _savers(*draws: Draw) -> None:
+    for draw in draws:
+        offer_files(draw(theme=theme()), draw)
+
+
+def _computed(lab: Lab, plan: Plan) -> StudyResult | None:
+    done = run.finished(lab, plan)
+    return StudyResult(plan, LOSS, done, describe_world(lab.at(plan.base))) if done else None
+
+
+def _headline(result: StudyResult | None, clicks: float) -> str:
+    if result is None:
+        return "Nothing is computed yet. Run it to see the rankers."
+    so_far = "" if result.complete else "So far: "
+    return f"{so_far}{repair_headline(result, result.point(clicks))}"
+
+
+def _details(name: str, result: StudyResult | None) -> None:
+    """The curve over all numbers of clicks, claims, every fraction, and the other breaks."""
+    if result is not None:
+        st.subheader("With fewer and with more clicks")
+        draw = partial(study_figure, result)
+        show_figure(draw)
+        if cut := cut_words(draw(theme=theme()), result):
+            st.markdown(cut)
+        st.markdown(_made(result))
+        claims_section(judge(result), "Claims of later work")
+    st.subheader("The enumeration in full")
+    st.table(exact_rows(name), alt="Largest error, wrong pairs and spread of every ranker")
+    st.markdown(how_enumerated())
+    methods = STUDIES[name].methods
+    st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
+    st.subheader("What repairs the other assumptions")
+    st.markdown(WORDS.text("others"))
+    st.markdown(listed((assumption.label, assumption.repair) for assumption in BREAKS.values()))
+    if switch := SWITCH.get(name):
+        st.page_link(
+            PROOFS.file, label=f"Proofs with “{BREAKS[switch].label}”", icon=PROOFS.icon,
+            query_params={switch_key(switch): "true"},
+        )  # fmt: skip
+
+
+def _made(result: StudyResult) -> str:
+    """With which settings a result was made, its intervals, and by which command."""
+    study, base = result.plan.study, result.plan.base
+    bars = (
+        f"Bars: 95% intervals over {base.draws} click logs {FOR_ONE_WORLD}."
+        if base.draws > 1
+        else NO_INTERVAL
+    )
+    command = ""
+    if result.plan.scale == "paper":
+        command = f" Made by `{load_shipped(study.shipped_in).command}`."
+    return f":material/tune: **Made with** {settings_words(result.plan)}. {bars}{command}"

@@ -1,0 +1,102 @@
+"""Words of the page on repairs, with the fractions of the enumeration in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ultr_core.content import read
+from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, SMALL_CASES, SmallCase
+from ultr_core.studies import STUDIES, STUDY_METHODS
+
+WORDS = read(__file__, "repairs")
+
+LONGEST = 9_999
+"""The largest denominator that is printed; a larger one becomes a decimal."""
+
+LINE = {
+    "trust-steep": ("propensity", ("affine",)),
+    "trust-mild": ("propensity", ("affine",)),
+    "cut": ("propensity", ("replace-last", "doubly-robust")),
+    "wrong-curve": ("too-steep", ("propensity",)),
+}
+"""By break: the method that the line below the pictures begins with, and those that follow."""
+
+
+def of_break(name: str) -> tuple[str, str, str]:
+    """What a break does, what repairs it, and what the repair cannot do."""
+    breaks, repairs, limits = (
+        WORDS.text(f"{name}.{part}") for part in ("breaks", "repairs", "limits")
+    )
+    return breaks, repairs, limits
+
+
+def fraction_text(value: Fraction) -> str:
+    """A fraction as it is; about, as a decimal, where nobody would read it."""
+    if value.denominator > LONGEST:
+        return f"about {float(value):.2f}"
+    return str(value)
+
+
+def enumerated(name: str) -> str:
+    """What the enumeration finds for a break, and for its repair, in a line."""
+    cases = SMALL_CASES[name]
+    if name == "few-clicks":  # what breaks is not bias but spread
+        clipped, robust = cases["clipped"], cases["doubly-robust"]
+        return WORDS.text(
+            "spread",
+            rankings=len(RANKINGS),
+            weighted=_spread(cases["propensity"]),
+            clipped=_spread(clipped),
+            robust=_spread(robust),
+            error=_error(clipped),
+            left=_error(robust),
+        )
+    first, others = LINE[name]
+    return WORDS.text(
+        "line",
+        rankings=len(RANKINGS),
+        broken=_found(first, cases[first]),
+        repaired=" ".join(_found(key, cases[key]) for key in others),
+    )
+
+
+def _error(case: SmallCase) -> str:
+    return fraction_text(abs(case.largest_error))
+
+
+def _spread(case: SmallCase) -> str:
+    return f"{float(case.variance) ** 0.5:.2f}"
+
+
+def how_enumerated() -> str:
+    """What the table of the enumeration holds."""
+    return WORDS.text("table", high=max(FITTED), low=min(FITTED), clip=CLIP)
+
+
+def _found(method: str, case: SmallCase) -> str:
+    label, error = STUDY_METHODS[method].label, _error(case)
+    if case.largest_error == 0:
+        return WORDS.text("exact", label=label)
+    if case.wrong_pairs == 0:
+        return WORDS.text("order", label=label, error=error)
+    return WORDS.text("wrong", label=label, error=error, pairs=case.wrong_pairs, all=len(PAIRS))
+
+
+def exact_rows(name: str) -> list[dict[str, str]]:
+    """The enumeration of every method of a break, for a table."""
+    return [
+        {
+            "Ranker": STUDY_METHODS[method].label,
+            "Repair": "yes" if method in STUDIES[name].repaired_by else "",
+            "Largest error": _error(case),
+            "Pairs in the wrong order": f"{case.wrong_pairs} of {len(PAIRS)}",
+            "Spread": _spread(case),
+        }
+        for method, case in SMALL_CASES[name].items()
+    ]
+
+
+def listed(rows: Iterable[tuple[str, str]]) -> str:
+    """Titles with a sentence each, as a Markdown list."""
+    return "\n".join(f"- **{title}**: {words}" for title, words in rows)

@@ -1,0 +1,127 @@
+"""The page Users and repairs: shipped at once, each break with its repair, computed on request."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.app import server_lab
+from pages.views.repairs import view as page_view
+from pages.views.repairs.words import enumerated, fraction_text
+from tests.app.pages import open_savers
+from tests.meaning import mentions
+from ultr_core.jobs.repairs import AT, BREAK, CLICKS
+from ultr_core.proofs import BREAKS
+from ultr_core.proofs.repairs import SMALL_CASES
+from ultr_core.studies import LOSSES, REPAIRS, STUDIES, judge, repair_headline, shipped_result
+
+ROOT = Path(__file__).resolve().parents[2]
+RANKS = LOSSES["sum-of-ranks"]
+
+
+def open_page(monkeypatch: pytest.MonkeyPatch, corpus: Path | None = None, **link: str) -> AppTest:
+    monkeypatch.setattr(sys, "argv", ["app.py", *(["--corpus", str(corpus)] if corpus else [])])
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.switch_page(str(ROOT / "pages" / "repairs.py"))
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def alts(app: AppTest) -> list[str]:
+    return [chart.proto.alt for chart in app.get("vega_lite_chart")]
+
+
+def test_the_page_has_every_study_of_a_repair_and_a_line_for_each() -> None:
+    assert set(BREAK.options) == set(REPAIRS)
+    assert set(CLICKS.options) == set(AT)
+    for name in REPAIRS:
+        grid = STUDIES[name].x_values
+        assert set(AT.values()) <= set(grid["paper"])
+        assert AT[str(CLICKS.default)] in grid["quick"]
+        assert enumerated(name)
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_break_makes_its_point_untouched_and_trains_nothing(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(server_lab, "_run", lambda cell, make: made.append(cell) or make())
+    app = open_page(monkeypatch, breaks=name, repair_clicks="many")
+    result = shipped_result(name, RANKS)
+    headline = repair_headline(result, result.point(45_000))
+    assert f"**{headline}**" in words(app)
+    users, risks, curve = alts(app)
+    assert headline in risks
+    for key in ("production", "skyline"):
+        level = result.level(key)
+        assert level is not None
+        assert mentions(risks, f"{level:.2f}")
+    for key in STUDIES[name].repaired_by:
+        found = result.estimate(key, result.point(45_000))
+        assert found is not None
+        assert f"{found.value:.2f}"[:-1] in risks
+    assert mentions(users, "1", "20")
+    assert curve
+    labels = [expander.label for expander in app.expander]
+    for claim in judge(result):
+        assert any(claim.rule.statement in label for label in labels)
+    assert len(app.table[0].value) == len(SMALL_CASES[name])
+    assert "python -m ultr_core reproduce" in words(app)
+    assert not made
+    assert len(open_savers(app).get("download_button")) == 12
+
+
+def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> None:
+    for name in ("trust-steep", "trust-mild", "cut", "wrong-curve"):
+        assert mentions(enumerated(name), "unbiased", "0")
+    assert mentions(enumerated("trust-steep"), "157/50", "24 of 224")
+    assert mentions(enumerated("few-clicks"), "1/5", "7.55", "6.00")
+    assert fraction_text(SMALL_CASES["trust-mild"]["propensity"].largest_error) == "about 3.23"
+
+
+def test_choices_stay_in_the_link_and_clicks_that_were_not_run_are_not_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page(monkeypatch)
+    app.segmented_control(key="breaks").set_value("Lists of ten").run()
+    app.selectbox(key="repair_clicks").set_value("most").run()
+    assert app.query_params["breaks"] == "cut"
+    assert app.query_params["repair_clicks"] == "most"
+    assert repair_headline(
+        shipped_result("cut", RANKS), shipped_result("cut", RANKS).point(170_000)
+    ) in words(app)
+    app.selectbox(key="result").set_value("quick").run()
+    assert app.selectbox(key="repair_clicks").value == "fewest"
+    assert not app.exception
+
+
+def test_a_run_trains_on_the_servers_corpus_with_the_visitors_seed(
+    monkeypatch: pytest.MonkeyPatch, small_corpus: Path
+) -> None:
+    app = open_page(monkeypatch, small_corpus, breaks="wrong-curve", draws="2", seed="4")
+    assert not any("reproduce" in text.value for text in app.markdown)
+    (button,) = (each for each in app.button if each.key == "run-wrong-curve")
+    assert mentions(button.label, 26)
+    button.click().run(timeout=120)
+    assert not app.exception
+    headline = next(text for text in words(app).splitlines() if text.startswith("**With"))
+    assert len(alts(app)) == 3
+    assert re.sub(r"\*", "", headline) in alts(app)[1]
+    assert not [each for each in app.button if each.key == "run-wrong-curve"]
+
+
+def test_the_switch_that_breaks_the_same_is_one_of_the_proofs() -> None:
+    assert set(page_view.SWITCH.values()) <= set(BREAKS)
+    assert set(page_view.SWITCH) == set(REPAIRS) - {"few-clicks"}

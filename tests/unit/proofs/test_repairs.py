@@ -1,0 +1,129 @@
+"""What breaks and what repairs, enumerated: fractions by hand, and u and v of the estimators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ultr_core.proofs import BREAKS
+from ultr_core.proofs.repairs import (
+    CLIP,
+    FITTED,
+    NUMBERS,
+    PAIRS,
+    POSITION,
+    RANKINGS,
+    RELEVANCE,
+    SMALL_CASES,
+    TRUST_STEEP,
+    SmallCase,
+    risk_of,
+)
+from ultr_core.propensity import ESTIMATORS, Belief
+from ultr_core.studies import FIXED_METHODS, REPAIRS, STUDIES, STUDY_METHODS
+from ultr_core.users import ClickLog
+from ultr_core.users.click_models import TrustBiasModel
+from ultr_core.users.examination import TableCurve
+
+CASES = [(name, method) for name, cases in SMALL_CASES.items() for method in cases]
+
+ERRORS = {
+    ("few-clicks", "naive"): "-9/2",
+    ("few-clicks", "clipped"): "-1",
+    ("few-clicks", "direct"): "-4/5",
+    ("few-clicks", "doubly-robust"): "-1/5",
+    ("trust-steep", "propensity"): "157/50",
+    ("cut", "propensity"): "-4",
+    ("cut", "doubly-robust"): "-4/5",
+    ("wrong-curve", "too-steep"): "15",
+    **dict.fromkeys(
+        [
+            ("few-clicks", "propensity"), ("trust-mild", "affine"), ("trust-steep", "affine"),
+            ("cut", "replace-last"), ("wrong-curve", "propensity"),
+        ],
+        "0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ERRORS)
+def test_the_largest_error_is_the_fraction_worked_out_by_hand(place: tuple[str, str]) -> None:
+    name, method = place
+    case = SMALL_CASES[name][method]
+    assert case.largest_error == Fraction(ERRORS[place])
+    if case.largest_error == 0:
+        assert case.errors == dict.fromkeys(RANKINGS, 0)
+        assert case.wrong_pairs == 0
+
+
+def test_every_break_has_a_repair_that_keeps_all_pairs_and_a_method_that_does_not() -> None:
+    assert set(SMALL_CASES) == set(REPAIRS)
+    for name, cases in SMALL_CASES.items():
+        study = STUDIES[name]
+        trained = {key for key in study.methods if key not in FIXED_METHODS}
+        assert set(cases) == trained
+        assert all(cases[key].wrong_pairs == 0 for key in study.repaired_by)
+        assert max(case.wrong_pairs for case in cases.values()) > 0
+    assert all(entry.repair for entry in BREAKS.values())
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_its_estimator_is_that_of_the_ranker(name: str, method: str) -> None:
+    own = STUDY_METHODS[method].estimator
+    assert own is not None
+    assert SMALL_CASES[name][method].estimator == own.key
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_u_and_v_are_those_of_the_estimator_to_the_last_digits(key: str) -> None:
+    """On the steep trust model, in which all of them differ."""
+    case = SmallCase(key, TRUST_STEEP)
+    shown = np.arange(1, 5)
+    log = ClickLog(np.arange(4), shown, np.full(4, 3), np.ones(4, int), 3, np.array([0, 4]))
+    users = TrustBiasModel(
+        TableCurve(tuple(float(p) for p in TRUST_STEEP.look[:4])),
+        tuple(float(p) for p in TRUST_STEEP.eps_plus[:4]),
+        tuple(float(p) for p in TRUST_STEEP.eps_minus[:4]),
+    )
+    belief = Belief(
+        users.curve, clip=float(CLIP), relevance=np.array([float(r) for r in FITTED]), users=users
+    )
+    found = ESTIMATORS[key].weigh(log, belief)
+    exact = case.numbers((1, 2, 3, 4))
+    assert found.u == pytest.approx([float(u) for u, _ in exact], abs=1e-15)
+    assert found.v == pytest.approx([float(v) for _, v in exact], abs=1e-15)
+
+
+def test_doubly_robust_is_off_by_the_closed_form() -> None:
+    """Bias: sum of rank (r - r_hat) (p / D - 1)."""
+    case = SmallCase("doubly-robust", POSITION)
+    for new, error in case.errors.items():
+        claimed = sum(
+            rank * (r - fitted) * (p / max(CLIP, p) - 1)
+            for rank, r, fitted, p in zip(new, RELEVANCE, FITTED, POSITION.look, strict=False)
+        )
+        assert error == claimed
+
+
+def test_a_factor_and_a_constant_put_no_pair_in_another_order() -> None:
+    noisy = replace(POSITION, eps_plus=(Fraction(3, 4),) * 5, eps_minus=(Fraction(1, 4),) * 5)
+    case = SmallCase("ips", noisy)
+    assert case.largest_error != 0
+    assert case.wrong_pairs == 0
+    assert all(risk_of(one) != risk_of(other) for one, other in PAIRS)
+
+
+def test_the_affine_correction_of_other_noise_is_off() -> None:
+    wrong = replace(TRUST_STEEP, eps_minus=tuple(p / 2 for p in TRUST_STEEP.eps_minus))
+    right = SmallCase("affine", TRUST_STEEP)
+    mistaken = [right.errors[new] for new in RANKINGS]
+    assert set(mistaken) == {0}
+
+    class Mistaken(SmallCase):
+        def numbers(self, ranks: tuple[int, ...]):  # type: ignore[no-untyped-def, override]
+            return SmallCase("affine", wrong).numbers(ranks)
+
+    assert Mistaken("affine", TRUST_STEEP).largest_error != 0

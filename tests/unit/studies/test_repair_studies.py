@@ -1,0 +1,111 @@
+"""Studies of what breaks weighting and what repairs it: cells elsewhere, readings, claims."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.inputs import lesson_splits
+from tests.made_up_studies import made_up
+from ultr_core.lab import build_world, train_method
+from ultr_core.settings import Settings
+from ultr_core.studies import (
+    LOSSES,
+    REPAIRS,
+    STUDIES,
+    STUDY_METHODS,
+    Point,
+    cell_of,
+    judge,
+    read_study,
+    repair_headline,
+    run_in_process,
+    settings_words,
+    shipped_result,
+)
+from ultr_core.studies.cells import settings_of
+from ultr_core.studies.reading import best_repair, broken_methods
+
+RANKS = LOSSES["sum-of-ranks"]
+
+
+def repaired(method: str, point: Point, draw: int) -> float:
+    """Repairs ahead, and level from some clicks on; the broken ones in the order of the study."""
+    if method in ("production", "skyline"):
+        return {"production": 13.0, "skyline": 10.0}[method]
+    wiggle = 0.01 * (draw - 2)
+    if method in ("direct", "replace-last"):
+        return 10.7 + wiggle
+    if any(method in STUDIES[name].repaired_by for name in REPAIRS) and method != "propensity":
+        return 10.4 + wiggle
+    return {"naive": 12.0, "propensity": 11.4}.get(method, 11.2) - wiggle
+
+
+def turned(method: str, point: Point, draw: int) -> float:
+    """The opposite, and more clicks fill the hole."""
+    drift = 0.5 if method == "propensity" and point.x > 40_000 else 0.0
+    return 23.0 - repaired(method, point, draw) - drift * (point.x > 45_000)
+
+
+def test_a_method_elsewhere_has_settings_of_its_own_in_its_cell_and_in_training() -> None:
+    settings = Settings(clicks=500, shown=5, draws=2)
+    own = settings_of("plackett-luce", settings)
+    assert own == settings.with_values(logger="plackett-luce")
+    assert settings_of("policy-aware", settings) == settings
+    cell = cell_of("plackett-luce", settings, 1)
+    assert cell.settings.logger == "plackett-luce"
+    assert cell.key == cell_of("plackett-luce", own, 1).key
+    assert "logger=plackett-luce" in cell.key
+    world = build_world(settings, lesson_splits())
+    (found,) = run_in_process(world, [cell])
+    trained = train_method(world, own, 1, STUDY_METHODS["policy-aware"])
+    assert found.losses["sum-of-ranks"] == pytest.approx(trained.test.risk, abs=1e-9)
+    assert 0 < found.noise_share < 1
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
+    result = made_up(name, repaired)
+    study = STUDIES[name]
+    best = best_repair(result, result.point(study.read_at))
+    assert best in study.repaired_by
+    ahead, behind = (
+        repair_headline(made_up(name, risks), result.point(study.read_at))
+        for risks in (repaired, turned)
+    )
+    assert ahead != behind
+    for clicks in (1_000, 9_000, 45_000, 170_000):
+        shipped = shipped_result(name, RANKS)
+        words = repair_headline(shipped, shipped.point(clicks))
+        assert len(words.split()) <= 15
+        assert len(re.findall(r"\d[\d,.]*", words)) <= 2
+    assert ahead in read_study(result)
+    level = repair_headline(
+        made_up(name, lambda *place: 11.0 + 0.1 * place[2]), result.plan.points[0]
+    )
+    assert not re.search(r"\bbeats|\bloses", level)
+    assert set(broken_methods(study)) | set(study.repaired_by) | {"production", "skyline"} == set(
+        study.methods
+    )
+
+
+def test_the_claims_hold_follow_the_numbers_and_fail_in_the_opposite() -> None:
+    for name in ("few-clicks", "trust-steep", "cut"):
+        claims = judge(made_up(name, repaired))
+        assert claims
+        assert {claim.finding.outcome for claim in claims} == {"holds"}, claims
+        assert {claim.rule.origin for claim in claims} == {"later"}
+        turned_ = {claim.finding.outcome for claim in judge(made_up(name, turned))}
+        assert turned_ == {"does not hold"}
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_the_shipped_study_is_complete_and_says_which_world_it_is(name: str) -> None:
+    result = shipped_result(name, RANKS)
+    assert result.complete
+    assert result.plan.base.draws >= 10
+    told = settings_words(result.plan)
+    assert ("η" in told) == (not name.startswith("trust"))
+    assert ("lists of 10" in told) == (name == "cut")
+    assert {claim.finding.outcome for claim in judge(result)} <= {"holds"}

@@ -1,0 +1,134 @@
+"""Claims of later work: doubly robust, the affine correction, policy-aware weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from types import MappingProxyType
+
+from ultr_core.claims.common import Measure, Sizes, judged, sizes_judged
+from ultr_core.findings import Finding
+from ultr_core.lab import Lab
+from ultr_core.proofs.repairs import (
+    FITTED,
+    LAST_REPLACED,
+    POSITION,
+    RANKINGS,
+    RELEVANCE,
+    TOO_STEEP,
+    TOP_THREE,
+    TRUST_STEEP,
+    SmallCase,
+)
+from ultr_core.proofs.users import ONE, ZERO
+
+FITS = (FITTED, (ZERO,) * 4, (Fraction(1, 2),) * 4, tuple(ONE - r for r in RELEVANCE))
+"""Relevances that a fit might give: near the truth, nothing, undecided, all wrong."""
+
+CASES: Mapping[str, SmallCase] = MappingProxyType(
+    {
+        "R1": SmallCase("affine-doubly-robust", TRUST_STEEP, clip=ZERO),
+        "R2": SmallCase("doubly-robust", POSITION),
+        "R3": SmallCase("doubly-robust", POSITION, TOO_STEEP, clip=ZERO),
+        "R4": SmallCase("affine", TRUST_STEEP),
+        "R5": SmallCase("policy-aware", TOP_THREE, lists=LAST_REPLACED),
+    }
+)
+"""By claim: what it is enumerated on."""
+
+
+def small_case(lab: Lab, claim: str) -> SmallCase:
+    """The estimator, its users and its logger on the small query, for one claim."""
+    return lab.remember(lab.cell("small_case", (), claim), lambda _: CASES[claim])
+
+
+def _robust_is_affine(lab: Lab) -> Finding:
+    """Unclipped doubly robust estimates against the affine ones, for four fits."""
+    case = small_case(lab, "R1")
+    affine = SmallCase("affine", case.behaviour).numbers((1, 2, 3, 4))
+    worst = max(
+        abs(one - other)
+        for fit in FITS
+        for pair, own in zip(replace(case, fitted=fit).numbers((1, 2, 3, 4)), affine, strict=True)
+        for one, other in zip(pair, own, strict=True)
+    )
+    return Finding(
+        f"With {len(FITS)} fits, right and wrong, what a click and an impression count differs by "
+        f"at most {worst} from the affine correction.",
+        float(worst),
+    )
+
+
+def _robust_bias(lab: Lab) -> Finding:
+    """The error of clipped doubly robust estimates against sum_d rank (r - r_hat) (p / D - 1)."""
+    case = small_case(lab, "R2")
+    worst = ZERO
+    for new in RANKINGS:
+        claimed = sum(
+            (
+                rank * (r - fitted) * (p / max(case.clip, p) - 1)
+                for rank, r, fitted, p in zip(
+                    new, RELEVANCE, case.fitted, POSITION.look, strict=False
+                )
+            ),
+            ZERO,
+        )
+        worst = max(worst, abs(case.errors[new] - claimed))
+    return Finding(
+        f"Over {len(RANKINGS)} rankings the enumerated error, at most "
+        f"{abs(case.largest_error)}, is {worst} from the closed form.",
+        float(worst),
+    )
+
+
+def _wrong_curve_stays(lab: Lab) -> Finding:
+    """Doubly robust estimates with a wrong curve against IPS with the same."""
+    case = small_case(lab, "R3")
+    ips = replace(case, estimator="ips")
+    differ = max(abs(case.errors[new] - ips.errors[new]) for new in RANKINGS)
+    return Finding(
+        f"With a wrong curve doubly robust is off by up to {abs(case.largest_error)}; its errors "
+        f"and those of IPS differ by at most {differ}.",
+        float(abs(case.largest_error)),
+        ">",
+        0.0,
+    )
+
+
+def _unbiased(claim: str, who: str, lab: Lab) -> Finding:
+    """The largest error of an estimator that should have none."""
+    case = small_case(lab, claim)
+    worst = abs(case.largest_error)
+    return Finding(
+        f"Over {len(RANKINGS)} rankings the largest error of {who} is {worst}.", float(worst)
+    )
+
+
+_JUDGED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "R6": ("few-clicks", "doubly-robust-early"),
+        "R7": ("few-clicks", "direct-stops"),
+        "R8": ("trust-steep", "affine-beats-weighting"),
+        "R9": ("cut", "hole-stays"),
+        "R10": ("cut", "policy-aware-fills"),
+    }
+)
+"""Claims that a study judges, each with the study and its rule."""
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "R1": _robust_is_affine,
+        "R2": _robust_bias,
+        "R3": _wrong_curve_stays,
+        "R4": partial(_unbiased, "R4", "the affine estimate"),
+        "R5": partial(_unbiased, "R5", "the policy-aware estimate"),
+        **{key: partial(judged, *rule) for key, rule in _JUDGED.items()},
+    }
+)
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {rule[1]: partial(sizes_judged, *rule) for rule in _JUDGED.values()}
+)
+"""Sizes of what the studies judge, by rule."""

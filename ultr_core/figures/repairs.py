@@ -1,0 +1,215 @@
+"""What breaks weighting, as users by rank, and what repairs it, as test risks on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ultr_core.figures.axes import stable_range
+from ultr_core.figures.dots import AXIS_HEIGHT
+from ultr_core.figures.figure import Columns, Figure
+from ultr_core.figures.layers import (
+    INTERVAL,
+    UNBROKEN,
+    along,
+    bare_spec,
+    by_method,
+    key_line,
+    readable_text,
+    rows_of,
+    tooltips,
+    with_domains,
+)
+from ultr_core.figures.studies import STYLES
+from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
+from ultr_core.lab.logs import assumed_curve, click_model
+from ultr_core.risk import plus_minus
+from ultr_core.settings import Settings
+from ultr_core.studies import FIXED_METHODS, STUDY_METHODS, Point, StudyResult, repair_headline
+from ultr_core.studies.cells import settings_of
+
+ROW = 42
+RULES = {"production": "Production", "skyline": "Skyline"}
+
+
+def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") -> Figure:
+    """Test risk of each ranker of a study of a repair at one place, with intervals over logs.
+
+    Production and skyline are rules through all rows; the rows of repairs say so.
+    """
+    study = result.plan.study
+    trained = [key for key in study.methods if key not in FIXED_METHODS]
+    rows = []
+    for key in trained:
+        found = result.estimate(key, point)
+        if found is None:
+            continue
+        low, high = (found.low, found.high) if found.n > 1 else (found.value, found.value)
+        label = f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
+        name = f"{label}  {plus_minus(found.value, (high - low) / 2)}"
+        rows.append(_row("ranker", key, label, found.value, low, high, name))
+    for key, name in RULES.items():
+        level = result.level(key)
+        if level is not None:
+            rows.append(_row("rule", key, name, level, level, level, f"{name} {level:.2f}"))
+    values = [row[end] for row in rows for end in ("value", "low", "high")] or [0.0, 1.0]
+    order = tuple(
+        f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
+        for key in trained
+    )
+    data: Columns = {name: [row[name] for row in rows] for name in _row(*[""] * 7)}
+    low, high = stable_range(values)
+    production = result.level("production")
+    inside = production is not None and production < (low + high) / 2
+    spec = with_domains(_risks(order, inside, theme), x=(low, high))
+    told = "; ".join(str(row["name"]) for row in rows)
+    return Figure(
+        f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
+        f"{repair_headline(result, point)} Test risk, lower is better: {told}.",
+        data, spec, height=ROW * len(order) + AXIS_HEIGHT + 18,
+    )  # fmt: skip
+
+
+def _row(
+    part: str, method: str, label: str, value: Any, low: Any, high: Any, name: str
+) -> dict[str, Any]:
+    return {
+        "part": part, "method": method, "label": label, "value": value, "low": low, "high": high,
+        "name": name,
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    # Where the rules are close together, their names are above each other.
+    beside = {"skyline": ("left", -10), "production": ("right", -10)}
+    above = {"skyline": ("left", -28), "production": ("left", -10)}
+    color, shape = by_method(alt.Color, "color", STYLES), by_method(alt.Shape, "shape", STYLES)
+    scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
+    x_of = along(alt.X, "Test risk (lower is better)", scale)
+    rows = alt.Scale(type="point", domain=list(order), padding=0.7)
+    y = alt.Y("label:N", title=None, scale=rows, axis=None)
+    ranker, rule = rows_of("ranker"), rows_of("rule")
+    halo, words = readable_text(
+        ranker.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-18
+    )
+    tooltip = tooltips(("label:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
+    layers = [
+        rule.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8).encode(
+            x=x_of("value"), color=color
+        ),
+        *(
+            one.transform_filter(alt.datum.method == key)
+            for key, (align, height) in (above if inside else beside).items()
+            for one in readable_text(
+                rule.encode(x=x_of("value"), y=alt.value(height)),
+                ink,
+                "name:N",
+                halo=3,
+                align=align,
+            )
+        ),
+        halo,
+        ranker.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),
+        ranker.mark_point(filled=True, size=190, opacity=1).encode(
+            x=x_of("value"), y=y, color=color, shape=shape, tooltip=tooltip
+        ),
+        words,
+    ]
+    return bare_spec(layers, ink)
+
+
+# Users, by rank.
+
+LAST_RANK = 20
+LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believed"
+NAMES = {
+    LOOK: "looks",
+    RELEVANT: "clicks a relevant document",
+    IRRELEVANT: "clicks an irrelevant one",
+    BELIEVED: "what the learner assumes",
+}
+
+
+def users_figure(
+    settings: Settings, believing: Sequence[str] = (), *, theme: Theme = "light"
+) -> Figure:
+    """How users of these settings look and click by rank; nobody sees what is below the lists.
+
+    believing: keys of methods of a study whose assumed curves are drawn as well.
+    """
+    ranks = np.arange(1, LAST_RANK + 1)
+    users = click_model(settings)
+    alpha, beta = users.affine(ranks)
+    series = {LOOK: [users.curve.at(ranks)], RELEVANT: [alpha + beta], IRRELEVANT: [beta]}
+    if np.allclose(alpha + beta, users.curve.at(ranks)):
+        del series[RELEVANT]  # the same line: who looks at a relevant document clicks it
+    if believing:
+        assumed = [assumed_curve(settings_of(key, settings)).at(ranks) for key in believing]
+        series = {LOOK: [users.curve.at(ranks)], BELIEVED: assumed}
+    rows = [
+        {"part": name, "rank": int(rank), "value": float(value), "curve": number}
+        for name, curves in series.items()
+        for number, curve in enumerate(curves)
+        for rank, value in zip(ranks, curve, strict=True)
+    ]
+    data = {name: [row[name] for row in rows] for name in ("part", "rank", "value", "curve")}
+    told = "; ".join(
+        f"{NAMES[name]} {', '.join(f'{curve[0]:.2f} to {curve[-1]:.2f}' for curve in curves)}"
+        for name, curves in series.items()
+    )
+    cut = settings.shown if settings.shown < LAST_RANK else 0
+    end = f" Below rank {cut} nobody sees anything." if cut else ""
+    return Figure(
+        f"users-{settings.users}", "Users by rank",
+        f"Probability that a user at rank 1 to {LAST_RANK}: {told}.{end}",
+        data, _users(tuple(series), cut, theme), height=250,
+    )  # fmt: skip
+
+
+def _looks(ink: Ink) -> dict[str, dict[str, Any]]:
+    return {
+        LOOK: {"color": ink.quiet, "strokeWidth": 5},
+        RELEVANT: {"color": METHOD_STYLES["propensity"].color, "strokeWidth": 3},
+        IRRELEVANT: {
+            "color": METHOD_STYLES["naive"].color, "strokeWidth": 3, "strokeDash": [6, 3],
+        },
+        BELIEVED: {
+            "color": METHOD_STYLES["propensity"].color, "strokeWidth": 2.5, "strokeDash": [7, 4],
+        },
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    axis = {"values": [1, *range(5, LAST_RANK + 1, 5)], "grid": False}
+    x_of = along(alt.X, "Rank", {"domain": [1, LAST_RANK], "nice": False}, axis)
+    y = along(alt.Y, "Probability", {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
+    tooltip = tooltips(("rank:Q", "Rank"), ("value:Q", "Probability", ".3f"))
+    layers = []
+    for place, name in enumerate(names):
+        look = _looks(ink)[name]
+        rows = rows_of(name)
+        once = rows.transform_filter((alt.datum.rank == 1) & (alt.datum.curve == 0))
+        layers += [
+            rows.mark_line(**look).encode(x=x_of("rank"), y=y, detail="curve:N"),
+            rows.mark_point(size=30, filled=True, color=look["color"], opacity=1).encode(
+                x=x_of("rank"), y=y, tooltip=tooltip
+            ),
+            *key_line(once, NAMES[name], ink, left=70, y=14 + 22 * place, **look),
+        ]
+    if cut:
+        unseen = once.mark_text(align="left", color=ink.text)
+        layers.append(
+            unseen.encode(
+                x=alt.X("edge:Q", scale=alt.Scale(domain=[1, LAST_RANK], nice=False)),
+                y=alt.value(120), text=alt.value("never seen"),
+            ).transform_calculate(edge=str(cut + 0.7))
+        )  # fmt: skip
+    return bare_spec(layers, ink)

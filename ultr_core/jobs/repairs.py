@@ -1,0 +1,119 @@
+"""The page *Users and repairs* and its notebook; `reproduce` makes its numbers."""
+
+from __future__ import annotations
+
+from ultr_core.export.notebook import Cell, code, words
+from ultr_core.fields import Choice
+from ultr_core.jobs.job import Begins, Job, Page, PageState, setting_fields
+from ultr_core.jobs.reproduce import RESULT
+
+BREAK = Choice(
+    "breaks",
+    "What breaks",
+    {
+        "few-clicks": "Few clicks",
+        "trust-steep": "Trust in the top",
+        "trust-mild": "Mild trust",
+        "cut": "Lists of ten",
+        "wrong-curve": "Wrong propensities",
+    },
+)
+"""Keys of the studies of repairs."""
+CLICKS = Choice(
+    "repair_clicks",
+    "Training clicks",
+    {"fewest": "1,000", "few": "9,000", "many": "45,000", "most": "170,000"},
+    default="few",
+)
+AT = {"fewest": 1_000.0, "few": 9_000.0, "many": 45_000.0, "most": 170_000.0}
+ACTS = ("draws", "seed", "corpus_seed", "relevant_grade")
+"""Settings that act on a result that is computed; a study fixes all others."""
+
+
+def is_shipped(state: PageState) -> bool:
+    """Whether the page shows results that came with the code."""
+    return state.corpus is None and state.values[RESULT.key] == "shipped"
+
+
+def _begins(state: PageState) -> Begins:
+    return "settings" if is_shipped(state) else "lab"
+
+
+_SHIPPED = """
+from ultr_core.studies import LOSSES, repair_headline, shipped_result
+
+# These rankers were trained on the built-in corpus and are shipped with the code.
+result = shipped_result("{name}", LOSSES["sum-of-ranks"])
+"""
+_QUICK = """
+from ultr_core.lab import stage
+from ultr_core.studies import (
+    LOSSES,
+    STUDIES,
+    Plan,
+    StudyResult,
+    describe,
+    repair_headline,
+    run_in_process,
+)
+
+# The study fixes the other settings. This takes a minute or more.
+plan = Plan(STUDIES["{name}"], "quick", stage(settings, {acts}))
+done = {{cell.key: cell for cell in run_in_process(lab.world(), plan.cells)}}
+result = StudyResult(plan, LOSSES["sum-of-ranks"], done, describe(lab.world()))
+"""
+
+
+def cells(state: PageState) -> list[Cell]:
+    """The risks of one break and its repairs, their picture, and the enumeration in small."""
+    name, clicks = state.values[BREAK.key], AT[state.values[CLICKS.key]]
+    result = (_SHIPPED if is_shipped(state) else _QUICK).format(name=name, acts=ACTS)
+    return [
+        words(
+            f"""
+            ## {BREAK.options[name]}: what breaks and what repairs it
+
+            Test risk of each ranker with {clicks:,.0f} clicks, lower is better, with 95% intervals
+            over click logs.
+            """
+        ),
+        code(result),
+        code(
+            f"""
+            point = result.point({clicks:.0f})
+            for method in result.plan.study.methods:
+                risk = result.estimate(method, point)
+                print(f"{{method:22}} {{risk.value:.4f}}  ({{risk.low:.4f}} to {{risk.high:.4f}})")
+            print(repair_headline(result, point))
+            """
+        ),
+        code("from ultr_core.figures import repair_figure\n\nrepair_figure(result, point)"),
+        words(
+            """
+            ## Enumerated
+
+            Four candidates, all 24 rankings, every list and click pattern: the largest error of the
+            expected estimate as a fraction, and pairs of rankings in the wrong order.
+            """
+        ),
+        code(
+            f"""
+            from ultr_core.proofs.repairs import PAIRS, SMALL_CASES
+
+            for method, case in SMALL_CASES["{name}"].items():
+                pairs = f"{{case.wrong_pairs}} of {{len(PAIRS)}} pairs"
+                print(f"{{method:22}} {{case.largest_error}}  {{pairs}}")
+            """
+        ),
+    ]
+
+
+JOB = Job(
+    settings=setting_fields(*ACTS),
+    pages={
+        "repairs": Page(
+            "What breaks weighting, and what repairs it?", cells, (BREAK, CLICKS, RESULT),
+            begins=_begins,
+        )
+    },
+)  # fmt: skip
