@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -33,6 +33,8 @@ from ultr_core.studies import FIXED_METHODS, STUDY_METHODS, Point, StudyResult, 
 from ultr_core.studies.cells import settings_of
 
 ROW = 42
+_WIDE = 450
+"""Pixels from which the names of the rules have their values."""
 RULES = {"production": "Production", "skyline": "Skyline"}
 
 
@@ -86,9 +88,12 @@ def _row(
 @lru_cache(maxsize=16)
 def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
+    name: Any = {"expr": f"width > {_WIDE} ? datum.name : datum.label"}
     # Where the rules are close together, their names are above each other.
-    beside = {"skyline": ("left", -10), "production": ("right", -10)}
-    above = {"skyline": ("left", -28), "production": ("left", -10)}
+    names: Mapping[str, tuple[Literal["left", "right"], int]] = {
+        "skyline": ("left", -28 if inside else -10),
+        "production": ("left" if inside else "right", -10),
+    }
     color, shape = by_method(alt.Color, "color", STYLES), by_method(alt.Shape, "shape", STYLES)
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     x_of = along(alt.X, "Test risk (lower is better)", scale)
@@ -104,15 +109,10 @@ def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]
             x=x_of("value"), color=color
         ),
         *(
-            one.transform_filter(alt.datum.method == key)
-            for key, (align, height) in (above if inside else beside).items()
-            for one in readable_text(
-                rule.encode(x=x_of("value"), y=alt.value(height)),
-                ink,
-                "name:N",
-                halo=3,
-                align=align,
-            )
+            rule.transform_filter(alt.datum.method == key)
+            .mark_text(text=name, align=align, color=ink.text)
+            .encode(x=x_of("value"), y=alt.value(height))
+            for key, (align, height) in names.items()
         ),
         halo,
         ranker.mark_rule(strokeWidth=4).encode(x=x_of("low"), x2="high:Q", y=y, color=color),

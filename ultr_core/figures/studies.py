@@ -172,10 +172,24 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
         ignore_index=True,
     )
     x_field = plan.study.x_fields[0]
-    spec = _curves(x_field, result.loss.axis, theme)
+    spec = _drawn(_curves(x_field, result.loss.axis, theme), set(rows.get("part", ())))
     xs = plan.study.x_values[plan.scale]
     spec = with_domains(spec, y=domain, x=(min(xs), max(xs)))
     return Figure(f"study-{plan.study.name}", plan.study.title, alt_text, rows, spec, height=HEIGHT)
+
+
+def _drawn(spec: Mapping[str, Any], parts: set[str]) -> dict[str, Any]:
+    """The template without the marks at the axis that a result has none of.
+
+    Screen readers would find an empty group without a name.
+    """
+    left_out = [f"'{part}'" for part in ("beyond", "cut") if part not in parts]
+    layers = [
+        layer
+        for layer in spec["layer"]
+        if not any(part in str(layer["transform"]) for part in left_out)
+    ]
+    return {**spec, "layer": layers}
 
 
 def _parts(

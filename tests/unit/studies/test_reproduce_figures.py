@@ -102,6 +102,16 @@ def test_a_picture_without_a_cut_bar_says_nothing_of_it() -> None:
         assert cut_words(study_figure(result), result) == ""
 
 
+@pytest.mark.parametrize("name", ["learning-curve", "few-clicks", "misspecification"])
+def test_no_group_of_marks_is_empty_at_the_axis(name: str) -> None:
+    """An empty one has no name for screen readers."""
+    for far in (30.0, 11.0):
+        figure = study_figure(result_of(name, far=far))
+        layers = " ".join(str(layer["transform"]) for layer in figure.spec["layer"])
+        for part in ("beyond", "cut"):
+            assert (f"'{part}'" in layers) == (part in set(figure.rows["part"]))
+
+
 def test_a_mark_beyond_the_axis_points_away_from_it() -> None:
     for sign in (1.0, -1.0):
         rows = study_figure(result_of("misspecification", sign=sign)).rows
