@@ -250,6 +250,16 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     assert "Pin 1" not in words(app)
 
 
+def test_separators_of_a_link_reach_the_sliders(open_app: OpenApp) -> None:
+    app = open_app(draws="1", clicks="1,000", seed="1 000", eps_minus="20%")
+    found = {key: app.session_state[key] for key in ("clicks", "seed", "eps_minus")}
+    assert found == {"clicks": 1_000, "seed": 1_000, "eps_minus": 0.2}
+    assert dict(app.query_params) == {
+        "draws": "1", "clicks": "1,000", "seed": "1000", "eps_minus": "0.2"
+    }  # fmt: skip
+    assert "dismiss" not in [button.key for button in app.button]  # nothing to be said
+
+
 def test_a_link_brings_its_pins(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pinned = Settings(draws=2, clicks=500, eta=0.5)
     app = open_page(monkeypatch, small_corpus, "lab", **FAST, pins=PINS.write((pinned,)))
