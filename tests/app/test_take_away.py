@@ -232,6 +232,7 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     assert mentions(words(app), "Pin 1")
     app.slider(key="eta").set_value(0.0).run()
     assert not app.exception
+    assert mentions(app.get_by_key("panel-rankers").markdown[-1].value, "pin 1", "#pinned-runs")
     since = next(text.value for text in app.markdown if text.value.startswith("**Since pin 1"))
     assert mentions(since, "η", 1, 0)
     assert list(app.table[-1].value.columns)[1:] == ["Pin 1", "Now"]

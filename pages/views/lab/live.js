@@ -124,7 +124,7 @@ function drawEstimates(state) {
   }
   const place = frame.getBoundingClientRect();
   Object.assign(overlay.style, { display: "block", left: `${place.x}px`, top: `${place.y}px` });
-  overlay.style.boxShadow = "0 -8px light-dark(#fff, #101418)"; // over numbers at the upper edge
+  overlay.style.boxShadow = ["0 -8px", "4px 0", "0 3px"].map((side) => `${side} light-dark(#fff, #101418)`).join(); // over numbers at the edges
   overlay.setAttribute("width", place.width);
   overlay.setAttribute("height", place.height);
   overlay.replaceChildren();
