@@ -26,20 +26,20 @@ from ultr_core.words import number_text
 Notice = str | None
 """A sentence on what of a link could not be used as it was."""
 
-_GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
+_GROUPED = re.compile(r"[0-9]{1,3}([, '’_\u00a0\u2009\u202f])[0-9]{3}(\1[0-9]{3})*")
 _LARGEST_SPOKEN = 1e12  # a larger number is not written out
 
 
 def ungrouped(asked: Any) -> Any:
-    """One number of a link without the thousands separators that sliders show.
+    """One number of a link without thousands separators: commas as on sliders, or blanks and such.
 
     Anything else is returned as it is, a list of numbers included.
 
-    >>> ungrouped("170,000"), ungrouped("1,0.5"), ungrouped(7)
-    ('170000', '1,0.5', 7)
+    >>> ungrouped("170,000"), ungrouped("1 000 000"), ungrouped("1,0.5"), ungrouped(7)
+    ('170000', '1000000', '1,0.5', 7)
     """
-    grouped = isinstance(asked, str) and _GROUPED.fullmatch(asked)
-    return asked.replace(",", "") if grouped else asked
+    grouped = _GROUPED.fullmatch(asked) if isinstance(asked, str) else None
+    return asked.replace(grouped[1], "") if grouped else asked
 
 
 def number_of(value: Any) -> float:
@@ -257,7 +257,7 @@ class Number(Field):
         return round(number, self.decimals) + 0.0
 
     def _without_percent(self, asked: Any) -> Any:
-        if not (self.percent and isinstance(asked, str) and asked.endswith("%")):
+        if self.decimals == 0 or not (isinstance(asked, str) and asked.endswith("%")):
             return asked
         number = number_of(asked[:-1]) / 100
         return asked if math.isnan(number) else number

@@ -33,7 +33,7 @@ HEADLINE = "headline"
 _SHOWN = (HEADLINE, "panel", "lines", "given-curves", "lesson", "switches")
 """Containers, by the start of their key, whose words are shown in lecture mode."""
 
-_HIDDEN = ("save", "verdict", "checks", "pins", "step", "swap-step", "live-step", "try")
+_HIDDEN = ("save", "verdict", "checks", "pin", "step", "swap-step", "live-step", "try")
 """Containers and buttons, by the start of their key, that are not shown."""
 
 

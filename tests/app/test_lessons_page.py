@@ -60,9 +60,22 @@ def commit(app: AppTest, number: int) -> None:
     else:
         # Where the slider starts is no prediction.
         assert app.button(key="lesson-commit").disabled
-        app.slider(key=f"lesson-guess-{number}").set_value(10).run()
+        app.select_slider(key=f"lesson-guess-{number}").set_value(10).run()
     app.button(key="lesson-commit").click().run()
     assert not app.exception
+
+
+def test_one_move_gives_any_answer_the_lowest_too(open_app: OpenApp) -> None:
+    number, lesson = next(
+        (n, each) for n, each in enumerate(LESSONS, 1) if isinstance(each.prediction, Guess)
+    )
+    assert isinstance(lesson.prediction, Guess)
+    app = open_app(lesson=str(number))
+    place = app.select_slider(key=f"lesson-guess-{number}")
+    assert place.value is None and app.button(key="lesson-commit").disabled
+    place.set_value(lesson.prediction.low).run()
+    app.button(key="lesson-commit").click().run()
+    assert done(app)[number].guess == lesson.prediction.low
 
 
 SOLUTION, REFUSED = ":material/route:", ":material/info: T"

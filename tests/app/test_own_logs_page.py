@@ -169,10 +169,16 @@ def test_clicks_in_a_second_file(page: AppTest) -> None:
     assert not bench(page).files
 
 
-def test_clicks_that_go_with_their_log(page: AppTest) -> None:
+def test_a_log_is_removed_and_its_clicks_stay(page: AppTest) -> None:
     upload(page, ("views.csv", VIEWS))
     upload(page, ("clicks.csv", APART), kind="clicks")
     page.button(key="data-remove-log").click().run()
+    assert not page.exception and list(bench(page).files) == ["clicks"]
+    upload(page, ("views.csv", VIEWS))
+    found = log(page)
+    assert found is not None and found.counts()["clicks"] == CLICKS
+    page.button(key="data-remove-log").click().run()
+    page.button(key="data-remove-clicks").click().run()  # it is seen without a log
     assert not page.exception and not bench(page).files
 
 

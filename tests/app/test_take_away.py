@@ -233,6 +233,7 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     assert mentions(words(app), "Pin 1")
     app.slider(key="eta").set_value(0.0).run()
     assert not app.exception
+    assert mentions(app.get_by_key("panel-rankers").markdown[-1].value, "pin 1", "#pinned-runs")
     since = next(text.value for text in app.markdown if text.value.startswith("**Since pin 1"))
     assert mentions(since, "η", 1, 0)
     assert list(app.table[-1].value.columns)[1:] == ["Pin 1", "Now"]
@@ -249,6 +250,16 @@ def test_pinned_run_is_compared_with_the_current_one(open_app: OpenApp) -> None:
     assert app.session_state["eta"] == 1.0
     app.button(key="unpin-1").click().run()
     assert "Pin 1" not in words(app)
+
+
+def test_separators_of_a_link_reach_the_sliders(open_app: OpenApp) -> None:
+    app = open_app(draws="1", clicks="1,000", seed="1 000", eps_minus="20%")
+    found = {key: app.session_state[key] for key in ("clicks", "seed", "eps_minus")}
+    assert found == {"clicks": 1_000, "seed": 1_000, "eps_minus": 0.2}
+    assert dict(app.query_params) == {
+        "draws": "1", "clicks": "1,000", "seed": "1000", "eps_minus": "0.2"
+    }  # fmt: skip
+    assert "dismiss" not in [button.key for button in app.button]  # nothing to be said
 
 
 def test_a_link_brings_its_pins(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

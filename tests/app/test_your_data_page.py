@@ -463,6 +463,10 @@ def test_tables_of_names_are_in_sight_where_they_are_the_remedy(page: AppTest) -
     upload(page, "query-texts", "texts.csv", b"text,other\nlamp,1\n")
     assert not page.error
     assert bench(page).made["joined"].clicks.total_clicks == 1
+    page.button(key="data-remove-corpus").click().run()
+    assert set(bench(page).files) == {"log", "query-texts"}
+    page.button(key="data-remove-query-texts").click().run()  # it is seen without a corpus
+    assert set(bench(page).files) == {"log"}
 
 
 def test_a_table_of_names_is_checked_before_there_is_a_log(page: AppTest) -> None:

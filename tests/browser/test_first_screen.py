@@ -78,14 +78,19 @@ def test_the_script_expects_what_the_core_expects(
         assert count["worse"] == np.count_nonzero((true > 0) & (exact < 0) & apart)
 
 
-def test_estimates_follow_the_hand_and_give_way_to_the_run(
-    open_page: OpenPage, address: str
-) -> None:
-    page = opened(open_page, address + LINK)
-    overlay, headline = page.locator(".lab-users .overlay"), page.locator(".st-key-headline")
-    users_before = page.locator(".lab-users .users").inner_html()
-    expect(overlay).to_be_hidden()
-    track = page.locator(".st-key-assumed_eta [data-rac][data-orientation]").nth(1).bounding_box()
+FAINT = """panel => {
+    let opacity = 1;
+    for (let e = panel; e; e = e.parentElement) opacity *= getComputedStyle(e).opacity;
+    const added = [...panel.querySelectorAll('p, h3')].flatMap(e =>
+        ['::before', '::after'].map(side => getComputedStyle(e, side).content));
+    return { opacity, words: added.filter(word => word.startsWith('"')).join(' ') };
+}"""
+PLAIN = {"opacity": 1, "words": ""}
+
+
+def hold(page: Page, key: str) -> None:
+    """Press on the middle of a slider and move it, without letting go."""
+    track = page.locator(f".st-key-{key} [data-rac][data-orientation]").nth(1).bounding_box()
     assert track is not None
     x, y = track["x"] + track["width"] / 2, track["y"] + track["height"] / 2
     page.mouse.move(x, y)
@@ -93,10 +98,23 @@ def test_estimates_follow_the_hand_and_give_way_to_the_run(
     for step in range(1, 21):
         page.mouse.move(x + 3 * step, y)
         page.wait_for_timeout(20)
+
+
+def test_estimates_follow_the_hand_and_give_way_to_the_run(
+    open_page: OpenPage, address: str
+) -> None:
+    page = opened(open_page, address + LINK)
+    overlay, users = page.locator(".lab-users .overlay"), page.locator(".lab-users .users")
+    users_before = users.inner_html()
+    expect(overlay).to_be_hidden()
+    hold(page, "assumed_eta")
     expect(overlay).to_be_visible()
     assert "assumed_eta" not in page.url  # the server knows nothing yet
-    assert headline.get_attribute("data-old") is not None
-    assert page.locator(".lab-users .users").inner_html() != users_before
+    for key in ("headline", "verdict", "panel-rankers"):  # of the run before, and named so
+        faint = page.locator(f".st-key-{key}").evaluate(FAINT)
+        assert faint["opacity"] < 0.6 and "before" in faint["words"].lower(), key
+    assert page.locator(".st-key-panel-estimates").evaluate(FAINT) == PLAIN
+    assert users.inner_html() != users_before
     assert len(drawn(page)) >= 5
     assert min(drawn(page)) < 8  # others may wait for the processor
     frame = page.locator(".st-key-figure-estimates-relative .role-frame path.background").first
@@ -105,9 +123,20 @@ def test_estimates_follow_the_hand_and_give_way_to_the_run(
     page.mouse.up()
     expect(page).to_have_url(re.compile("assumed_eta=1"))
     expect(overlay).to_be_hidden()
-    expect(headline).not_to_have_attribute("data-old", "")
     wait_until_done(page)
+    assert page.locator(".st-key-headline").evaluate(FAINT) == PLAIN
     assert cut_words(page) == []
+
+
+def test_estimates_that_cannot_follow_are_marked_as_well(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, f"{address}{LINK}&estimates=absolute")
+    before = page.locator(".lab-users .users").inner_html()
+    hold(page, "eta")
+    assert page.locator(".lab-users .users").inner_html() != before
+    for key in ("headline", "panel-estimates"):
+        faint = page.locator(f".st-key-{key}").evaluate(FAINT)
+        assert faint["opacity"] < 0.6 and "before" in faint["words"].lower(), key
+    page.mouse.up()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, crowded_at, opened
+from tests.browser.pages import OpenPage, crowded, crowded_at, opened, settled
 
 LINK = "/lab?clicks=500&draws=2"
 
@@ -74,12 +74,25 @@ def test_notebook_is_downloaded_whole(open_page: OpenPage, address: str, tmp_pat
 
 def test_pinned_run_stays_beside_the_next_one(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, address + LINK)
-    page.get_by_role("button", name="Pin this run").click()
+    rankers = page.locator(".st-key-panel-rankers")
+    rankers.get_by_role("button", name="Pin", exact=True).click()
+    # What was pinned is said where it was done, on the first screen.
+    expect(rankers.get_by_text("Pin 1 is this run")).to_be_in_viewport(ratio=1)
     expect(page.locator(".st-key-pinned-1")).to_contain_text("Pin 1 is this run")
     slider(page, "Bias severity").focus()
     page.keyboard.press("Home")
     expect(page.locator(".st-key-pinned-1")).to_contain_text("η from 1 to 0")
     expect(page.locator(".st-key-pins table")).to_contain_text("Now")
+    settled(page)
+    chart = rankers.locator("svg.marks")
+    frame = chart.bounding_box() or {}
+    ghosts = [ghost.bounding_box() or {} for ghost in rankers.get_by_text("1", exact=True).all()]
+    assert len(ghosts) >= 4
+    for ghost in ghosts:
+        assert frame["x"] < ghost["x"] < frame["x"] + frame["width"]
+    assert crowded(page) == []
+    rankers.get_by_role("link", name="Compare below").click()
+    expect(page.locator(".st-key-pins table")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("path", ["lab", "robustness", "proofs", "propensities", "live", "claims"])

@@ -36,6 +36,7 @@ from ultr_core.risk.sign_test import SignTest, sign_test
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
 COLUMNS = ("method", "label", "value", "low", "high", "text")
 ROW_HEIGHT, AXIS_HEIGHT = 56, 60
+PIN_SIZE = 340  # square pixels: room for the number of the pin inside its hollow mark
 NO_PINS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -132,11 +133,11 @@ def _rankers(order: tuple[str, ...], pins: bool, theme: Theme) -> dict[str, Any]
         tooltip = [alt.Tooltip("name:N", title="Pin"), *tooltip]
         shape = by_method(alt.Shape, "shape")
         layers.append(
-            ghost.mark_point(filled=False, size=190, strokeWidth=2, opacity=0.75).encode(
+            ghost.mark_point(filled=False, size=PIN_SIZE, strokeWidth=2, opacity=0.75).encode(
                 color=color, shape=shape, tooltip=tooltip
             )
         )
-        layers += readable_text(ghost, ink, "name:N", halo=3, align="center", dy=16)
+        layers += readable_text(ghost, ink, "name:N", halo=3, align="center", dy=0)
     return bare_spec(layers, ink)
 
 

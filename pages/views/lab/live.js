@@ -118,10 +118,13 @@ function drawEstimates(state) {
   const figure = document.querySelector(".st-key-figure-estimates-relative");
   const frame = figure?.querySelector("svg.marks .role-frame path.background");
   const { overlay, sums, now } = state;
-  if (!frame || now.eps_plus <= now.eps_minus) return;
+  if (!frame || now.eps_plus <= now.eps_minus) {
+    overlay.style.display = "none";
+    return false;
+  }
   const place = frame.getBoundingClientRect();
   Object.assign(overlay.style, { display: "block", left: `${place.x}px`, top: `${place.y}px` });
-  overlay.style.boxShadow = "0 -8px light-dark(#fff, #101418)"; // over numbers at the upper edge
+  overlay.style.boxShadow = ["0 -8px", "4px 0", "0 3px"].map((side) => `${side} light-dark(#fff, #101418)`).join(); // over numbers at the edges
   overlay.setAttribute("width", place.width);
   overlay.setAttribute("height", place.height);
   overlay.replaceChildren();
@@ -151,14 +154,19 @@ function drawEstimates(state) {
   words("start", 6, 50, "better, called worse"); words("start", 6, 70, told("better"));
   words("end", place.width - 6, place.height - 60, "worse, called better"); words("end", place.width - 6, place.height - 40, told("worse"));
   words("end", place.width - 6, y(0) + 22, `expected; line: slope ${slope.toFixed(2)}`);
-  document.querySelector(".st-key-headline")?.toggleAttribute("data-old", true);
+  return true;
+}
+
+// What does not follow the hand is marked as of before: see live.css.
+function mark(state, follows) {
+  document.querySelector(".stApp").dataset.moving = follows ? "estimates" : "users";
   state.live = true;
 }
 
 function rest(state) {
   state.live = false;
   state.overlay.style.display = "none";
-  document.querySelector(".st-key-headline")?.removeAttribute("data-old");
+  delete document.querySelector(".stApp")?.dataset.moving;
 }
 
 function read(state) {
@@ -224,7 +232,7 @@ function run({ parentElement, data }) {
     if (!moved) return;
     const began = performance.now();
     state.now = now;
-    drawEstimates(state); // measures the page, so before anything in it changes
+    mark(state, drawEstimates(state)); // measures the page, so before anything in it changes
     redrawn(state);
     quiet = 0;
     root.dataset.draws = `${root.dataset.draws ?? ""} ${(performance.now() - began).toFixed(1)}`;

@@ -95,23 +95,42 @@ def beside(comparison: Comparison) -> dict[str, Comparison]:
     }
 
 
-def section(comparison: Comparison) -> None:
-    """Pin the current run, and compare it with those that are pinned."""
-    pins = _pins()
-    st.subheader(
-        "Pin and compare",
-        help="Pin this run, then move the sliders: the pinned run stays in the chart as hollow "
-        "marks. Pins are part of the link.",
-    )
+def button(comparison: Comparison) -> None:
+    """Pin the run that the chart above shows."""
     asked = _asked()
     full = len(asked) == MOST_PINS
     st.button(
-        "Pin this run", key="pin", icon=":material/keep:", on_click=_add, args=(comparison,),
-        disabled=full or comparison.settings in asked,
-        help=f"Up to {MOST_PINS} runs can be pinned." if full else None,
+        "Pin", key="pin", icon=":material/keep:", type="tertiary", on_click=_add,
+        args=(comparison,), disabled=full or comparison.settings in asked,
+        help=f"Up to {MOST_PINS} runs can be pinned." if full else
+        "Pin this run, then move the sliders: the pinned run stays in the chart as hollow marks. "
+        "Pins are part of the link.",
     )  # fmt: skip
+
+
+def told_beside(comparison: Comparison) -> str:
+    """Which pins there are, for the chart that has their marks; "" if none."""
+    pins = _pins()
+    if not pins:
+        return ""
+    drawn = [str(pin.number) for pin in pins if pin.settings != comparison.settings]
+    here = [pin.number for pin in pins if pin.settings == comparison.settings]
+    marks = (
+        [f"Hollow: {'pin' if len(drawn) == 1 else 'pins'} {' and '.join(drawn)}."] if drawn else []
+    )
+    this = [f"Pin {here[0]} is this run: move a slider."] if here else []
+    return " ".join((*marks, *this, f"[Compare below](#{_ANCHOR})"))
+
+
+_ANCHOR = "pinned-runs"
+
+
+def section(comparison: Comparison) -> None:
+    """Compare the current run with those that are pinned."""
+    pins = _pins()
     if not pins:
         return
+    st.subheader("Pinned runs", anchor=_ANCHOR)
     st.table(_rows(pins, comparison), alt="Test risk of every ranker in pinned and current run")
     for pin in pins:
         with st.container(border=True, key=f"pinned-{pin.number}"):

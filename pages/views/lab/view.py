@@ -188,9 +188,13 @@ def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool)
             slot.markdown(f"**{comparison.sentence}**")
     show_chart(figure, slots.chart.place(), fills=True)
     if complete:
-        with slots.below_chart.place().container(horizontal=True):
-            st.fragment(save_figure)(figure.name, figure.title, draw)
-            st.fragment(_numbers_of)(comparison)
+        with slots.below_chart.place().container(gap="xsmall"):
+            with st.container(horizontal=True):
+                st.fragment(save_figure)(figure.name, figure.title, draw)
+                st.fragment(_numbers_of)(comparison)
+                pins.button(comparison)
+            if told_pins := pins.told_beside(comparison):
+                st.markdown(f":small[{told_pins}]")
 
 
 def _numbers_of(comparison: Comparison) -> None:

@@ -63,6 +63,9 @@ def telling_lab(lab: Lab, waiting: Slot) -> Lab:
 NAMED = ("eta", "eps_minus")
 """Settings that are said to belong to a lesson, besides what counts in it."""
 
+NO_GUESS = "?"
+"""Where the slider of a prediction starts: beside all answers, so that one move gives any."""
+
 GOOD, OTHER = ":green[:material/check_circle:]", ":orange[:material/lightbulb:]"
 
 
@@ -137,19 +140,11 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
                 format_func=lambda index: asked.options[index], label_visibility="collapsed",
             )  # fmt: skip
         else:
-            place = st.slider(
-                "Your prediction: move the slider to answer",
-                asked.low,
-                asked.high,
-                asked.low,
-                asked.step,
-                key=key,
-                format="%d" + asked.suffix.replace("%", "%%"),
-                on_change=state.move,
-                args=(number,),
-            )
-            # Where it starts is nobody's guess.
-            chosen = place if state.moved(number) else None
+            places = (None, *range(asked.low, asked.high + 1, asked.step))
+            chosen = st.select_slider(
+                "Your prediction: move the slider to answer", places, key=key,
+                format_func=lambda place: NO_GUESS if place is None else asked.spoken(place),
+            )  # fmt: skip
         st.button(
             "Commit and see what happens", key="lesson-commit", type="primary",
             icon=":material/lock:", disabled=chosen is None, on_click=state.commit,

@@ -64,16 +64,6 @@ def commits() -> int:
     return int(st.session_state.get(_COMMITS, 0))
 
 
-def move(number: int) -> None:
-    """Callback: the slider of the prediction was moved, so that where it stands is a choice."""
-    st.session_state[_moved_key(number)] = True
-
-
-def moved(number: int) -> bool:
-    """Whether the slider of the prediction was ever moved."""
-    return bool(st.session_state.get(_moved_key(number)))
-
-
 def withdraw(number: int) -> None:
     """Callback: predict again."""
     _put(number, replace(progress(number), guess=None))
@@ -124,10 +114,6 @@ def guess_key(number: int) -> str:
 def answer_key(number: int) -> str:
     """Key of the field for the exercise's answer."""
     return f"lesson-answer-{number}"
-
-
-def _moved_key(number: int) -> str:
-    return f"lesson-moved-{number}"
 
 
 def _world() -> tuple[object, ...]:

@@ -11,7 +11,14 @@ from pages.app.field_control import control, kept
 from pages.app.markdown import NAMES, plain, show_error
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
-from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind, source_of
+from pages.views.your_data.input import (
+    HELP,
+    LOOKS_LIKE,
+    bring,
+    require_kind,
+    show_kept,
+    source_of,
+)
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Field
@@ -31,6 +38,7 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     st.subheader("1 · Corpus: what can be ranked")
     file = bring(page, "corpus", "Corpus", LOOKS_LIKE["corpus"], HELP["corpus"])
     if file is None:
+        show_kept("corpus", "corpus")
         return None
     own = bench()
     groups, qrels = own.files.get("groups"), own.files.get("qrels")
@@ -52,7 +60,7 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
         _groups(page, wanted="qid:" in str(error) and "no query ids" in str(error))
         if ids_of_corpus(own):
             control(_ids(own), keep=True)
-        if qrels is not None:
+        if any(kind in own.files for kind in _SIDES):
             _more(page)
         return None
     show_inspection(
@@ -80,17 +88,19 @@ def _ids(own: Bench) -> Field:
     return replace(DOCUMENT_IDS, key=f"data-document-ids-{own.token('corpus')}")
 
 
+_SIDES = {
+    "qrels": "Judgements (TREC qrels)",
+    "query-texts": "Texts of queries",
+    "document-names": "Names of documents",
+}
+
+
 def _more(page: PageContext) -> None:
     """Grades from elsewhere, and the ids of what the log calls by text or by name."""
-    kinds = {
-        "qrels": "Judgements (TREC qrels)",
-        "query-texts": "Texts of queries",
-        "document-names": "Names of documents",
-    }
     own = bench()
-    open_ = own.names_wanted or any(kind in own.files for kind in kinds)
+    open_ = own.names_wanted or any(kind in own.files for kind in _SIDES)
     with st.expander(NAMES, type="compact", expanded=open_):
-        for kind, label in kinds.items():
+        for kind, label in _SIDES.items():
             file = bring(page, kind, label, LOOKS_LIKE[kind], HELP[kind], small=True)
             if file is None or kind == "qrels":
                 continue

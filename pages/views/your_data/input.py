@@ -47,6 +47,9 @@ KINDS = {
 }
 
 
+BESIDE = {"log": ("clicks",), "corpus": ("groups", "qrels", "query-texts", "document-names")}
+"""By kind of file: those that say more about it. They stay when it is removed."""
+
 SAMPLE_NAMES = {
     "corpus": "sample_corpus.txt",
     "log": "sample_log.csv",
@@ -91,9 +94,19 @@ def _shown(kind: str, file: Brought) -> None:
         st.markdown(f":material/draft: **{plain(named(file.name))}** ({about})", width="content")
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
-            on_click=bench().drop, args=("log", "clicks") if kind == "log" else (kind,),
+            on_click=bench().drop, args=(kind,),
             help=f"Forget {plain(named(file.name))} and its results",
         )  # fmt: skip
+
+
+def show_kept(kind: str, name: str) -> None:
+    """The files beside one that is not there: they act on the next one, and can be removed."""
+    files = bench().files
+    found = [beside for beside in BESIDE[kind] if beside in files]
+    if found:
+        st.markdown(f"Kept for the next {name}:")
+    for beside in found:
+        _shown(beside, files[beside])
 
 
 def _ways(
@@ -162,6 +175,7 @@ def use_samples(kinds: tuple[str, ...]) -> None:
     """Callback: take the sample files of these kinds."""
     for kind in kinds:
         sample = sample_files()[kind]
+        bench().drop(*BESIDE.get(kind, ()))  # a sample is whole
         bench().bring(kind, Brought(sample.name, sample.data, sample=True))
 
 

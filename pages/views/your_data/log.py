@@ -16,7 +16,16 @@ from pages.app.markdown import plain, show_error, shown
 from pages.app.registry import SIMULATE
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
-from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind, source_of
+from pages.views.your_data.input import (
+    BESIDE,
+    HELP,
+    LOOKS_LIKE,
+    bring,
+    download,
+    require_kind,
+    show_kept,
+    source_of,
+)
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, read_fields, write_fields
@@ -96,6 +105,7 @@ def log_step(
     file = bring(page, "log", "Click log", LOOKS_LIKE["log"], HELP["log"], several=True)
     _settle(own)
     if file is None:
+        show_kept("log", "click log")
         _offer_simulation(corpus, settings)
         return None
     log = _read_as_chosen(page, own, file)
@@ -355,6 +365,7 @@ def _simulate(own: Bench, corpus: Corpus, settings: Settings) -> None:
             clicks = simulate_own_log(
                 corpus, settings, rankers=SIMULATED_RANKERS, pairs=VISITORS_PAIRS
             )
+            own.drop(*BESIDE["log"])
             own.bring("log", Brought(SIMULATED, "".join(clicks.csv_pieces()).encode()))
     except InputError as error:
         own.faults["log"] = str(error)

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
+from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.files.log_columns import MEANINGS
 from ultr_core.jobs.compare import MOST_PINS, Pins
@@ -169,6 +170,33 @@ def test_a_number_is_read_in_every_way_it_is_written(
 ) -> None:
     _, values, notices = read_page_query(page, query)
     assert (values[key], notices) == (value, ())
+
+
+NUMBERS = [
+    (page, field)
+    for page, values in page_values().items()
+    for field in (*(PARAMETERS.values() if page == "lab" else ()), *values)
+    if isinstance(field, Number)
+]
+
+
+SPELLED = {
+    **{f"1{mark}000": 1_000 for mark in ", '’_\u00a0\u202f"},
+    "1,000,000": 1_000_000, "20%": 0.2, "5 %": 0.05, "1,00": None, "0,5": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "field"), NUMBERS, ids=lambda one: getattr(one, "key", one))
+def test_separators_and_percent_are_read_or_named(page: str, field: Number) -> None:
+    for text, number in SPELLED.items():
+        world, values, notices = read_page_query(page, f"{field.key}={quote(text)}")
+        found = values.get(field.key, getattr(world, field.name, None))
+        try:
+            exact = number is not None and field.checked(number) == number == found
+        except InputError:
+            exact = False
+        assert len(notices) == (0 if exact else 1), text
+        assert exact or mentions(notices[0], field.label)
 
 
 @pytest.mark.parametrize("text", ["0", "-5", "1e12", "nan", "inf"])

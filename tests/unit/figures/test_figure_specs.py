@@ -192,3 +192,17 @@ def test_contrast_on_both_backgrounds(theme: str) -> None:
         assert contrast(style.color, ink.background) >= 3.0
     assert contrast(ink.text, ink.background) >= 7.0
     assert contrast(ink.quiet, ink.background) >= 4.5
+
+
+def test_marks_of_pinned_runs_are_on_the_axis() -> None:
+    far = {**{name: list(column) for name, column in risk_rows().items()}}
+    for name in ("risk", "low", "high"):
+        far[name] = [value + 40.0 for value in far[name]]
+    figure = trained_rankers(
+        risk_rows(), pinned={"1": far}, labels=["Production"], alt_text="", title=""
+    )
+    scales = [layer["encoding"].get("x", {}).get("scale", {}) for layer in figure.spec["layer"]]
+    domains = [scale["domain"] for scale in scales if "domain" in scale]
+    assert domains
+    for low, high in domains:
+        assert low <= min(risk_rows()["low"]) and max(far["high"]) <= high
