@@ -398,6 +398,11 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
         "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
         "contests at more clicks": _of_runs("live", MORE_CLICKS),
         "clipping": _of_runs("clipping"),
+        **{
+            f"{name} {rule.key}": partial(sizes_judged, name, rule.key)
+            for name, rules in RULES.items()
+            for rule in rules
+        },
     }
 )
 """Sizes of what a claim was measured on, by the word that its entry has for it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import combinations, pairwise, product
 from types import MappingProxyType
 
@@ -17,7 +16,6 @@ from ultr_core.claims.common import (
     click_chance,
     printed,
     queries_of,
-    sizes_judged,
     sizes_of,
     sizes_of_points,
     study,
@@ -289,7 +287,6 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
         "fewest clicks": lambda lab: sizes_of_points(
             study(lab, "learning-curve"), study(lab, "learning-curve").plan.points[:1]
         ),
-        "skip-above": partial(sizes_judged, "learning-curve", "skip-above-reverses"),
         "all figures": lambda lab: sizes_of_points(
             study(lab, FIGURES[0]),
             (point for name in FIGURES for point in study(lab, name).plan.points),

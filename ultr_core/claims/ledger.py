@@ -19,7 +19,6 @@ from ultr_core.claims.common import (
     Sizes,
     from_proof,
     judged,
-    sizes_judged,
     sizes_of,
 )
 from ultr_core.claims.mutations import MUTATIONS
@@ -258,7 +257,7 @@ def _on_figures(mutations: Mapping[str, str]) -> Iterator[Entry]:
                     partial(judged, study, rule.key),
                     link,
                     rule.origin,
-                    partial(sizes_judged, study, rule.key),
+                    SIZES[f"{study} {rule.key}"],
                     mutations.get(key, ""),
                 )
 
