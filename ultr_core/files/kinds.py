@@ -40,7 +40,7 @@ _RANKER = re.compile(r'\A\s*\{\s*"format"\s*:|"(feature_ids|coefficients)"\s*:')
 _ALIKE = {"corpus": ("groups",), "training": ("groups", "corpus"), "scores": ("groups",)}
 """Kinds that a file may begin like: rows of a corpus may have lost all but their grades."""
 
-_BEGINNING = 1 << 16  # characters
+_BEGINNING = 1 << 16  # characters of a text, and of a row as JSON that is looked at
 
 
 def first_line(start: str) -> str:
@@ -98,13 +98,18 @@ def _kind_beyond_doubt(given: str | Source, encoding: str) -> str | None:
 
 
 def _is_row(first: str) -> bool:
-    """Whether a line is one object of JSON with values, or begins a list of objects."""
+    """Whether a line is one object of JSON with texts or a known column, or begins a list of some.
+
+    Numbers alone may be a curve that was written as JSON.
+    """
     row = first.strip().removesuffix(",")
     if row.startswith("["):
         return row[1:].strip()[:1] in ("", "{")
     with suppress(ValueError, RecursionError):
-        found = json.loads(row)
-        return isinstance(found, dict) and bool(found)
+        found = json.loads(row) if len(row) <= _BEGINNING else None
+        if isinstance(found, dict):
+            known = set(found_columns(list(found), None, "")) - {"position", "propensity"}
+            return bool(known) or any(isinstance(v, str | dict | list) for v in found.values())
     return False
 
 

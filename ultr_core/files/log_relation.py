@@ -926,7 +926,7 @@ def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -
         texts += [f"${relation.bound(json.dumps(each, ensure_ascii=False))}" for each in names]
     # Most lines have each name once as a text, which costs much less to see.
     again = [f"contains(substr(line, strpos(line, {each}) + 1), {each})" for each in texts]
-    again.append(r"contains(line, '\u')")
+    again.append(r"contains(line, '\')")  # a name may be written with escapes
     lines = relation.run(
         f"SELECT line FROM {relation.scan_of(part)} WHERE ({' OR '.join(again)}) AND "
         f"CASE WHEN json_valid(line) THEN {' OR '.join(twice)} END LIMIT 1"

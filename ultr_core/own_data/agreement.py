@@ -65,7 +65,7 @@ def against_weighted_clicks(
             )
             return (Finding.of_file(_KEY, _TITLE, fitted.value, "warning", words),)
         agreed = agreed or Finding.of_file(
-            _KEY, _TITLE, fitted.value, "good", f"{told}, within their intervals."
+            _KEY, _TITLE, fitted.value, "good", f"{told}; their intervals overlap."
         )
     return () if agreed is None else (agreed,)
 

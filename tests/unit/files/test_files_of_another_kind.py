@@ -94,3 +94,9 @@ def test_a_log_that_only_lacks_a_column_is_not_taken_for_another_kind(header: st
 def test_json_is_a_ranker_only_with_the_parts_of_one(name: str) -> None:
     assert kind_of(Source.upload(FILES[name][1], name)) == "log"
     assert kind_of(Source.upload(FILES["ranker over lines"][1], name)) == "ranker"
+
+
+@pytest.mark.parametrize("text", ['{"1": 1.0, "2": 0.5}', '{"rank": 1, "propensity": 1.0}'])
+def test_a_curve_as_json_is_not_said_to_be_a_log(text: str) -> None:
+    with refused("column_missing", "curve.json"):
+        parse_curve_values(text, "curve.json")

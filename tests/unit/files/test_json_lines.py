@@ -97,6 +97,7 @@ def test_numbers_keep_their_digits() -> None:
         ('{"query": "q", "document": "b", "position": 2, "click": 0, "position": 9}', "position"),
         ('{"query": "q", "document": "b", "p\\u006fsition": 2, "click": 0, "position": 9}',
          "position"),
+        ('{"query": "q", "document": "b", "a\\/b": 1, "a/b": 2, "position": 2, "click": 0}', ""),
         ('{"query": "q", "document": "b", "position": 2, "click": 0, "other": 1, "other": 2}', ""),
         ('{"query": "click", "document": "click", "position": 2, "click": 0, "of": {"click": 1}}',
          ""),
