@@ -80,7 +80,7 @@ each.
 """
 
 _HISTORY = """
-.st-key-history { align-items: start; flex-wrap: nowrap; justify-content: space-between }
+.st-key-history { align-items: start; flex-wrap: nowrap; justify-content: end }
 .st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
   { justify-self: end; max-width: 16rem; width: 100% }
 .st-key-history > * { flex: 1; max-width: 4.5rem; min-width: 0; width: auto }

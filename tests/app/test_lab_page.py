@@ -15,6 +15,7 @@ from pages.app import server_lab
 from pages.app.markdown import mark, prose
 from pages.views.lab import checks as check_list
 from pages.views.lab import words as lab_words
+from pages.views.lab.words import STEPS
 from tests.app.pages import open_savers, opened
 from tests.meaning import mentions
 from ultr_core.errors import InputError
@@ -240,9 +241,13 @@ def test_reset_returns_to_the_default_world(open_app: OpenApp) -> None:
 
 def test_steps_set_what_they_say(open_app: OpenApp) -> None:
     app = open_app(**FAST)
-    app.button(key="step-0").click().run()
-    assert not app.exception
-    assert app.session_state["eta"] == app.session_state["assumed_eta"] == 0.0
+    wanted: list[tuple[object, ...]] = []
+    for number, step in enumerate(STEPS):
+        app.button(key=f"step-{number}").click().run()
+        assert not app.exception
+        wanted.append(tuple(app.session_state[name] for name in PARAMETERS))
+        assert wanted[-1] == tuple(step.sets.numbers.values())
+    assert len(set(wanted)) == 3
 
 
 def test_share_link_names_what_differs_from_the_defaults(open_app: OpenApp) -> None:

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from pages.views.lab import words as lab_words
-from pages.views.lab.words import at_rank_ten, preference, sample_sentence, two_orders
+from pages.views.lab.words import (
+    at_rank_ten,
+    estimate_formulas,
+    law_formula,
+    preference,
+    sample_sentence,
+    two_orders,
+)
 from tests.app.pages import picture
 from tests.meaning import is_text, mentions
 from ultr_core.content import read
@@ -95,6 +102,17 @@ def test_the_weight_at_rank_ten_is_said_in_words() -> None:
     # The last value of a given curve holds for all ranks below it.
     given = Settings(curve=(1.0, 0.5), assumed_curve=(1.0, 0.25))
     assert bold(at_rank_ten(given, "weight")) == ["4", "2"]
+
+
+def test_formulas_have_the_numbers_of_the_sliders() -> None:
+    set_ = Settings(eps_plus=0.9, eps_minus=0.25, assumed_eta=1.5)
+    assert "^{\\,1.5}" in estimate_formulas(set_)[-1]
+    law = law_formula(
+        set_, replace(picture([13.0, 10.0], [3.0, 2.0], 0.9), slope=0.65, intercept=7.125)
+    )
+    assert "(0.9-0.25)" in law and "0.65\\,R+7.12" in law
+    given = estimate_formulas(Settings(assumed_curve=(1.0, 0.5, 0.25)))[-1]
+    assert [f"p_{rank}={p:g}" in given for rank, p in ((1, 1), (2, 0.5), (3, 0.25))] == [True] * 3
 
 
 def test_clicks_that_weigh_the_same_have_no_heaviest_one() -> None:

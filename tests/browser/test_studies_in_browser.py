@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,6 +14,8 @@ if not os.environ.get("CI"):
 from playwright.sync_api import expect
 
 from tests.browser.pages import OpenPage, opened, settled
+from ultr_core.jobs.links import read_page_query
+from ultr_core.settings import PARAMETERS
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,10 @@ def test_the_button_that_a_click_makes_appear_is_in_sight(
                 page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy(0, -130)")
             place.click(force=True)  # another mark may lie on it
             expect(button).to_be_in_viewport(ratio=1)
+    asked = button.inner_text()
+    button.click()
+    expect(page.locator(".st-key-panels")).to_be_visible()
+    settings, _, _ = read_page_query("lab", urlsplit(page.url).query)
+    for symbol, value in re.findall(r"(\S+) = ([\d.,]*\d)", asked):
+        (name,) = (name for name, field in PARAMETERS.items() if field.symbol == symbol)
+        assert getattr(settings, name) == float(value.replace(",", "")), asked

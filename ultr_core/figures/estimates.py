@@ -33,6 +33,8 @@ Scale = Literal["relative", "absolute"]
 EDGE = 4.5
 """Ends of both axes, fixed, so that a change on the screen is a change in the world."""
 
+ARROW = 260  # square pixels: its head is as wide as a mark
+INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
 NAME, LOWEST = (1.4, 0.6), 0.8 - EDGE  # room of a name on the axes, and where the lowest stands
@@ -188,8 +190,8 @@ def _shades() -> Iterator[dict[str, Any]]:
     """The two quadrants of rankers on the wrong side."""
     yield {"part": "shade", "x": -EDGE, "x2": 0.0, "y": 0.0, "y2": EDGE}
     yield {"part": "shade", "x": 0.0, "x2": EDGE, "y": -EDGE, "y2": 0.0}
-    yield {"part": "left", "x": -EDGE + 0.12, "y": EDGE - 1.2, "text": "better, called worse"}
-    yield {"part": "right", "x": EDGE - 0.12, "y": -EDGE + 1.2, "text": "worse, called better"}
+    yield {"part": "left", "x": -EDGE + INSET, "y": EDGE - 1.2, "text": "better, called worse"}
+    yield {"part": "right", "x": EDGE - INSET, "y": -EDGE + 1.2, "text": "worse, called better"}
 
 
 def _law(
@@ -201,7 +203,7 @@ def _law(
     slope = f"ε₊ − ε₋ = {picture.slope:.2g}"
     if relative:
         text = f"line: slope|{slope}" if right else f"if η′ = η: line|of slope {slope}"
-        yield {"part": "right", "x": ends[1] - 0.12, "y": -0.9, "text": text}
+        yield {"part": "right", "x": ends[1] - INSET, "y": -0.9, "text": text}
 
 
 @lru_cache(maxsize=16)
@@ -215,7 +217,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     y_of = along(alt.Y, f"Estimated risk{less}", scale, axis)
     y = y_of("y")
     color, looks = by_method(alt.Color, "color"), ["arrow", *METHODS]
-    shapes = ["wedge", *(METHOD_STYLES[method].shape for method in METHODS)]
+    shapes = ["arrow", *(METHOD_STYLES[method].shape for method in METHODS)]
     shape = alt.Shape("look:N", legend=None, scale=alt.Scale(domain=looks, range=shapes))
     tooltip = tooltips(
         ("label:N", "Ranker"),
@@ -241,7 +243,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ).encode(
             x=x, y=y, color=color, shape=shape, tooltip=tooltip,
             angle=alt.Angle("angle:Q", scale=None),
-            size=alt.condition("datum.look == 'arrow'", alt.value(150), alt.value(70)),
+            size=alt.condition("datum.look == 'arrow'", alt.value(ARROW), alt.value(70)),
         ),
         *readable_text(rows_of("count").encode(x=x, y=y), ink, "text:N", halo=3, align="center"),
         *readable_text(name.encode(x=x, y=y), ink, "text:N", dx=9, dy=13, fontWeight="bold"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import EDGE, MARGIN, METHODS, named_rankers
+from ultr_core.figures.estimates import ARROW, EDGE, MARGIN, METHODS, named_rankers
 from ultr_core.lab import Lab, RiskPicture
 from ultr_core.settings import Settings
 
@@ -77,6 +77,16 @@ def test_the_line_has_the_slope_of_the_noise_and_is_dashed_where_p_is_wrong(lab:
         assert np.isclose(np.diff(law["y"]) / np.diff(law["x"]), 0.7).all()
         lines = [layer["mark"] for layer in figure.spec["layer"] if layer["mark"]["type"] == "line"]
         assert [mark["strokeDash"] == [1, 0] for mark in lines] == [right]
+
+
+def test_words_at_the_edge_are_beside_its_arrows(picture: RiskPicture) -> None:
+    rows = estimates_figure(picture, belief_is_right=False).rows
+    half = MARGIN + np.sqrt(ARROW) / 2 * EDGE / 230  # half an arrow where the plot is 460 pixels
+    for part, side in (("left", -1), ("right", 1)):
+        assert (side * rows[rows["part"] == part]["x"] < EDGE - half).all()
+    assert "arrow" in str(estimates_figure(picture).spec) and "wedge" not in str(
+        estimates_figure(picture).spec
+    )
 
 
 def test_axes_stay_where_they_are_unless_they_are_absolute(lab: Lab) -> None:
