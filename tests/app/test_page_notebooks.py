@@ -147,7 +147,7 @@ def lessons(app: AppTest, out: str) -> None:
     if app.radio:
         app.radio[0].set_value(1).run()
     else:
-        app.slider(key="lesson-guess-1").set_value(10).run()
+        app.select_slider(key="lesson-guess-1").set_value(10).run()
     app.button(key="lesson-commit").click().run()
     assert sentence in words(app)
 

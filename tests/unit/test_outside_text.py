@@ -24,6 +24,7 @@ formulas found.curve.curve found.curve.made_by(point.rank) found.estimate.refere
 found.interval_text() found.numbers found.outcome found.rows found.sentence found_by result.headline
 contest.sentence study_headline agreement_sentence page.acts_while curves
 PINS.checked(st.session_state[PINS.key])
+asked.spoken(place) order.lab.comparison(order.plan[:done])
 getattr(INKS[theme],name) headline(lines) headline(outcomes) here.name
 here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning

@@ -11,7 +11,6 @@ import pytest
 from tests.meaning import refused
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.corpus.ranking import expected_ranks
-from ultr_core.inspection import inspect_scores
 from ultr_core.lab.interleaving import interleave
 from ultr_core.lab.production import hand_made_weights, train_production_ranker
 from ultr_core.own_data import (
@@ -39,27 +38,22 @@ LOG = simulate_counts(
 FIT = fit_from_log(CORPUS, LOG, CURVE, cost=1.0)
 
 
-@pytest.mark.parametrize("score", [np.inf, -np.inf])
-def test_equally_infinite_scores_are_tied(score: float) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = evaluate_ranker(CORPUS, LOG, np.full(12, score), CURVE)
-        assert inspect_scores(np.full(12, score), CORPUS).findings[0].value == 12
-    flat = evaluate_ranker(CORPUS, LOG, np.zeros(12), CURVE)
-    assert found.tied == flat.tied == 12
-    assert found.as_dict() == flat.as_dict()
-
-
-def test_infinite_scores_beside_others_keep_their_places() -> None:
-    scores = [np.inf, 1.0, np.inf, -np.inf]
-    assert expected_ranks(scores, np.array([0, 4])).tolist() == [1.5, 3, 1.5, 4]
-    both = np.tile([np.inf, 3.0, np.inf, -np.inf], 3)
-    as_numbers = np.tile([9.0, 3.0, 9.0, 1.0], 3)
-    for compare in (
+def test_infinite_scores_are_refused_by_name() -> None:
+    some = np.tile([np.inf, 3.0, np.inf, -np.inf], 3)
+    for call in (
+        lambda s: evaluate_ranker(CORPUS, LOG, s, CURVE),
         lambda s: compare_with_shown(LOG, s, CURVE, name="it"),
         lambda s: compare_rankers(LOG, s, np.arange(12.0), CURVE, names=("it", "other")),
     ):
-        assert compare(both).estimate == compare(as_numbers).estimate
+        for scores, first, unusable in ((some, "inf", 9), (np.full(12, -np.inf), "-inf", 12)):
+            with refused("score_not_finite", first, unusable, 12, 0), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                call(scores)
+
+
+def test_equally_infinite_scores_are_tied() -> None:
+    scores = [np.inf, 1.0, np.inf, -np.inf]
+    assert expected_ranks(scores, np.array([0, 4])).tolist() == [1.5, 3, 1.5, 4]
 
 
 def test_whole_scores_that_differ_by_less_than_a_float_can_tell_are_no_ties() -> None:
@@ -75,7 +69,7 @@ MASKED = np.ma.array(np.arange(12.0), mask=np.arange(12) == 3)
     [
         (
             lambda: evaluate_ranker(CORPUS, LOG, np.full(12, np.nan), CURVE),
-            ("", "score", "document", 0),
+            ("score_not_finite", "nan", 12, 0),
         ),
         (lambda: evaluate_ranker(CORPUS, LOG, MASKED, CURVE), ("masked", 1, 12)),
         (lambda: evaluate_ranker(CORPUS, LOG, ["a"] * 12, CURVE), ("real_numbers", "text")),
