@@ -8,14 +8,17 @@ import pytest
 
 from tests.inputs import lesson_splits
 from tests.made_up_studies import made_up
+from ultr_core.figures.repairs import repair_figure
 from ultr_core.lab import build_world, train_method
 from ultr_core.settings import Settings
 from ultr_core.studies import (
+    FIXED_METHODS,
     LOSSES,
     REPAIRS,
     STUDIES,
     STUDY_METHODS,
     Point,
+    StudyResult,
     cell_of,
     judge,
     read_study,
@@ -88,6 +91,27 @@ def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
     assert set(broken_methods(study)) | set(study.repaired_by) | {"production", "skyline"} == set(
         study.methods
     )
+
+
+@pytest.mark.parametrize("draws", [1, 2])
+@pytest.mark.parametrize("name", REPAIRS)
+def test_any_part_of_a_run_can_be_read_and_drawn_at_every_number_of_clicks(
+    name: str, draws: int
+) -> None:
+    whole = made_up(name, repaired, draws=draws)
+    keys = [cell.key for cell in whole.plan.cells]
+    for some in (0, 2, len(keys) // 2, len(keys) - 1, len(keys)):
+        done = {key: whole.done[key] for key in keys[:some]}
+        part = StudyResult(whole.plan, whole.loss, done, whole.world)
+        for point in whole.plan.points:
+            headline = repair_headline(part, point)
+            figure = repair_figure(part, point)
+            assert figure.alt.startswith(headline)
+            drawn = list(figure.rows["part"]) if some else []
+            trained = sum(key.split()[0] not in FIXED_METHODS for key in keys)
+            assert drawn.count("ranker") <= trained
+            if draws < 2 or not some:
+                assert not re.search(r"\bbeats|\bloses", headline)
 
 
 def test_the_claims_hold_follow_the_numbers_and_fail_in_the_opposite() -> None:
