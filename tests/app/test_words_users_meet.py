@@ -20,7 +20,7 @@ from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
 SEES = "It correctly prefers the skyline to production"
-PAIRS = "other pairs the wrong way round"
+PAIRS = "other pairs in the wrong order"
 TAKES = "It wrongly prefers production to the skyline"
 
 

@@ -233,7 +233,7 @@ def draw_candidates(
     number = whole_or_none(corpus_seed)
     if number is None or number < 0:
         raise InputError(
-            f"The corpus seed is {in_brief(corpus_seed)}; a whole number >= 0 is needed."
+            f"The corpus seed is {in_brief(corpus_seed)}; it must be a whole number of 0 or more."
         )
     law = _draw_law(_generator(corpus_seed, 0), shape.features)
     counts = (shape.train_queries, shape.validation_queries, shape.test_queries)

@@ -12,8 +12,9 @@ from textwrap import dedent
 from typing import Any, Literal
 
 NEEDS = (
-    "It needs `ultr_core` and, for the figures, its chart libraries: run it in the lab's folder, "
-    "or after `pip install '.[figures]'` there. To run a notebook you need Jupyter "
+    "This notebook needs `ultr_core` and, for the figures, its chart libraries: run it in the "
+    "lab's folder, or run `pip install '.[figures]'` there first. To run a notebook you need "
+    "Jupyter "
     "(`pip install notebook`)."
 )
 """What every notebook says of what it needs."""

@@ -82,7 +82,8 @@ def _corpus_sentence(result: StudyResult) -> str:
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant: "
         f"grade {counts['relevant_grade']} or more; production ranker from "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be redistributed, so compare shapes with the paper, not levels."
+        "may not be redistributed, so compare the shapes of curves with the paper, not their "
+        "levels."
     )
 
 
@@ -143,7 +144,7 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
         "clicks, 15% of the training clicks, by the unclipped weighted estimate; for the naive "
-        f"ranker, by the naive estimate. Results files hold every loss: {escape(losses)}.</p>"
+        f"ranker, by the naive estimate. Results files contain every loss: {escape(losses)}.</p>"
     )
 
 

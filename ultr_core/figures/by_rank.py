@@ -71,7 +71,7 @@ def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme =
         quantity=quantity,
         alt_text=(
             f"At rank {last_rank} users look with probability {last['users']:.3f}; the learner "
-            f"assumes {last['learner']:.3f}, so that a click there weighs "
+            f"assumes {last['learner']:.3f}, so a click there has weight "
             f"{1 / last['learner']:.1f}."
         ),
         title="Examination probability by rank"
@@ -471,7 +471,7 @@ def _keys(rows: pd.DataFrame, other_label: str) -> tuple[tuple[str, str, str], .
             ("curve used", ESTIMATE, "line", True),
             ("a guess", ESTIMATE, "dots", "guess" in parts),
             (other_label, OTHER, "square", "other" in parts),
-            ("endless traffic", LIMIT, "dash", "limit" in parts),
+            ("infinite traffic", LIMIT, "dash", "limit" in parts),
             ("few clicks", ESTIMATE, "hollow", bool((~kept).any())),
             ("no click", "quiet", "hollow down", "zero" in stands),
             ("below axis", "quiet", "down", "below" in stands),

@@ -215,7 +215,7 @@ def cut_words(figure: Figure, result: StudyResult) -> str:
     ]
     more = len(cut) - len(named)
     rest = f"; for {counted(more, 'other')} see the tooltips" if more else ""
-    return with_minus(f"Bars with an arrowhead go on beyond the axis: {'; '.join(named)}{rest}.")
+    return with_minus(f"Bars with arrowheads extend beyond the axis: {'; '.join(named)}{rest}.")
 
 
 def _marks(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:

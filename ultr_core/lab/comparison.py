@@ -213,7 +213,7 @@ def _read_excess(comparison: Comparison) -> str:
     if excess.n < 2:
         return (
             f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
-            f"the naive one {naive:.2f} (lower is better)."
+            f"the naive ranker {naive:.2f} (lower is better)."
         )
     shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
     margin = shown.margin

@@ -124,15 +124,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "production",
                 "Production",
-                "The ranker that was running while the clicks were logged: a ranking SVM on the "
-                "labels of about 1% of the training queries.",
+                "The ranker that was running while the clicks were logged: a ranking SVM trained "
+                "on the labels of about 1% of the training queries.",
                 WORLD_FIELDS,
                 ranker=lambda world: world.production.ranker,
             ),
             Method(
                 "naive",
                 "Naive",
-                "Ranking SVM in which every click counts 1.",
+                "Ranking SVM in which every click counts once.",
                 LOG_FIELDS,
                 ESTIMATORS["naive"],
             ),
@@ -164,8 +164,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "doubly-robust",
                 "Doubly robust",
-                "The fitted relevance corrected by clicks that count at most 1/τ; clipped instead "
-                "if a test by rank rejects the fit.",
+                "The fitted relevance, corrected by clicks that count at most 1/τ; replaced by "
+                "clipped weights if a test by rank rejects the fit.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["doubly-robust"],
                 asked=True,

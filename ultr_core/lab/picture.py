@@ -176,8 +176,8 @@ class RiskPicture:
         return (
             f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
             "with Kendall's τ = "
-            f"{weighted:.2f} when each is weighted by 1/p, and with τ = {naive:.2f} when they are "
-            "not weighted; 1 is the true order."
+            f"{weighted:.2f} when each click is weighted by 1/p, and with τ = {naive:.2f} when "
+            "clicks are unweighted; 1 is the true order."
         )
 
 

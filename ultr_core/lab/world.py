@@ -163,8 +163,8 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
     if train.relevance.all():
         raise InputError(
             f"Every one of the {corpus.train.n_documents} training documents has grade "
-            f"{threshold} or more, so there is nothing to rank below a relevant document; take a "
-            "higher grade.",
+            f"{threshold} or more, so there is nothing to rank below a relevant document; choose "
+            "a higher grade.",
             "relevant_grade",
         )
     validation = _logged(corpus.validation, threshold, production.ranker)

@@ -314,7 +314,7 @@ def positivity(evidence: Evidence) -> Finding:
             f"click there weighs {1.0 / smallest:,.4g} with the true curve."
         )
     else:
-        sentence = f"Nobody examines rank {rank}; no number of clicks shows what is there."
+        sentence = f"Nobody examines rank {rank}; no number of clicks can show what is there."
     return Finding(sentence, smallest, ">", 0.0)
 
 

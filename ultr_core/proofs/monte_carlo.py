@@ -292,7 +292,8 @@ def convergence(
     variance = float(law.variance(values))
     if variance == 0.0:
         raise InputError(
-            "The weighted loss is the same for every user, so nothing settles.", "no_variance"
+            "The weighted loss is the same for every user, so there is nothing to converge.",
+            "no_variance",
         )
     target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)
     truth, bias = float(target), float(law.mean(values) - target)

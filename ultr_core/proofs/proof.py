@@ -34,7 +34,7 @@ POSITIVE = "positive propensity for every document that can be clicked"
 CONSTANT_NOISE = "noise that depends on nothing but relevance"
 INDEPENDENT = "independent examinations"
 INDEPENDENT_USERS = "independent users"
-POSITION = "examination that depends on the rank alone"
+POSITION = "examination that depends only on the rank"
 
 UNSEEN = ("zero-relevant", "cut")
 WRONG_USERS = ("attraction", "cascade")
@@ -262,7 +262,7 @@ def _sentence(walk: Walk, walks: int) -> str:
             "closed form exactly."
         )
     if not walk.failing:
-        return f"Every step holds, but an enumeration departs from its closed form by {worst:.4g}."
+        return f"Every step holds, but an enumeration differs from its closed form by {worst:.4g}."
     *others, last = map(str, walk.failing)
     lines = f"Lines {', '.join(others)} and {last} fail" if others else f"Line {last} fails"
     return f"{lines}: the largest step is off by {worst:.4g}. More data does not remove this error."

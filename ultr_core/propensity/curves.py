@@ -341,7 +341,7 @@ def assemble_curve(
     notices = []
     if unclicked:
         notices.append(
-            f"{_ranks(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
+            f"{_ranks(unclicked)}: no click, so the ratio is 0 and there is no weight 1/p; the "
             "curve does not use it."
         )
     values, blind, told = _precise(values, estimate, chosen.smoothing)
@@ -467,8 +467,8 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
         told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first rank used.")
     if below := [rank for rank in beside if rank > last]:
         told.append(
-            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, and the "
-            "curve continues the fall of the ranks above."
+            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, so the "
+            "curve continues to fall as at the ranks above."
         )
     return told
 

@@ -213,7 +213,8 @@ def _by_session(
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
             f"The log has sessions, but {chosen.label} has {chosen.intervals}: if sessions repeat "
-            "queries, these are too short. Harvesting and swaps have intervals by session.",
+            "queries, these intervals are too short. Harvesting and swaps have intervals by "
+            "session.",
         )  # fmt: skip
     groups = int(group.max()) + 1
     points = session_points(chosen, log, estimate, group)
@@ -291,7 +292,7 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
         return (
             f"Left out below rank {ranks}: "
             f"{counted(int(log.impressions[below].sum()), 'impression')} with "
-            f"{counted(int(log.clicks[below].sum()), 'click')}; beyond the curve the value of rank "
+            f"{counted(int(log.clicks[below].sum()), 'click')}; below the curve the value of rank "
             f"{ranks} is used.",
         )
     return ()

@@ -107,7 +107,8 @@ _POSITION_MODEL = (
     "users follow the position model: a click needs examination, which depends on the rank only"
 )
 _SERVED = (
-    "which ranker served a query may depend on the query, but on nothing else that affects clicks"
+    "the ranker that serves a query may depend on the query, but on nothing else that affects "
+    "clicks"
 )
 
 _BY_QUERY = f"intervals by query, {JACKKNIFE_GROUPS} groups"
@@ -119,7 +120,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "swap",
                 "Landmark swaps",
-                f"{_POSITION_MODEL}; the rank swapped with is drawn independently of the query",
+                f"{_POSITION_MODEL}; the rank to swap with is drawn independently of the query",
                 "Joachims, Swaminathan and Schnabel (2017), section 5.3",
                 from_swaps=estimate_swaps,
                 ratios=swap_ratios,
@@ -193,8 +194,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "em",
                 "EM on the position model",
-                f"{_POSITION_MODEL}; each document has one attractiveness, was shown often, and "
-                "enough of them moved between ranks",
+                f"{_POSITION_MODEL}; each document has one attractiveness and was shown often, "
+                "and enough documents moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
                 from_displays=estimate_by_em,
                 intervals=_BY_QUERY,
@@ -203,8 +204,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "ctr",
                 "Click rates as they are",
-                "what is shown is equally relevant at every rank, which a ranker tries to prevent; "
-                "relevance at the top makes the curve too steep",
+                "documents are equally relevant at every rank, which rankers are built to "
+                "prevent; relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,

@@ -162,7 +162,7 @@ class Counts:
             object.__setattr__(self, name, column)
         if self.impressions.ndim != 1 or self.impressions.shape != self.clicks.shape:
             raise InputError(
-                "Counts need one number of impressions and one of clicks per rank, not shapes "
+                "Counts need the impressions and clicks of each rank, not arrays of shape "
                 f"{self.impressions.shape} and {self.clicks.shape}."
             )
         wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))
@@ -253,7 +253,8 @@ def doubts(points: Sequence[RankEstimate], gaps: Sequence[Gap] = ()) -> tuple[st
     missing = [p.rank for p in points if p.value is None and p.rank not in told]
     if missing:
         notices.append(
-            f"{_having(missing)} no estimate: there is nothing to compare, and missing is not 0."
+            f"{_having(missing)} no estimate: there is nothing to compare, and missing does not "
+            "mean 0."
         )
     return tuple(notices)
 

@@ -88,7 +88,7 @@ def estimate_by_em(
     if not np.any((np.bincount(number) > 1) & has_click):
         raise InputError(
             "No clicked document was shown at two ranks, so examination and attractiveness cannot "
-            "be told apart; run swaps, or log with two rankers.",
+            "be separated; run swaps, or log with two rankers.",
             "two_rankers",
         )
     links = document_links(displays, last_rank)

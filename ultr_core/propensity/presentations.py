@@ -174,7 +174,7 @@ class PresentationLog:
         if self.clicks_only:
             raise InputError(
                 f"Each of the {counted(int(self.impressions.sum()), 'impression')} of the log was "
-                "clicked, so it contains clicks and not what was shown, and examination cannot be "
+                "clicked, so it contains clicks but not what was shown, and examination cannot be "
                 "estimated; add the rows that were shown but not clicked."
             )
 

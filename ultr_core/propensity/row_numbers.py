@@ -99,7 +99,7 @@ class RowNumbers:
             raise InputError(
                 "The log contains only clicks, but this estimator also counts impressions without "
                 "a click; give a log of everything that was shown, or choose an estimator that "
-                "counts clicks alone.",
+                "counts only clicks.",
                 "clicks_only",
             )
         v = np.where(log.impressions > 0, self.v, 0.0)

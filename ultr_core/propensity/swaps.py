@@ -210,7 +210,8 @@ def estimate_swaps(
     if counts.control.clicks[counts.landmark - 1] == 0:
         raise InputError(
             "The control presentations have no click on the landmark document, so ratios have no "
-            f"base at rank {counts.landmark}; collect more presentations in which swapped_rank is "
+            f"denominator at rank {counts.landmark}; collect more presentations in which "
+            "swapped_rank is "
             f"{counts.landmark}.",
             "control_clicks",
         )

@@ -73,7 +73,7 @@ class TrustLines:
             f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
         )
         said += (
-            "so noise depends on the rank, and no weight of clicks corrects that."
+            "so noise depends on the rank, and no click weight corrects that."
             if trust
             else "which position bias with constant noise explains."
         )

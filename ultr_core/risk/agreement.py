@@ -64,7 +64,7 @@ def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     )
     if first.ndim != 1 or first.shape != second.shape or first.size < 2:
         raise InputError(
-            f"Kendall's tau needs two equally long lists of two numbers or more, "
+            "Kendall's tau needs two lists of equal length with at least two numbers, "
             f"not shapes {first.shape} and {second.shape}.",
             "two_lists",
         )

@@ -80,7 +80,7 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(
             f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
-            "it contains is kept: run the same command again when there is room, or choose "
+            "it contains is kept: run the same command again when there is space, or choose "
             "another directory.",
             "out",
         ) from None
@@ -98,7 +98,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     header, done = _parsed(content[: content.rfind(b"\n") + 1], path)
     if header is None:
-        raise InputError(f"{path} is empty; it should hold the finished cells of a run.")
+        raise InputError(f"{path} is empty; it should contain the finished cells of a run.")
     return header, done
 
 

@@ -47,8 +47,8 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
                 "sum-of-ranks",
                 "Test risk: summed ranks",
                 "test risk",
-                "Mean over all test queries of the summed ranks of relevant documents "
-                "(equation 2); a query without a relevant document counts 0.",
+                "Mean over all test queries of the summed ranks of relevant documents (equation "
+                "2); a query without a relevant document counts as 0.",
                 True,
             ),
             Loss(
@@ -63,7 +63,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
                 "Test DCG",
                 "test DCG",
                 "Mean over all test queries of the sum of 1/log2(1 + rank) over relevant "
-                "documents; a query without a relevant document counts 0.",
+                "documents; a query without a relevant document counts as 0.",
                 False,
             ),
             Loss(

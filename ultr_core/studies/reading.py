@@ -140,7 +140,7 @@ def _against_naive(result: StudyResult, point: Point) -> str:
     if gain.low == gain.high == 0:
         return "is the same as the naive one"
     if gain.n < 2:
-        return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
+        return f"is {'better' if gain.value > 0 else 'worse'} than the naive ranker {_ONE_LOG}"
     verbs = {1: "beats", -1: "loses to", 0: "cannot be told apart from"}
     return f"{verbs[gain.side]} the naive one"
 

@@ -181,8 +181,8 @@ def _require_lab(client: Any) -> None:
 
 def _no_lab(reason: object) -> InputError:
     return InputError(
-        f"The Dask cluster cannot run the lab ({reason}); install this version of it, with "
-        "pip install . in its folder, where scheduler and workers run."
+        f"The Dask cluster cannot run the lab ({reason}); install the same version (pip install . "
+        "in its folder) where the scheduler and workers run."
     )
 
 
@@ -213,8 +213,8 @@ def _first(client: Any, source: WorldSource) -> WorldDescription:
 def _run_there(cells: Sequence[Cell], source: WorldSource, fingerprint: str) -> list[CellResult]:
     if description_of(source).fingerprint != fingerprint:
         raise InputError(
-            "Two Dask workers have different corpora; every worker needs the same files under "
-            "the directory of the corpus.",
+            "Two Dask workers have different corpora; every worker needs the same files in the "
+            "corpus directory.",
             "corpus",
         )
     return list(run_group(world_of(source), cells))

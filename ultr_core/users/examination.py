@@ -119,7 +119,7 @@ class TableCurve:
         given = tuple(table.astype(np.float64).ravel().tolist())
         if not given:
             raise InputError(
-                "An examination table needs at least one number, that of rank 1.", "empty_curve"
+                "An examination table needs at least one number, for rank 1.", "empty_curve"
             )
         for rank, value in enumerate(given, start=1):
             if not (math.isfinite(value) and value >= 0):

@@ -208,7 +208,7 @@ def query_draws_for(clicks: float, rate: float) -> int:
     if draws > MOST_SIMULATED:
         raise InputError(
             f"{clicks:g} clicks at {rate:g} per query draw need more than {MOST_SIMULATED:,} "
-            "query draws, the most that are simulated; ask for fewer clicks."
+            "query draws, the most that can be simulated; ask for fewer clicks."
         )
     return max(1, round(draws))
 

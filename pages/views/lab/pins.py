@@ -101,7 +101,7 @@ def section(comparison: Comparison) -> None:
     st.subheader(
         "Pin and compare",
         help="Pin this run, then move the sliders: the pinned run stays in the chart as hollow "
-        "marks. Pins are part of the link.",
+        "marks. Pins are saved in the link.",
     )
     asked = _asked()
     full = len(asked) == MOST_PINS
@@ -112,7 +112,9 @@ def section(comparison: Comparison) -> None:
     )  # fmt: skip
     if not pins:
         return
-    st.table(_rows(pins, comparison), alt="Test risk of every ranker in pinned and current run")
+    st.table(
+        _rows(pins, comparison), alt="Test risk of every ranker in the pinned and current runs"
+    )
     for pin in pins:
         with st.container(border=True, key=f"pinned-{pin.number}"):
             _compared(pin, comparison)

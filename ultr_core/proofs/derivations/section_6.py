@@ -170,7 +170,8 @@ def noisy_hinge(ways: Ways) -> Walk:
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\text{clean}+\epsilon_-\sum_{i<j}\max(2,\,1+|s_i-s_j|)",
-        "Each pair of documents occurs twice, once from each side: together max(2, 1 + gap).",
+        "Each pair of documents occurs twice, once from each side; together they give max(2, 1 + "
+        "gap).",
         slope * clean + world.eps_minus * penalty,
     )
     write.line(
