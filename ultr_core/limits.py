@@ -65,8 +65,8 @@ TEXT_BYTES = Limit(
 """Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
 
 UNPACKED_RATIO = Limit(
-    200, "times its packed size once it is unpacked", "ranking data and click logs never compress that "
-    "well", "unpack it yourself if you trust it",
+    200, "times its packed size once it is unpacked",
+    "ranking data and click logs never compress that well", "unpack it yourself if you trust it",
 )  # fmt: skip
 """How far a packed file may grow; from ``UNPACKED_FROM_BYTES`` on, for small files shrink more."""
 

@@ -51,9 +51,9 @@ _ALL = (
     Number(
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
         stops=CLICK_STOPS,
-        help="Expected number of training clicks. The number of presentations, each of a query "
-        "drawn at random, is fixed so that this many are expected; validation clicks are 15% of "
-        "it.",
+        help="Expected number of training clicks. The number of presentations, each of a randomly "
+        "drawn query, is set so that this many clicks are expected; validation clicks are 15% of "
+        "that.",
     ),
     Number(
         "seed", "Random seed", 0, 9_999, default=0, symbol="seed",
@@ -62,8 +62,8 @@ _ALL = (
     ),
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
-        help="How many independent click logs are drawn; the risk of a trained ranker is their "
-        "mean and its 95% interval comes from their spread. The paper uses 5 for small data.",
+        help="How many independent click logs are drawn; a trained ranker's risk is the mean over "
+        "them, and its 95% interval comes from their spread. The paper uses 5 for small data.",
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
@@ -72,8 +72,8 @@ _ALL = (
     ),
     Number(
         "relevant_grade", "Lowest relevant grade", 1, 4, default=3, symbol="grade",
-        help="A document is relevant if its grade is at least this. In the paper, grades 3 and 4 "
-        "of 0 to 4 are relevant.",
+        help="A document is relevant if it has at least this grade. In the paper, grades 3 and 4 "
+        "(of 0 to 4) are relevant.",
     ),
 )  # fmt: skip
 
@@ -90,8 +90,8 @@ USERS_FIELD = Choice(
         "trust-steep": "Trust bias, steep",
     },
     name="users",
-    help="How users click. Trusting users have a curve and noise of their own, so that neither η, "
-    "η′, ε₊ and ε₋ nor given curves act, and weights divide by their own examination.",
+    help="How users click. Trusting users have a curve and noise of their own, so η, η′, ε₊, ε₋ "
+    "and given curves have no effect, and weights divide by the users' own examination.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -103,13 +103,13 @@ LOGGER_FIELD = Choice(
         "plackett-luce": "Plackett-Luce",
     },
     help="Which lists users see: always the production ranking, that ranking with a random lower "
-    "document at its last rank, or a new draw from the production scores with noise.",
+    "document at its last rank, or a new random list drawn from the production scores.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="How many documents a list shows. Nobody sees what is below.",
+    help="How many documents a list shows. Nobody sees documents below that.",
 )  # fmt: skip
 
 FURTHER_FIELDS: tuple[Choice | Number, ...] = (USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD)
@@ -154,8 +154,8 @@ class Settings:
         if self.eps_plus <= self.eps_minus:
             raise InputError(
                 f"{PARAMETERS['eps_plus'].label} is {self.eps_plus:g} and "
-                f"{PARAMETERS['eps_minus'].label} is {self.eps_minus:g}; a relevant document must "
-                "be clicked more often than an irrelevant one, so ε₊ must be above ε₋.",
+                f"{PARAMETERS['eps_minus'].label} is {self.eps_minus:g}; relevant documents must "
+                "be clicked more often than irrelevant ones, so ε₊ must be above ε₋.",
                 "click_probabilities",
             )
 
@@ -243,7 +243,7 @@ class Settings:
             return cls(**values), notices
         except InputError as error:
             usable = {name: values[name] for name in values if name not in _CLICK_PROBABILITIES}
-            told = f"The link could not be used as it was: {error} Defaults are shown."
+            told = f"The link had to be changed: {error} Defaults are shown."
             return cls(**usable), (*notices, told)
 
 
@@ -289,8 +289,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Live engine's curve",
-        "The milder bias of section 7.6: the smallest p, after smoothing, is about 0.12; if that "
-        "is rank 21, η = 0.70.",
+        "The milder bias of section 7.6: after smoothing, the smallest p is about 0.12; if that "
+        "is at rank 21, η = 0.70.",
         Settings(eta=0.7, assumed_eta=0.7),
     ),
     Preset(

@@ -35,10 +35,10 @@ METHODS = Choices(
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
     },
-    help="which rankers learn from the clicks; default naive, propensity and clipped. With it, "
-    "--json gives for each ranker its estimator, its learner and, draw by draw, the estimator "
-    "that weighted the clicks: for doubly-robust it is clipped if a test rejects its fitted "
-    "relevance",
+    help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
+    "option, --json gives for each ranker its estimator, its learner and, for each draw, the "
+    "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
+    "fitted relevance",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 

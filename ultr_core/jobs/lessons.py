@@ -99,7 +99,8 @@ def _plan(minutes: str) -> list[Cell]:
             """
         ),
         words(
-            "All are computed here, one after the other; what two lessons share is computed once."
+            "All lessons are computed here, one after the other; what two lessons share is "
+            "computed once."
         ),
         code(
             f"""
@@ -119,7 +120,7 @@ def _plan(minutes: str) -> list[Cell]:
 def _glossary() -> list[Cell]:
     return [
         words("## Glossary"),
-        words("The words of the lessons, and where in the paper each is explained."),
+        words("The terms used in the lessons, and where the paper explains each."),
         code(
             """
             from ultr_core.lessons import GLOSSARY

@@ -32,8 +32,8 @@ JOB = Job(
         ),
         Text(
             "table", "Table", default="log", longest=500,
-            help="the table with the log, such as shop.clicks (default log); put a part with a "
-            "dot in quotation marks",
+            help="the table with the log, such as shop.clicks (default log); put a part that "
+            "contains a dot in quotation marks",
         ),
         COLUMNS,
     ),

@@ -164,7 +164,7 @@ def run(given: Given) -> Checked | Walked:
     if given.derivation:
         return _walk(given)
     if given.query:
-        raise InputError("--query describes a small query; name what to walk with --derivation.")
+        raise InputError("--query describes a small query; name a derivation with --derivation.")
     own = given.lab
     world = own.world()
     notices = world_notices(world, given.settings)
@@ -302,7 +302,7 @@ JOB = Job(
         CORPUS,
         Choice(
             "derivation", "", {n: proof.title for n, proof in DERIVATIONS.items()}, default="",
-            help="walk one derivation line by line on a small query",
+            help="show one derivation line by line on a small query",
         ),
         Text(
             "query", "", longest=100_000,

@@ -66,7 +66,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Precomputed (paper scale)", "quick": "Run now (quick)"},
     help="The precomputed result was made at the paper's sizes on the built-in corpus. The quick "
-    "result is computed on this server with the settings named in the line below it.",
+    "result is computed on this server with the settings in the line below it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
@@ -187,7 +187,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
     whole, finished = sum(weights.values()), 0.0
     number = total - len(missing)
     say, started = _speaker(), time.monotonic()
-    say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained already.")
+    say(f"{part_of(number, total, 'ranker', does='is', do='are')} already trained.")
     for result in runner.run(missing):
         journal.append(result)
         finished += weights[result.key]

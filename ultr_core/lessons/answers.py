@@ -41,7 +41,7 @@ Share = Literal["", "fraction", "percent"]
 """How an answer is asked for that is a share of a whole; "" if it is none."""
 
 MORE_DIGITS = (
-    "That may be a rounding of the answer. Give at least two digits, other than zeros in front."
+    "That may be a rounding of the answer. Give at least two digits, not counting leading zeros."
 )
 
 WRONG_SIGN = "The size is right, but it has the wrong sign."
@@ -195,13 +195,13 @@ def read_typed(text: str, unit: str = "") -> Typed:
     plain = text.strip()
     if not plain:
         raise InputError(
-            "There is no answer yet; write a number, as in 0.25, 1/4 or 25%.", "no_answer"
+            "There is no answer yet; enter a number, such as 0.25, 1/4 or 25%.", "no_answer"
         )
     try:
         return _typed(plain, unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is not a number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
+            f"The answer {quoted(plain)} is not a number; enter e.g. 0.25, 1/4, (3 - 2) × 0.2, "
             "10^0.7, √9 or 25%.",
             "not_a_number",
         ) from None
