@@ -126,9 +126,9 @@ ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, *FURTHER_FIELDS)
 class Settings:
     """All parameters of one world, quantised and validated on construction.
 
-    ``curve`` is the users' examination and ``assumed_curve`` the learner's belief, numbers for
-    ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws. ``users``
-    is a key of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
+    ``curve`` is the users' examination and ``assumed_curve`` what the learner assumes: numbers for
+    ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
+    of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -160,39 +160,39 @@ class Settings:
             )
 
     def with_values(self, **changes: Any) -> Settings:
-        """A copy with some values changed, validated anew."""
+        """A copy with some values changed, validated again."""
         return replace(self, **changes)
 
     @property
     def numbers(self) -> dict[str, int | float]:
-        """Name to value of every parameter, in the order of the sliders."""
+        """Every parameter's value by name, in the order of the sliders."""
         return {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def curves(self) -> dict[str, Values]:
-        """The curves that are given, by name."""
+        """The given curves, by name."""
         return {name: getattr(self, name) for name in CURVES if getattr(self, name)}
 
     @property
     def further(self) -> dict[str, Any]:
-        """Of ``FURTHER_FIELDS`` what is not the default, by name."""
+        """The values of ``FURTHER_FIELDS`` that are not at their defaults, by name."""
         found = {field.name: getattr(self, field.name) for field in FURTHER_FIELDS}
         return {f.name: found[f.name] for f in FURTHER_FIELDS if found[f.name] != f.default}
 
     @property
     def by_key(self) -> dict[str, Any]:
-        """Every value under the key that it has in a link."""
+        """Every value by its key in a link."""
         return {field.key: getattr(self, field.name) for field in ALL_FIELDS}
 
     @property
     def belief_is_right(self) -> bool:
-        """Whether the learner is told the same curve, or the same exponent, as the users have."""
+        """Whether the learner assumes the users' curve or exponent."""
         if self.curve or self.assumed_curve:
             return self.curve == self.assumed_curve
         return self.eta == self.assumed_eta
 
     def as_dict(self) -> dict[str, Any]:
-        """Name to plain value, in the order of the sliders; of the others what is not default."""
+        """Plain values by name, in the order of the sliders; other fields only if not default."""
         curves = {name: list(values) for name, values in self.curves.items()}
         return {**self.numbers, **curves, **self.further}
 
@@ -204,7 +204,7 @@ class Settings:
     def from_options(cls, options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
         """Settings from named values, with a sentence for each value that was rounded.
 
-        Raises :class:`InputError` for an unknown name or a value that cannot be used.
+        Raises :class:`InputError` for an unknown name or an unusable value.
         """
         known = [field.name for field in ALL_FIELDS]
         unknown = sorted(set(options) - set(known))
@@ -229,9 +229,9 @@ class Settings:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
         No value in ``query``, of whatever type, can raise; of several values the last counts.
-        Unusable values fall back to their default, in-between values are rounded, keys that are
-        no parameter are left alone. ``on_stops`` moves values to the nearest slider position
-        where a slider has unevenly spaced ones.
+        Unusable values fall back to their defaults, values between steps are rounded, and keys that
+        are not parameters are ignored. ``on_stops`` moves values to the nearest position of a
+        slider with unevenly spaced stops.
         """
         fields = [
             field.on_its_stops() if on_stops and isinstance(field, Number) else field

@@ -49,7 +49,7 @@ def settling(
     claimed: float,
     theme: Theme = "light",
 ) -> Figure:
-    """How an average over users settles: users, mean and its standard error, each [marks].
+    """How an average over users converges: users, mean and its standard error, each [marks].
 
     ``expected`` is what it converges to, ``claimed`` what the derivation says; they differ when an
     assumption is broken.
@@ -318,10 +318,10 @@ def results_page(
     reached: int | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """The presented ranking of a small world, each row as dark as its rank is examined.
+    """The presented ranking of a small world; the more a rank is examined, the darker its row.
 
-    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank
-    shown of them (all for None). Without them, the rows tell the propensity of their rank.
+    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank of
+    theirs to show (None: all). Without events, the rows show the propensity of their rank.
     """
     query, size = world.query, world.query.size
     last = size if reached is None else reached

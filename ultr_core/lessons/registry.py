@@ -141,7 +141,7 @@ LESSONS: tuple[Lesson, ...] = (
 
 @dataclass(frozen=True)
 class Term:
-    """A term: its name, its symbol if it has one, what it means, and where the paper has it."""
+    """A term: its name, its symbol if any, its meaning, and where it is in the paper."""
 
     key: str
     name: str

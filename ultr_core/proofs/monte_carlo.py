@@ -71,7 +71,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The same users with click noise and without, and the seed that they come from."""
+    """The same users with and without click noise, and the seed that generates them."""
 
     seed: int
     noisy: Tally
@@ -84,13 +84,13 @@ class Sample:
 
 
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
-    """Let ``users`` more users come, after those of ``after``.
+    """Simulate ``users`` more users, after those of ``after``.
 
     User i uses the same random numbers whatever the world and however the users are divided into
-    calls: estimates settle as users arrive, and an edited query redraws nothing.
+    calls: estimates converge as users arrive, and editing a query redraws nothing.
 
     Raises:
-        InputError: fewer than 1 user, or more than ``MOST_USERS`` altogether.
+        InputError: fewer than 1 user, or more than ``MOST_USERS`` in total.
     """
     before = 0 if after is None else after.users
     if not 1 <= (whole_or_none(users) or 0) <= MOST_USERS - before:

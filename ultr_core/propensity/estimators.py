@@ -117,7 +117,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
 
 
 def estimator_named(key: str) -> Estimator:
-    """The estimator of that key; raises InputError for any other name."""
+    """The estimator with that key; raises InputError for any other name."""
     if key not in ESTIMATORS:
         raise InputError(f"{quoted(key)} is not an estimator; choose from {', '.join(ESTIMATORS)}.")
     return ESTIMATORS[key]

@@ -64,9 +64,9 @@ def checked_reference(rank: object, last_rank: int, name: str = "reference") -> 
 class RankEstimate:
     """Examination of one rank relative to the reference rank: p_r / p_reference.
 
-    rank: r, from 1. value: the ratio, None where the data say nothing (never 0 instead).
-    low, high: 95% interval, None where there is none. standard_error: of the logarithm.
-    impressions, clicks: of the documents at this rank that the ratio was made from.
+    rank: r, from 1. value: the ratio, None if the data say nothing (never 0 instead). low, high:
+    95% interval, None if there is none. standard_error: of the logarithm.
+    impressions, clicks: of the documents at this rank that the ratio is based on.
     reason: why there is no value or no interval, in words.
     """
 
@@ -81,14 +81,14 @@ class RankEstimate:
 
     @property
     def value_text(self) -> str:
-        """The ratio as tables show it; a rank without a click has a word."""
+        """The ratio as tables show it; a rank without a click has a word instead."""
         if self.value is None:
             return "missing"
         return "no click" if self.value == 0 else ratio_text(self.value)
 
     @property
     def interval_text(self) -> str:
-        """The interval as tables show it, "" where there is none."""
+        """The interval as tables show it, "" if there is none."""
         if self.low is None or self.high is None:
             return ""
         return f"{ratio_text(self.low)} to {ratio_text(self.high)}"
@@ -176,7 +176,7 @@ class Counts:
 
     @property
     def rates(self) -> FloatArray:
-        """Clicks per impression; 0 where there is no impression."""
+        """Clicks per impression; 0 if there is no impression."""
         return np.divide(
             self.clicks,
             self.impressions,
@@ -186,7 +186,7 @@ class Counts:
 
 
 def ratio_text(value: float) -> str:
-    """Three decimals, or one digit of a number that they would show as 0: 0.048, 0.0002."""
+    """Three decimals, or one significant digit if they would show 0: 0.048, 0.0002."""
     if 0 < value < 0.0005:
         return f"{value:.{min(9, -math.floor(math.log10(value)))}f}"
     return f"{value:.3f}"
@@ -284,7 +284,7 @@ def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
+    """95% interval of a click rate, Wilson (1927); raises InputError if there is no impression."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(
             f"A click rate needs impressions, not {counted(clicks, 'click')} in {impressions}."

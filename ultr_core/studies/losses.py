@@ -16,7 +16,7 @@ from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 @dataclass(frozen=True)
 class Loss:
-    """One measure: its key, axis title, name in a sentence, definition, which way is better."""
+    """One measure: key, axis title, name in a sentence, definition, better direction."""
 
     key: str
     label: str
@@ -26,7 +26,7 @@ class Loss:
 
     @property
     def direction(self) -> str:
-        """Which way is better, in words."""
+        """Which direction is better, in words."""
         return f"{'lower' if self.lower_is_better else 'higher'} is better"
 
     @property
@@ -82,7 +82,7 @@ DEFAULT_LOSS = "sum-of-ranks"
 
 
 def find_loss(key: str) -> Loss:
-    """The loss of that name.
+    """The loss with that name.
 
     Raises:
         InputError: there is none.

@@ -17,12 +17,12 @@ _HOLDS_ZERO = "the interval of the difference contains 0"
 
 
 def read_study(result: StudyResult) -> str:
-    """What the curve shows, in words, from whatever points are finished: verdict, then numbers."""
+    """What the curve shows, in words, from the finished points: first the verdict, then numbers."""
     return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
 
 
 def study_headline(result: StudyResult) -> str:
-    """The verdict of the reading alone, in at most 15 words and two numbers."""
+    """Only the verdict of the reading, in at most 15 words and two numbers."""
     study = result.plan.study
     points = [p for p in result.plan.points if _both(result, p)]
     if study.is_map:
@@ -263,7 +263,7 @@ _NOISE = ("eps_minus", "eps_plus")
 
 
 def settings_words(plan: Plan) -> str:
-    """What the users, the learner and the logs of a plan have: one value, or the range it spans."""
+    """The values of a plan's users, learner and logs: one value, or the range."""
     users, learner = (_examination(plan, name) for name in CURVES)
     believed = all(point.settings.belief_is_right for point in plan.points)
     if believed and not plan.curves:
@@ -276,7 +276,7 @@ def settings_words(plan: Plan) -> str:
 
 
 def taken_words(plan: Plan) -> str:
-    """The controls above the page that a plan of this study takes over, in words."""
+    """The controls above the page that a plan of this study uses, in words."""
     numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
     *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
     return f"{', '.join(first)} and {last}"

@@ -35,8 +35,8 @@ _FLUSHED = 0.1  # seconds after which a pool has let go of what was cancelled
 class Runner:
     """Somewhere to run cells.
 
-    ``describe()`` says which world the workers have. ``run(cells)`` yields results as they come,
-    in any order; closing the generator cancels what has not begun.
+    ``describe()`` describes the workers' world. ``run(cells)`` yields results as they arrive, in
+    any order; closing the generator cancels cells that have not started.
     """
 
     describe: Callable[[], WorldDescription]
@@ -44,14 +44,14 @@ class Runner:
 
 
 def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
-    """Run cells one by one on a world at hand; stop by not asking for the next."""
+    """Run cells one by one on an existing world; to stop, do not request the next."""
     for group in groups_of(cells):
         yield from run_group(world, group)
 
 
 @contextmanager
 def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
-    """A runner for the world of ``source``: here, in ``jobs`` processes, or at ``dask``.
+    """A runner for the world of ``source``: in this process, in ``jobs`` processes, or at ``dask``.
 
     Each process builds corpus and production ranker once; only cells travel.
 
