@@ -109,7 +109,7 @@ LOGGER_FIELD = Choice(
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="How many documents a list shows. Nobody sees documents below that.",
+    help="The number of documents that a list shows. Nobody sees documents below that.",
 )  # fmt: skip
 
 FURTHER_FIELDS: tuple[Choice | Number, ...] = (USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD)
@@ -264,7 +264,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Paper: few clicks",
-        "The left end of the paper's figure 1, where the naive ranker beats the weighted one.",
+        "The left end of the paper's figure 1, where the naive ranker beats the weighted ranker.",
         Settings(clicks=1_000),
     ),
     Preset(

@@ -407,7 +407,8 @@ def propensity_curves(
     examination, and the limit of the estimate with infinite traffic. ``other`` is a second
     estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
     hollow;
-    a triangle at the end of the axis is a value beyond it, a hollow one a rank without a click.
+    a triangle at the end of the axis is a value beyond it, a hollow triangle is a rank without a
+    click.
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]

@@ -183,10 +183,10 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
 
 def _race_words(found: Race) -> str:
     if found.predicted is None:
-        return "The error of the weighted estimate never falls below that of the naive one."
+        return "The error of the weighted estimate never falls below that of the naive estimate."
     seen = "" if found.observed is None else f", seen at {math.ceil(found.observed):,}"
     return (
-        f"The error of the weighted estimate falls below that of the naive one after "
+        f"The error of the weighted estimate falls below that of the naive estimate after "
         f"{counted(math.ceil(found.predicted), 'user')}{seen}."
     )
 

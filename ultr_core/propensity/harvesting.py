@@ -130,7 +130,7 @@ def harvest(
         )
     if method not in _WAYS:
         raise InputError(
-            f"{method!r} is not a way to harvest; choose from {', '.join(_WAYS)}.", "harvest_way"
+            f"{method!r} is not a harvesting method; choose from {', '.join(_WAYS)}.", "harvest_way"
         )
     curve, compares, where = _WAYS[method]
     pairs = sets.pairs[compares(sets.pairs, reference)]

@@ -125,8 +125,8 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     users = crossing(errors["naive"], errors["propensity"])
     if users is None:
         write.notes.append(
-            "The weighted estimate never overtakes the naive one in this world, or is ahead from "
-            "the first user."
+            "The weighted estimate never overtakes the naive estimate in this world, or is ahead "
+            "from the first user."
         )
         return
     per_user = ways.world.users.clicks_per_user
