@@ -28,7 +28,7 @@ HABITS = {
     "reported, for told": r"\btold\b(?! apart)",
     "cannot be told apart from": r"\btold from\b",
     "per, for a": rf"\b(?:one|numbers?|clicks|logs|ranks|weight) a (?:{PER})\b(?! th)"
-    r"|\b(?:candidates?|documents|judgements?|scores?|MB|variance of \S+) a (?:query|line|file|user)\b",
+    r"|\b(?:candidates?|documents|judgements?|scores?|MB) a (?:query|line|file|user)\b",
     "also, for too after a comma": r", too(?=[,.;:)]|$)",
     "the ranker, for the one that": r"\bthe ones? (?:that|which|who)\b",
     "contains, for holds": r"\bh(?:eld|olds?) the (?:true|truth)\b",

@@ -137,8 +137,8 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## The ledger
 
-            Every claim is measured with the paper's settings; this takes a minute. Numbers of the
-            figures are read from this lab's own studies at the paper's sizes.
+            Every claim is measured with the paper's settings; this takes a minute. Numbers for the
+            figures come from this lab's own studies at the paper's sizes.
             """
         ),
         code(

@@ -149,9 +149,9 @@ def cells(_: PageState) -> list[Cell]:
             """
             ## Clicks, rankers and their test risk
 
-            The lab simulates users, trains every ranker on their clicks and tests it on
-            queries that no user has seen. The risk of a ranking is the mean over queries of the
-            summed ranks of relevant documents (equation 2 of the paper): lower is better.
+            The lab simulates users, trains every ranker on their clicks and tests it on new
+            queries. The risk of a ranking is the mean over queries of the summed ranks of relevant
+            documents (equation 2 of the paper): lower is better.
             """
         ),
         code(
@@ -173,10 +173,11 @@ def cells(_: PageState) -> list[Cell]:
         ),
         words(
             """
-            ## Empirical against true risk
+            ## Estimated against true risk
 
-            Sixty rankers that have seen no click. Kendall's τ says how well an estimate from
-            clicks puts them in the order of their true risk: 1 is the true order, 0 is chance.
+            These are sixty rankers that were not trained on clicks. Kendall's τ says how well an
+            estimate from clicks reproduces the order of their true risk: 1 is the true order, 0 is
+            chance.
             """
         ),
         code(

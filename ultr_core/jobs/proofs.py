@@ -255,9 +255,9 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## A query small enough to check everything
 
-            Six candidates or so, some of them relevant, shown in a ranking; two other rankings,
-            S₁ and S₂, are to be judged from clicks. All numbers are fractions, so
-            nothing is rounded. What is not named here is as in the lab's default query.
+            A query has about six candidates, some of them relevant, shown in one ranking; two other
+            rankings, S₁ and S₂, are judged from clicks. All numbers are fractions, so nothing is
+            rounded. Values that are not given here are those of the lab's default query.
             """
         ),
         code(
@@ -274,7 +274,8 @@ def cells(state: PageState) -> list[Cell]:
             ## {DERIVATIONS[name].title}
 
             Each line of the derivation has a formula and a value. “Holds” means that the step from
-            the line above is exactly right. Simulated users are beside it, with a 95% interval.
+            the line above is exactly right. The value for simulated users follows, with a 95%
+            interval.
             """
         ),
         code(

@@ -216,7 +216,7 @@ def cells(state: PageState) -> list[Cell]:
         ),
         words(
             "## Estimate and truth\n\nRatios to the landmark rank with 95% intervals, and the "
-            "curve that the page's options make of them."
+            "curve that follows from them with the page's options."
         ),
         code(
             """
@@ -240,7 +240,7 @@ def cells(state: PageState) -> list[Cell]:
             """
         ),
         words(
-            "## What it costs\n\nAdded to the summed ranks of relevant documents, per "
+            "## What it costs\n\nThe increase in the summed ranks of relevant documents per "
             "presentation: exact, and in this run."
         ),
         code('print(f"{found.cost_exact:.2f} exact, {found.cost_simulated:+.2f} in this run")'),

@@ -243,7 +243,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         f"""
         ## {study.title}
 
-        A study trains every ranker in a grid of worlds, on several click logs in each.
+        A study trains every ranker in a grid of worlds, on several click logs in each world.
         """
     )
     result = _SHIPPED if _is_shipped(state) else _QUICK
@@ -280,7 +280,7 @@ def _begins(state: PageState) -> Begins:
 _SHIPPED = """
 from ultr_core.studies import LOSSES, judge, read_study, shipped_result
 
-# These cells were run at the paper's sizes on the built-in corpus and are shipped with the code.
+# These cells were run at the paper's sizes on the built-in corpus and come with the code.
 result = shipped_result("{name}", LOSSES["{loss}"])
 """
 

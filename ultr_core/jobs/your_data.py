@@ -288,7 +288,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
 
         The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
 
-        It reads your files by name: put them in the notebook's folder.
+        The notebook reads your files by name: put them in its folder.
         """
     )
     yield from _reading_cells(work)
