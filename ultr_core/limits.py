@@ -182,7 +182,7 @@ OWN_FILES = Room(LOG_ROWS)
 LARGEST_TRAINING_FILE = Limit(
     128_000_000,
     "bytes",
-    "the page makes it in the server's memory",
+    "the page builds it in the server's memory",
     "write it with the command fit, which has no such limit",
 )
 """Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
@@ -278,7 +278,7 @@ UPLOADS = Room(UPLOADED_LOG_ROWS, UPLOADED_DOCUMENTS, UPLOADED_FEATURES, UPLOADE
 """For what visitors upload."""
 
 READ_KEPT_BY_SERVER = Limit(
-    2_048, "MB of memory for what was read of all visitors' files", _MEMORY, _FEWER
+    2_048, "MB of memory for what was read from all visitors' files", _MEMORY, _FEWER
 )
 
 SMALL_UPLOAD = Limit(

@@ -262,7 +262,7 @@ class TrainingPool:
                 if not self._ready and self._failures > failures:
                     raise InputError(
                         "This server could not start a process that trains rankers; try again in "
-                        "a minute, or tell whoever runs it."
+                        "a minute, or ask whoever runs it for help."
                     )
                 self._grow()
                 self._changed.wait()

@@ -43,7 +43,7 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
 def mistaken_curve(settings: Settings) -> MeasuredCurve:
     """What the learner wrongly assumes; another power law if its assumption is right.
 
-    That is (1/r)^η′ with η′ = 1 beside a given curve, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
+    That is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
     """
     if not settings.belief_is_right:
         return assumed_curve(settings)

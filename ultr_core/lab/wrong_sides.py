@@ -30,8 +30,8 @@ class Sides:
 
     @property
     def main_fault(self) -> tuple[str, str, int, int]:
-        """The more frequent error: what these rankers are, what they are called, how many, of how
-        many."""
+        """The more frequent error: the rankers' true side, the side they seem to be on, wrong, of
+        all."""
         if self.worse_called_better > self.better_called_worse:
             return "worse", "better", self.worse_called_better, self.worse
         return "better", "worse", self.better_called_worse, self.better

@@ -112,7 +112,7 @@ def summed_displays(
 ) -> DisplayCounts:
     """`display_counts` of columns that are known to be right, whole numbers [rows]."""
     if not ranks.size:
-        raise InputError("There is no row with a document, a rank and an impression.")
+        raise InputError("No row has a document, a rank and an impression.")
     require_countable(shown)
     order = np.lexsort((ranks, documents))
     changes = (np.diff(documents[order]) != 0) | (np.diff(ranks[order]) != 0)

@@ -280,8 +280,8 @@ def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate
 def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:
     if wanted > ranks:
         return (
-            f"The log goes down to rank {ranks}; what is given for ranks {ranks + 1} to {wanted:,} "
-            "continues the curve and is not an estimate.",
+            f"The log goes down to rank {ranks}; values for ranks {ranks + 1} to {wanted:,} "
+            "continue the curve and are not estimates.",
         )
     return ()
 

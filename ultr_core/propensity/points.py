@@ -334,7 +334,9 @@ def jackknife_points(
 def _reference_point(rank: int, value: float, counts: Counts) -> RankEstimate:
     shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
     if not math.isfinite(value):
-        return RankEstimate(rank, None, None, None, None, shown, clicked, "no click to refer to")
+        return RankEstimate(
+            rank, None, None, None, None, shown, clicked, "no click at the reference"
+        )
     return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
 
 

@@ -128,7 +128,7 @@ def _curve_section(result: LiveResult) -> None:
     st.subheader("The propensities that were used")
     st.markdown(
         "Swap ratios with their intervals, smoothed with the overall click rates; below rank "
-        f"{result.design.last_rank} the last value holds. Click rates fall faster than "
+        f"{result.design.last_rank} the last value is used. Click rates fall faster than "
         "examination, because relevant documents are at the top: the more smoothing, the steeper "
         "the curve. "
         f"{SMOOTHING_BIAS}"
