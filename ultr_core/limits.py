@@ -214,7 +214,7 @@ VISITORS_TRAINING_SECONDS = Limit(
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
 
 SERVER_TRAINING_SECONDS = Limit(
-    1_800, "seconds", "rankers on this server's corpus are trained one by one",
+    1_800, "seconds", "rankers on this server's corpus are trained one at a time",
     "change a setting, or use the command line, which has no such limit",
 )  # fmt: skip
 """For one ranker, or all of a world, that a server trains in its own process."""

@@ -63,7 +63,7 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
         )
     room, own = st.columns(2, gap="medium")
     with room:
-        st.markdown("**Link** to this page with exactly these settings, seed included.")
+        st.markdown("**Link** to this page with exactly these settings, including the seed.")
         st.code(address, language=None, wrap_lines=True)
         st.html(
             f'<img src="{code_picture(address)}" alt="QR code of this link" '

@@ -292,6 +292,6 @@ def _as_source_rows(values: Any, documents: int) -> NDArray[np.int64] | None:
     rows = np.ascontiguousarray(whole_numbers(values, "Source rows", np.int64))
     _require_length("source_rows", rows.size, documents, "document")
     if not np.array_equal(np.sort(rows), np.arange(documents)):
-        raise InputError("Source rows must be each of 0, 1, ..., documents - 1 once.")
+        raise InputError("Source rows must contain each of 0, 1, ..., documents - 1 exactly once.")
     frozen: NDArray[np.int64] = _freeze(rows)
     return frozen

@@ -320,8 +320,8 @@ def results_page(
 ) -> Figure:
     """The presented ranking of a small world; the more a rank is examined, the darker its row.
 
-    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank of
-    theirs to show (None: all). Without events, the rows show the propensity of their rank.
+    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank for
+    which to show them (None: all). Without events, the rows show the propensity of their rank.
     """
     query, size = world.query, world.query.size
     last = size if reached is None else reached

@@ -97,8 +97,8 @@ COLUMNS = Columns(
 LOG = File(
     "log", "", metavar="LOG", several=True,
     help="click log with the columns query, document, position, click: one or more files, a "
-    "pattern in quotation marks or a directory of parts; CSV or JSON lines, plain, gzip or "
-    "zstandard, or Parquet",
+    "pattern in quotation marks or a directory of parts; CSV or JSON lines (plain, gzip or "
+    "zstandard), or Parquet",
 )  # fmt: skip
 CLICKS = File(
     "clicks", "", metavar="CLICKS", several=True,

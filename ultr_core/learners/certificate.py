@@ -31,8 +31,8 @@ class Certificate:
     ``gap = (primal - dual) / primal`` bounds the relative suboptimality; all three are computed in
     float64 after the solver has stopped. If the requested gap was 1e-3 or more, ``primal`` is an
     upper bound on P(w), at most a share of 1e-4 above it (about 1e-5), which allows for all
-    rounding in float32. ``passes`` counts products with the feature matrix (the final check
-    included), ``stopped_early`` says that a callback ended the fit.
+    rounding in float32. ``passes`` counts products with the feature matrix (including the final
+    check), ``stopped_early`` says that a callback ended the fit.
 
     ``measure`` names what ``gap`` is; a learner without a duality gap gives another name, and
     ``converged`` compares that number with the tolerance. A learner may subclass this to provide a

@@ -92,7 +92,9 @@ def display_counts(
     _, _, ranks, shown, clicked = columns
     if ranks.ndim != 1 or any(column.shape != ranks.shape for column in columns):
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
-        raise InputError(f"Columns of displays must be equally long lists, not of shapes {sizes}.")
+        raise InputError(
+            f"Columns of displays must be lists of equal length, not arrays of shape {sizes}."
+        )
     if ranks.size and ranks.min() < 1:
         raise InputError(
             f"Ranks are counted from 1, but there is a rank {ranks.min()}.", "rank_from_1"

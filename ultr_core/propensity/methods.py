@@ -104,7 +104,7 @@ def _shuffling_cost(
 
 
 _POSITION_MODEL = (
-    "users follow the position model: a click needs examination, which depends on the rank only"
+    "users follow the position model: a click needs examination, which depends only on the rank"
 )
 _SERVED = (
     "the ranker that serves a query may depend on the query, but on nothing else that affects "

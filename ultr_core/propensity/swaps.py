@@ -173,8 +173,8 @@ def relevance_of_all(relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
     values = checked_relevance(relevance)
     if values.shape != np.shape(ranks):
         raise InputError(
-            f"There is relevance of shape {values.shape} for ranks of shape {np.shape(ranks)}; "
-            "every document needs both."
+            f"Relevance has the shape {values.shape} but ranks have {np.shape(ranks)}; every "
+            "document needs both."
         )
     return values
 

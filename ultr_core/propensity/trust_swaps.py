@@ -70,7 +70,8 @@ class TrustLines:
         interval = (value - reach * error, value + reach * error)
         trust = not interval[0] <= 0 <= interval[1]
         said = (
-            f"Of {counted(known.size, 'rank')} the line of rank {row + 1} misses 0 most: intercept "
+            f"Of {counted(known.size, 'rank')}, rank {row + 1} has the line farthest from 0, with "
+            "intercept "
             f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
         )
         said += (

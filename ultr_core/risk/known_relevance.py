@@ -98,7 +98,7 @@ def _fitting(
     places, relevant = real_numbers(ranks, "Ranks"), checked_relevance(relevance)
     if places.ndim != axes or relevant.shape != places.shape[-1:]:
         raise InputError(
-            f"There are ranks of shape {places.shape} for relevance of shape {relevant.shape}; "
-            "every document needs both."
+            f"Ranks have the shape {places.shape} but relevance has {relevant.shape}; every "
+            "document needs both."
         )
     return checked_places(places, relevant.size), relevant

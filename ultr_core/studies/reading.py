@@ -12,7 +12,7 @@ from ultr_core.studies.grids import BASE_FIELDS, Plan, Point
 from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
-_ONE_LOG = "on the one click log"
+_ONE_LOG = "on the single click log"
 _HOLDS_ZERO = "the interval of the difference contains 0"
 
 

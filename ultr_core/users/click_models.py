@@ -60,8 +60,8 @@ def _require_fit(ranks: FloatArray, relevance: FloatArray) -> None:
     """Raise InputError unless ranks and relevance have one shape, or one of them is one number."""
     if ranks.shape != relevance.shape and ranks.ndim and relevance.ndim:
         raise InputError(
-            f"There are ranks of shape {ranks.shape} for relevance of shape {relevance.shape}; "
-            "every document needs both."
+            f"Ranks have the shape {ranks.shape} but relevance has {relevance.shape}; every "
+            "document needs both."
         )
 
 

@@ -221,7 +221,7 @@ def ranker_step(
     propensities: Propensities | None,
 ) -> list[Ranker]:
     """Train a ranker, or bring one; those that can be judged."""
-    st.subheader("4 · Ranker: what the clicks teach")
+    st.subheader("4 · Ranker: learned from the clicks")
     here, elsewhere = st.tabs(["Train on the clicks", "Add a ranker or its scores"])
     with here:
         trained = _train(settings, corpus, together(corpus, log), propensities)

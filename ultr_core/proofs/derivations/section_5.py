@@ -117,7 +117,7 @@ def affine_law(ways: Ways) -> Walk:
     constant = world.eps_minus * Fraction(size * (size + 1), 2)
     write.line(
         r"\mathbb E\Big[\sum_{d:\,c(d)=1}\frac{\mathrm{rank}(d|S)}{p_d}\Big]",
-        "The mean of the weighted loss, noise clicks included.",
+        "The mean of the weighted loss, including noise clicks.",
         mean,
         "",
     )

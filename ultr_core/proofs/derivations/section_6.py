@@ -152,7 +152,7 @@ def noisy_hinge(ways: Ways) -> Walk:
     excess = penalty - pairs
     write.line(
         r"\mathbb E\Big[\sum_{j:\,c(d_j)=1}\frac1{q_j}\sum_{d\ne d_j}\max(0,1-s_j+s_d)\Big]",
-        "The hinge loss that the SVM minimises, noise clicks included.",
+        "The hinge loss that the SVM minimises, including noise clicks.",
         ways.mean(times(hinge, world.inverse)),
         "",
     )
