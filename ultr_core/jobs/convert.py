@@ -202,7 +202,7 @@ def _from_ranker(work: _Work, target: str) -> str:
 def _record(path: str) -> Mapping[str, object]:
     """How a ranker was trained, if its file says so."""
     if _first_line(Source.file(path, "IN")).startswith(FIRST_LINE):
-        return {"converted_from": "svm_light model file"}
+        return {"converted_from": "model text of svm_light"}
     return read_training_record(path)
 
 
