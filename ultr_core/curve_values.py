@@ -82,8 +82,8 @@ class CurveField(Field):
             ) from None
         if len(found) > MOST_RANKS:
             raise InputError(
-                f"{self.label} has {len(found):,} ranks; at most {MOST_RANKS} can be used, and "
-                "beyond the last one its value holds.",
+                f"{self.label} has {len(found):,} ranks; at most {MOST_RANKS} can be used; the "
+                "last value is used for all ranks below.",
                 self.name,
             )
         return found

@@ -38,7 +38,7 @@ def require_time() -> None:
         return
     limit = until[1]
     raise InputError(
-        f"Training took more than {limit.most:,} {limit.unit} and was ended, because "
+        f"Training took more than {limit.most:,} {limit.unit} and was stopped, because "
         f"{limit.reason}; {limit.remedy}.",
         "training_time",
     )

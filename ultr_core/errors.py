@@ -16,14 +16,13 @@ _FOR_OTHERS = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class InputError(ValueError):
-    """Something given from outside cannot be used.
+    """An input from outside cannot be used.
 
-    The message is one sentence: what is wrong, where (file, line, column or
-    parameter), and what would be right. It names no option and no control:
-    ``about`` is the key of what would repair it, and each face adds what it
-    calls that, the command line in ``jobs/output.py``, a page in
-    ``pages/app/markdown.py``. A key that no face has a remedy for tells one
-    fault from another; tests know an error by it and by the values it names.
+    The message is one sentence: what is wrong, where (file, line, column or parameter), and what
+    would be right. It names no option and no control: ``about`` is the key of the remedy, and each
+    face adds its own name for it, the command line in ``jobs/output.py``, a page in
+    ``pages/app/markdown.py``. Keys without a remedy distinguish one fault from another; tests
+    identify an error by its key and by the values it names.
     """
 
     def __init__(self, message: str = "", about: str = "") -> None:

@@ -65,8 +65,8 @@ TEXT_BYTES = Limit(
 """Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
 
 UNPACKED_RATIO = Limit(
-    200, "times its packed size once it is unpacked", "ranking data and click logs never shrink "
-    "that far", "unpack it yourself if you trust it",
+    200, "times its packed size once it is unpacked",
+    "ranking data and click logs never compress that well", "unpack it yourself if you trust it",
 )  # fmt: skip
 """How far a packed file may grow; from ``UNPACKED_FROM_BYTES`` on, for small files shrink more."""
 
@@ -84,14 +84,14 @@ ROW_BYTES = Limit(
 """Of one row of a click log as text, and of a curve, scores or weights as a table."""
 
 CELL_BYTES = Limit(
-    1 << 14, "bytes", "it names a query or document or holds a number",
-    "give a shorter id or the number alone",
+    1 << 14, "bytes", "it names a query or document, or contains a number",
+    "give a shorter id, or only the number",
 )  # fmt: skip
 """Of one cell of a click log that is used; the longest addresses of pages have some 8,000."""
 
 COLUMNS = Limit(
-    1_000, "columns", "each is checked to find those that are needed",
-    "remove those that are not needed",
+    1_000, "columns", "each is checked to find the columns that are needed",
+    "remove the columns that are not needed",
 )  # fmt: skip
 """Of a table: click logs, curves, scores and weights."""
 
@@ -102,7 +102,7 @@ LOG_PARTS = Limit(
 
 LOG_ROWS = Limit(
     100_000_000_000, "rows", "counting them would take days",
-    "count them where they are, and give the counts",
+    "count them where they are stored, and give the lab the counts",
 )  # fmt: skip
 """Of one click log."""
 
@@ -134,7 +134,7 @@ JSON_PARTS = Limit(
 """Of a ranker as JSON; each takes many times its text."""
 
 RANKER_NUMBERS = Limit(
-    4_000_000, "numbers", "each is checked on its own", "leave out features that count 0"
+    4_000_000, "numbers", "each is checked on its own", "leave out features whose value is 0"
 )
 """Of a ranker, as JSON or as model text."""
 
@@ -153,7 +153,7 @@ GROUPS = Limit(10_000_000, "group sizes", "each is checked on its own", "give a 
 """Of a file with the number of documents of each query."""
 
 CURVE_RANKS = Limit(
-    10_000, "ranks", "a curve has a number for each rank down to its last",
+    10_000, "ranks", "a curve needs a number for each rank down to the last",
     "leave out the ranks below",
 )  # fmt: skip
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
@@ -182,7 +182,7 @@ OWN_FILES = Room(LOG_ROWS)
 LARGEST_TRAINING_FILE = Limit(
     128_000_000,
     "bytes",
-    "the page makes it in the server's memory",
+    "the page builds it in the server's memory",
     "write it with the command fit, which has no such limit",
 )
 """Unpacked, of a training file for svm_proprank, which grows with the square of a query's clicks.
@@ -208,13 +208,13 @@ VISITORS_PAIRS = Limit(
 
 VISITORS_TRAINING_SECONDS = Limit(
     600, "seconds", "visitors take turns to train on their own data",
-    "give C and the threshold, so that one fit is enough, or use the command fit, which has no "
+    "set C and the threshold, so that one fit is enough, or use the command fit, which has no "
     "such limit",
 )  # fmt: skip
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
 
 SERVER_TRAINING_SECONDS = Limit(
-    1_800, "seconds", "rankers on this server's corpus are trained one by one",
+    1_800, "seconds", "rankers on this server's corpus are trained one at a time",
     "change a setting, or use the command line, which has no such limit",
 )  # fmt: skip
 """For one ranker, or all of a world, that a server trains in its own process."""
@@ -248,15 +248,15 @@ UPLOADS_UNDERWAY_OF_SERVER = Limit(
 )
 
 UPLOAD_ADDRESSES = Limit(
-    24, "addresses for uploads", "each is an upload that may follow", "ask again for the next ones"
+    24, "addresses for uploads", "each allows one upload", "request more after using these"
 )
 """Addresses that one visitor has been given and has not used; older ones expire."""
 
 UPLOAD_SECONDS = Limit(120, "seconds", "an upload in progress blocks others", "send a smaller file")
 """From the head of an upload to its end."""
 
-_KEPT = "what is read of it stays in this server's memory"
-_BY_COMMAND = "give a part of it, or use the command line, which has no such limit"
+_KEPT = "what is read from it stays in this server's memory"
+_BY_COMMAND = "upload part of it, or use the command line, which has no such limit"
 
 UPLOADED_LOG_ROWS = Limit(
     2_000_000, "rows", _KEPT,
@@ -278,7 +278,7 @@ UPLOADS = Room(UPLOADED_LOG_ROWS, UPLOADED_DOCUMENTS, UPLOADED_FEATURES, UPLOADE
 """For what visitors upload."""
 
 READ_KEPT_BY_SERVER = Limit(
-    2_048, "MB of memory for what was read of all visitors' files", _MEMORY, _FEWER
+    2_048, "MB of memory for what was read from all visitors' files", _MEMORY, _FEWER
 )
 
 SMALL_UPLOAD = Limit(

@@ -51,9 +51,9 @@ _ALL = (
     Number(
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
         stops=CLICK_STOPS,
-        help="Expected number of training clicks. The number of presentations, each of a query "
-        "drawn at random, is fixed so that this many are expected; validation clicks are 15% of "
-        "it.",
+        help="Expected number of training clicks. The number of presentations, each of a randomly "
+        "drawn query, is set so that this many clicks are expected; validation clicks are 15% of "
+        "that.",
     ),
     Number(
         "seed", "Random seed", 0, 9_999, default=0, symbol="seed",
@@ -62,8 +62,8 @@ _ALL = (
     ),
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
-        help="How many independent click logs are drawn; the risk of a trained ranker is their "
-        "mean and its 95% interval comes from their spread. The paper uses 5 for small data.",
+        help="How many independent click logs are drawn; a trained ranker's risk is the mean over "
+        "them, and its 95% interval comes from their spread. The paper uses 5 for small data.",
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
@@ -72,8 +72,8 @@ _ALL = (
     ),
     Number(
         "relevant_grade", "Lowest relevant grade", 1, 4, default=3, symbol="grade",
-        help="A document is relevant if its grade is at least this. In the paper, grades 3 and 4 "
-        "of 0 to 4 are relevant.",
+        help="A document is relevant if it has at least this grade. In the paper, grades 3 and 4 "
+        "(of 0 to 4) are relevant.",
     ),
 )  # fmt: skip
 
@@ -90,8 +90,8 @@ USERS_FIELD = Choice(
         "trust-steep": "Trust bias, steep",
     },
     name="users",
-    help="How users click. Trusting users have a curve and noise of their own, so that neither η, "
-    "η′, ε₊ and ε₋ nor given curves act, and weights divide by their own examination.",
+    help="How users click. Trusting users have a curve and noise of their own, so η, η′, ε₊, ε₋ "
+    "and given curves have no effect, and weights divide by the users' own examination.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -103,13 +103,13 @@ LOGGER_FIELD = Choice(
         "plackett-luce": "Plackett-Luce",
     },
     help="Which lists users see: always the production ranking, that ranking with a random lower "
-    "document at its last rank, or a new draw from the production scores with noise.",
+    "document at its last rank, or a new random list drawn from the production scores.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="How many documents a list shows. Nobody sees what is below.",
+    help="The number of documents that a list shows. Nobody sees documents below that.",
 )  # fmt: skip
 
 FURTHER_FIELDS: tuple[Choice | Number, ...] = (USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD)
@@ -126,9 +126,9 @@ ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, *FURTHER_FIELDS)
 class Settings:
     """All parameters of one world, quantised and validated on construction.
 
-    ``curve`` is the users' examination and ``assumed_curve`` the learner's belief, numbers for
-    ranks 1, 2, ... that take the place of (1/r)^η and (1/r)^η′; empty for the power laws. ``users``
-    is a key of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
+    ``curve`` is the users' examination and ``assumed_curve`` what the learner assumes: numbers for
+    ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
+    of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -154,45 +154,45 @@ class Settings:
         if self.eps_plus <= self.eps_minus:
             raise InputError(
                 f"{PARAMETERS['eps_plus'].label} is {self.eps_plus:g} and "
-                f"{PARAMETERS['eps_minus'].label} is {self.eps_minus:g}; a relevant document must "
-                "be clicked more often than an irrelevant one, so ε₊ must be above ε₋.",
+                f"{PARAMETERS['eps_minus'].label} is {self.eps_minus:g}; relevant documents must "
+                "be clicked more often than irrelevant ones, so ε₊ must be above ε₋.",
                 "click_probabilities",
             )
 
     def with_values(self, **changes: Any) -> Settings:
-        """A copy with some values changed, validated anew."""
+        """A copy with some values changed, validated again."""
         return replace(self, **changes)
 
     @property
     def numbers(self) -> dict[str, int | float]:
-        """Name to value of every parameter, in the order of the sliders."""
+        """Every parameter's value by name, in the order of the sliders."""
         return {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def curves(self) -> dict[str, Values]:
-        """The curves that are given, by name."""
+        """The given curves, by name."""
         return {name: getattr(self, name) for name in CURVES if getattr(self, name)}
 
     @property
     def further(self) -> dict[str, Any]:
-        """Of ``FURTHER_FIELDS`` what is not the default, by name."""
+        """The values of ``FURTHER_FIELDS`` that are not at their defaults, by name."""
         found = {field.name: getattr(self, field.name) for field in FURTHER_FIELDS}
         return {f.name: found[f.name] for f in FURTHER_FIELDS if found[f.name] != f.default}
 
     @property
     def by_key(self) -> dict[str, Any]:
-        """Every value under the key that it has in a link."""
+        """Every value by its key in a link."""
         return {field.key: getattr(self, field.name) for field in ALL_FIELDS}
 
     @property
     def belief_is_right(self) -> bool:
-        """Whether the learner is told the same curve, or the same exponent, as the users have."""
+        """Whether the learner assumes the users' curve or exponent."""
         if self.curve or self.assumed_curve:
             return self.curve == self.assumed_curve
         return self.eta == self.assumed_eta
 
     def as_dict(self) -> dict[str, Any]:
-        """Name to plain value, in the order of the sliders; of the others what is not default."""
+        """Plain values by name, in the order of the sliders; other fields only if not default."""
         curves = {name: list(values) for name, values in self.curves.items()}
         return {**self.numbers, **curves, **self.further}
 
@@ -204,7 +204,7 @@ class Settings:
     def from_options(cls, options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
         """Settings from named values, with a sentence for each value that was rounded.
 
-        Raises :class:`InputError` for an unknown name or a value that cannot be used.
+        Raises :class:`InputError` for an unknown name or an unusable value.
         """
         known = [field.name for field in ALL_FIELDS]
         unknown = sorted(set(options) - set(known))
@@ -229,9 +229,9 @@ class Settings:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
         No value in ``query``, of whatever type, can raise; of several values the last counts.
-        Unusable values fall back to their default, in-between values are rounded, keys that are
-        no parameter are left alone. ``on_stops`` moves values to the nearest slider position
-        where a slider has unevenly spaced ones.
+        Unusable values fall back to their defaults, values between steps are rounded, and keys that
+        are not parameters are ignored. ``on_stops`` moves values to the nearest position of a
+        slider with unevenly spaced stops.
         """
         fields = [
             field.on_its_stops() if on_stops and isinstance(field, Number) else field
@@ -243,7 +243,7 @@ class Settings:
             return cls(**values), notices
         except InputError as error:
             usable = {name: values[name] for name in values if name not in _CLICK_PROBABILITIES}
-            told = f"The link could not be used as it was: {error} Defaults are shown."
+            told = f"The link had to be changed: {error} Defaults are shown."
             return cls(**usable), (*notices, told)
 
 
@@ -264,7 +264,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Paper: few clicks",
-        "The left end of the paper's figure 1, where the naive ranker beats the weighted one.",
+        "The left end of the paper's figure 1, where the naive ranker beats the weighted ranker.",
         Settings(clicks=1_000),
     ),
     Preset(
@@ -289,8 +289,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Live engine's curve",
-        "The milder bias of section 7.6: the smallest p, after smoothing, is about 0.12; if that "
-        "is rank 21, η = 0.70.",
+        "The milder bias of section 7.6: after smoothing, the smallest p is about 0.12; if that "
+        "is at rank 21, η = 0.70.",
         Settings(eta=0.7, assumed_eta=0.7),
     ),
     Preset(

@@ -62,8 +62,8 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
     faults = []
     if unknown:
         faults.append(
-            f"This server was started with {quoted(unknown[0])}, which it does not know and does "
-            f"not use; {_RIGHT}."
+            f"This server was started with {quoted(unknown[0])}, which it does not know and "
+            f"ignores; {_RIGHT}."
         )
     faults += [
         f"This server was started with {option} more than once, and the last one is used; give it "
@@ -73,18 +73,18 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
     ]
     if corpus == "":
         faults.append(
-            f"This server was started with {_CORPUS} without a directory, so that the built-in "
-            f"corpus is used; {_RIGHT}."
+            f"This server was started with {_CORPUS} without a directory, so the built-in corpus "
+            f"is used; {_RIGHT}."
         )
     if paths == "":
         faults.append(
-            f"This server was started with {_PATHS} without a directory, so that no file is read "
-            f"by its path; {_RIGHT}."
+            f"This server was started with {_PATHS} without a directory, so no file is read by "
+            f"its path; {_RIGHT}."
         )
     elif paths is not None and not os.path.isdir(paths):
         faults.append(
-            f"{_PATHS} {named(paths)} is no directory that this server can find, so that no file "
-            "is read by its path; give one that is there."
+            f"{_PATHS} {named(paths)} is not a directory this server can find, so no file is read "
+            "by its path; give an existing directory."
         )
         paths = None
     return Launch(corpus or None, paths or None), tuple(faults)

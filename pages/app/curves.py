@@ -63,9 +63,9 @@ def curve_control() -> DeltaGenerator | None:
     with opened:
         if opened.open:
             st.markdown(
-                "Examination rank by rank instead of (1/r)^η: type or paste numbers for ranks 1, "
-                "2, …, or upload a CSV file with the columns rank and propensity. To estimate a "
-                "curve, open the page Propensities."
+                "Set examination rank by rank instead of (1/r)^η: type or paste numbers for ranks "
+                "1, 2, …, or upload a CSV file with the columns rank and propensity. To estimate "
+                "a curve, open the page Propensities."
             )
             picture = st.container()
         for name, field in CURVES.items():
@@ -182,9 +182,9 @@ def text_of(data: bytes, name: str) -> str:
     """
     try:
         text = data.decode("utf-8-sig")
-        fault = "a binary file, for it has zero bytes" if "\0" in text else None
+        fault = "a binary file (it contains zero bytes)" if "\0" in text else None
     except UnicodeDecodeError:
-        fault = "no UTF-8 text"
+        fault = "not UTF-8 text"
     if fault is not None:
         raise InputError(
             f"{name} is {other_format(data) or fault}; give a CSV file, plain text in UTF-8."
@@ -225,6 +225,6 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         lab_button("Use it for users and learner", both, key=f"use-{key}-both")
     cut = f", ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(
-        "The first button makes it what the learner divides by, the second also how users examine "
-        f"({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
+        "The first button makes the learner divide by it; the second also makes users examine by "
+        f"it ({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
     )

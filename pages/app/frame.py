@@ -84,7 +84,7 @@ def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
         with st.container(horizontal=True):
             for file_format in FILE_FORMATS.values():
                 _download(draw, name, file_format, made_by, key)
-        st.markdown("Each file says which settings and which link made it.")
+        st.markdown("Each file records the settings and the link that made it.")
 
 
 def theme() -> Theme:

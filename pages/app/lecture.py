@@ -71,8 +71,8 @@ def _asked() -> Lecture | None:
     unknown = [name for name in names if name not in PARAMETERS]
     if unknown:
         link.add_notices(
-            [f"The link asks for the control {quoted(unknown[0])}, which does not exist; it is "
-             "left out. Choose controls under Share and take away."]
+            [f"The link asks for the control {quoted(unknown[0])}, which does not exist, so it is "
+            "ignored. Choose controls under Share and take away."]
         )  # fmt: skip
     return Lecture(tuple(dict.fromkeys(name for name in names if name in PARAMETERS)))
 

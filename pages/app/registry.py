@@ -62,7 +62,8 @@ LAB = PageInfo(
     menu="Lab",
     icon=":material/science:",
     question="What do biased clicks do to a ranker, and what does weighting repair?",
-    summary="Simulated users click, rankers learn from it, and the proof stands beside it.",
+    summary="Simulated users click, rankers learn from the clicks, and the proof is shown "
+    "alongside.",
     in_lectures=MAIN_CONTROLS,
 )
 
@@ -94,7 +95,7 @@ ROBUSTNESS = PageInfo(
     group=EXPERIMENTS,
     icon=":material/shield:",
     question="How robust is weighting to bias, noise and wrong propensities?",
-    summary="Figures 2 to 4 of the paper, and maps that lead into every world.",
+    summary="Figures 2 to 4 of the paper, and maps from which you can open every world.",
     acts=(),
     acts_while=RUN,
     acts_then=_OF_A_RUN,
@@ -106,7 +107,8 @@ PROOFS = PageInfo(
     group=REFERENCE,
     icon=":material/function:",
     question="Why does weighting work, and when does it not?",
-    summary="Every line of the paper's derivations in numbers, and switches that break them.",
+    summary="Every line of the paper's derivations in numbers, and switches that break its "
+    "assumptions.",
     acts=("eta", "assumed_eta", "eps_minus", "eps_plus", "seed", "curve", "assumed_curve"),
 )
 
@@ -116,7 +118,7 @@ PROPENSITIES = PageInfo(
     group=EXPERIMENTS,
     icon=":material/swap_vert:",
     question="Where do propensities come from, and what do they cost?",
-    summary="Swap experiments and other ways, their price, and your own click log.",
+    summary="Swap experiments and other methods, what they cost, and your own click log.",
 )
 
 REPAIRS = PageInfo(
@@ -146,7 +148,7 @@ YOUR_DATA = PageInfo(
     menu="Your data",
     icon=":material/upload_file:",
     question="What can your own clicks teach a ranker, and what do they prove?",
-    summary="Your corpus and click log in; checks, propensities, a ranker and evidence out.",
+    summary="Put in your corpus and click log; get checks, propensities, a ranker and evidence.",
     of_words=True,
     acts=("relevant_grade", "seed"),
     acts_while=SIMULATE,
@@ -159,7 +161,7 @@ CLAIMS = PageInfo(
     group=REFERENCE,
     icon=":material/fact_check:",
     question="Which of the paper's claims hold?",
-    summary="Every claim, how it is checked, what was found. Conventions and errata.",
+    summary="Every claim, how it is checked, and what was found. Conventions and errata.",
     of_words=True,
     acts=(),
 )

@@ -156,7 +156,7 @@ OPENED = "Ready as soon as the page has finished computing …"
 SHARED = "Opens as soon as the page has finished computing …"
 """Below the button that opens a window."""
 
-FORMER = "Numbers of the former settings; the new ones are being computed …"
+FORMER = "These numbers are for the previous settings; new ones are being computed …"
 """Above a table that the run has not come to yet."""
 
 _SOON = 0.4  # seconds after which an answer is late enough for words

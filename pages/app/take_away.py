@@ -57,13 +57,13 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     address = link.address(context.info.path, settings)
     if opens_only_here(address):
         st.warning(
-            "This link opens only on this computer. For others, start the server with the option "
+            "This link opens only on this computer. To share it, start the server with the option "
             "--server.address 0.0.0.0 and open the lab by this computer's name or IP address.",
             icon=":material/wifi_off:",
         )
     room, own = st.columns(2, gap="medium")
     with room:
-        st.markdown("**Link** to this page with exactly these settings, seed included.")
+        st.markdown("**Link** to this page with exactly these settings, including the seed.")
         st.code(address, language=None, wrap_lines=True)
         st.html(
             f'<img src="{code_picture(address)}" alt="QR code of this link" '
@@ -96,7 +96,7 @@ def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture |
         st.link_button("Leave lecture mode", plain, icon=":material/close_fullscreen:")
         return
     page = context.info
-    prose = "all words stay" if page.of_words else "no prose"
+    prose = "all text" if page.of_words else "no text"
     offered = page.acting(PARAMETERS)
     chosen: list[str] | None = None
     if offered:
@@ -108,7 +108,7 @@ def _lecture(context: PageContext, settings: Settings, lesson: lecture.Lecture |
             placeholder="None",
         )  # fmt: skip
     else:
-        st.markdown(f"**For a lecture:** large type, {prose}. No setting acts on this page.")
+        st.markdown(f"**For a lecture:** large type, {prose}. No setting affects this page.")
     alone = page.acts is not None and not chosen
     address = added(plain, lecture.query(None if alone else tuple(chosen or ())))
     st.link_button("Open in lecture mode", address, icon=":material/co_present:")

@@ -42,7 +42,7 @@ TRAINING_SECONDS = Limit(
     "seconds",
     # 1 s at most where nothing else runs, with the corpus built first. Five times that on a slow
     # machine, and a process of lowest priority gets 1/69 of a core that others keep busy: 350 s.
-    "even a slow and busy machine needs less than that, so the process must hang",
+    "even a slow and busy machine needs less than that, so the process must be hanging",
     "change a setting, or try again in ten minutes",
 )
 REFUSED_SECONDS = 600.0
@@ -262,7 +262,7 @@ class TrainingPool:
                 if not self._ready and self._failures > failures:
                     raise InputError(
                         "This server could not start a process that trains rankers; try again in "
-                        "a minute, or tell whoever runs it."
+                        "a minute, or ask whoever runs it for help."
                     )
                 self._grow()
                 self._changed.wait()

@@ -285,8 +285,8 @@ def studies_sentence(before: int, seconds: float) -> str:
     """How many studies come first and how long the visitor has waited, in words."""
     others = "One study of another visitor is" if before == 1 else f"{before} other studies are"
     return (
-        f":material/hourglass_top: {others} served before yours on this server; yours begins by "
-        f"itself ({seconds:.0f} s so far). Stop leaves the line."
+        f":material/hourglass_top: {others} ahead of yours on this server; yours will start "
+        f"automatically ({seconds:.0f} s so far). Press Stop to leave the queue."
     )
 
 
@@ -379,13 +379,13 @@ class Training:
 
 def trainings_sentence(before: int, ready: int, cells: int) -> str:
     """How long a visitor's line is and how much of theirs is done, in words."""
-    done = f"{ready} of {cells} trainings of yours are done"
+    done = f"{ready} of {cells} of your rankers are trained"
     if not before:
         return f":material/hourglass_top: This server is training your rankers: {done}."
     others = "One other visitor is" if before == 1 else f"{before} other visitors are"
     return (
-        f":material/hourglass_top: {others} served before you on this server: {done}. The rest "
-        "appears here by itself; you may go on moving the controls."
+        f":material/hourglass_top: {others} ahead of you on this server: {done}. The rest "
+        "will appear here automatically; you can keep moving the controls."
     )
 
 

@@ -129,10 +129,10 @@ class UploadGate:
         """Let an upload through; what to answer if it may not pass or takes too long."""
         underway = self.underway
         if underway is None or not underway.use(session, address):
-            return PlainTextResponse("This address was not given out for an upload.", 403)
+            return PlainTextResponse("This address was not issued for an upload.", 403)
         length = Headers(scope=scope).get("content-length", "")
         if not (length.isascii() and length.isdigit() and len(length) < 16):
-            return PlainTextResponse("An upload must say its length.", 411)
+            return PlainTextResponse("An upload must state its length.", 411)
         size = int(length)
         try:
             underway.announce(session, size)
@@ -242,7 +242,7 @@ def take(key: str, *, small: bool) -> list[tuple[str, bytes]]:
         if not isinstance(each, DeletedFile):
             _forget(each.file_id)
     if len(taken) < len(uploads):
-        raise InputError("The file did not arrive, or was dropped since; choose it again.")
+        raise InputError("The file did not arrive or has since been deleted; choose it again.")
     if refusal := _refusal():
         raise InputError(f"One of the files was refused. {refusal}", "one_refused")
     if small:

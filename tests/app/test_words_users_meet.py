@@ -20,7 +20,7 @@ from ultr_core.settings import Settings
 
 OpenApp = Callable[..., AppTest]
 SEES = "It correctly prefers the skyline to production"
-PAIRS = "other pairs the wrong way round"
+PAIRS = "other pairs in the wrong order"
 TAKES = "It wrongly prefers production to the skyline"
 
 
@@ -40,7 +40,7 @@ TAKES = "It wrongly prefers production to the skyline"
             [13.0, 10.0],
             [2.0, 3.0],
             -0.54,
-            f"{TAKES}, and gets most {PAIRS}.",
+            f"{TAKES}, and puts most {PAIRS}.",
         ),
         ([10.0, 13.0], [2.0, 3.0], 0.9, "It correctly prefers production to the skyline."),
         (
@@ -77,7 +77,7 @@ def test_a_proof_that_holds_is_told_in_one_sentence() -> None:
     proof, world = DERIVATIONS["ips-unbiased"], default_world()
     assert proof.derive is not None
     told = headline(proof, proof.derive(Ways(world)), world, Settings())
-    assert "the weighted loss averages to 8: exactly the true loss.**" in told
+    assert "the weighted loss is 8, exactly the true loss.**" in told
     assert told.endswith("all 5 lines hold exactly.")
 
 

@@ -154,7 +154,7 @@ def test_files_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -
     page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)
     bring(watch, "curve", f"{NAME}.csv", sample_files()["curve"].data)
-    page.get_by_role("tab", name="Bring a ranker or its scores").click()
+    page.get_by_role("tab", name="Add a ranker or its scores").click()
     bring(watch, "ranker", f"{NAME}.json", hostile_ranker())
     for kind in ("corpus", "log", "curve", "ranker"):
         page.locator(f".st-key-data-remove-{kind} button").first.hover()
@@ -186,7 +186,7 @@ def test_files_that_are_refused_bring_nothing_from_elsewhere(
     page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)
     bring(watch, "curve", f"{NAME}.csv", f"rank,propensity\n{AWAY},{HOSTILE}\n".encode())
-    page.get_by_role("tab", name="Bring a ranker or its scores").click()
+    page.get_by_role("tab", name="Add a ranker or its scores").click()
     bring(watch, "ranker", f"{NAME}.json", ranker)
     assert watch.elsewhere() == []
 

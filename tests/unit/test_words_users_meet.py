@@ -76,7 +76,7 @@ def test_a_sign_test_says_who_wins() -> None:
         "The first ranker wins more often than chance would explain."
     )
     assert "loses more often than chance" in sign_test(48, 87).sentence
-    assert "No difference is shown" in sign_test(10, 5).sentence
+    assert "This shows no difference" in sign_test(10, 5).sentence
     assert traffic_words(0.5) == "no amount of traffic is enough"
 
 

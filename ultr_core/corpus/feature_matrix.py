@@ -57,8 +57,8 @@ def largest_value(
         return reach, f"{words}; all are finite.", False
     return (
         reach,
-        f"{words}, and most features stay below {usual:g}; bring all to about the same range, "
-        "such as 0 to 1.",
+        f"{words}, and most features stay below {usual:g}; scale all features to about the same "
+        "range, such as 0 to 1.",
         True,
     )
 

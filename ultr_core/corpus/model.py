@@ -26,27 +26,28 @@ class Corpus:
     """Candidate documents of a set of queries, with their features and relevance grades.
 
     Documents of one query are contiguous: query q owns the documents
-    ``query_offsets[q] : query_offsets[q + 1]``. The arrays are taken over, not copied where
-    their type already fits, and made read-only, so that a corpus can be shared.
+    ``query_offsets[q] : query_offsets[q + 1]``. Arrays of the right type are used without a copy
+    and made read-only, so that a corpus can be shared.
 
     Attributes:
         features: float32 [documents, features], a C-ordered array or a CSR matrix.
         grades: int16 [documents], whole numbers >= 0; 0 means irrelevant.
         query_offsets: int64 [queries + 1], from 0 to the number of documents, rising.
-        query_ids: [queries] names of the queries; numbered from 0 when not given.
-        document_ids: [documents] names of the documents, or None when there are none.
-        feature_ids: int64 [features], rising; numbered from 1 when not given.
+        query_ids: [queries] names of the queries; by default numbered from 0.
+        document_ids: [documents] names of the documents, or None if there are none.
+        feature_ids: int64 [features], rising; by default numbered from 1.
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
-            where that file had the rows of a query apart; None when the order is the file's own.
-        notices: sentences of the reader that whoever uses the corpus should see.
-        unread_ids: why its file may hold document ids all the same where document_ids is None, as
-            a clause; "" where it holds none.
+        if the rows of a query were not together in that file; None if the order is that of the
+        file.
+        notices: sentences that whoever uses the corpus should see.
+        unread_ids: if document_ids is None, why the file may contain document ids after all, as a
+        clause; "" if it contains none.
 
     Raises:
-        InputError: arrays of different lengths or of something else than real numbers, offsets
-            that are not whole, a query without documents, a grade that is not a whole number
-            >= 0, a feature value that is not finite in float32, a sparse matrix with an entry
-            outside its shape, masked entries.
+        InputError: arrays of different lengths or with values other than real numbers, offsets that
+            are not whole, a query without documents, a grade that is not a whole number >= 0, a
+            feature value that is not finite in float32, a sparse matrix with an entry outside its
+            shape, masked entries.
 
     """
 
@@ -137,8 +138,8 @@ class Corpus:
         The paper takes grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
 
         Raises:
-            InputError: a threshold below 1, which would make every document relevant, or one
-                that is no whole number.
+            InputError: a threshold that is below 1, which would make every document relevant, or
+            not a whole number.
 
         """
         require_threshold(threshold)
@@ -151,7 +152,7 @@ class Corpus:
             queries: whole numbers [chosen], each from 0 to queries - 1.
 
         Raises:
-            InputError: no query at all, or a number outside that range.
+            InputError: no queries, or a number outside that range.
 
         """
         chosen = real_numbers(queries, "Query numbers of a subset")
@@ -291,6 +292,6 @@ def _as_source_rows(values: Any, documents: int) -> NDArray[np.int64] | None:
     rows = np.ascontiguousarray(whole_numbers(values, "Source rows", np.int64))
     _require_length("source_rows", rows.size, documents, "document")
     if not np.array_equal(np.sort(rows), np.arange(documents)):
-        raise InputError("Source rows must be each of 0, 1, ..., documents - 1 once.")
+        raise InputError("Source rows must contain each of 0, 1, ..., documents - 1 exactly once.")
     frozen: NDArray[np.int64] = _freeze(rows)
     return frozen

@@ -20,15 +20,15 @@ class CorpusSplits:
     """Disjoint training, validation and test queries of one corpus.
 
     Attributes:
-        name: what a reader calls this corpus.
+        name: name of the corpus for readers.
         train: queries that users click on and rankers learn from.
         validation: queries whose clicks choose C and the clipping threshold.
-        test: queries with grades on which rankers are compared.
+        test: queries with grades, on which rankers are compared.
         source: made here ("synthetic") or read from disk ("files").
-        notices: sentences that a reader of results should see.
+        notices: sentences that readers of the results should see.
 
     Raises:
-        InputError: the three parts do not have the same features.
+        InputError: the three parts have different features.
 
     """
 
@@ -54,21 +54,22 @@ class CorpusSplits:
 def propose_relevance_threshold(
     corpora: Sequence[Corpus], wanted: int = PAPER_THRESHOLD
 ) -> tuple[int, str | None]:
-    """Find the smallest grade that counts as relevant so that every part has relevant documents.
+    """Choose the lowest relevant grade so that every part has relevant documents.
 
-    The wanted threshold is kept where every corpus reaches it. Otherwise the paper's threshold 3
-    is proposed where all grades reach it, and 1 where grades stop at 1 or 2.
+    The wanted threshold is kept if every corpus reaches it. Otherwise the paper's threshold 3 is
+    proposed if all corpora reach it, and 1 if the highest grade is 1 or 2.
 
     Args:
         corpora: the parts that share the threshold (training, validation, test).
-        wanted: the threshold asked for.
+        wanted: the requested threshold.
 
     Returns:
-        The threshold, and a sentence that says why it is not the wanted one (None if it is).
+        The threshold, and a sentence that says why it differs from the wanted threshold (None if it
+        does not).
 
     Raises:
-        InputError: no corpus, a wanted threshold that is no whole number from 1, or a part in
-            which every grade is 0.
+        InputError: no corpus, a wanted threshold that is not a whole number of 1 or more, or a part
+        in which every grade is 0.
 
     """
     if not corpora:

@@ -36,7 +36,7 @@ CALIBRATION_FILE = Path(__file__).with_name("calibration.json")
 
 @dataclass(frozen=True)
 class CorpusShape:
-    """How large a synthetic corpus is.
+    """The size of a synthetic corpus.
 
     Attributes:
         train_queries: number of training queries.
@@ -170,7 +170,7 @@ def synthetic_splits(
     mean_candidates: float = DEFAULT_SHAPE.mean_candidates,
     relevant_share: float | None = None,
 ) -> CorpusSplits:
-    """Make a corpus with disjoint training, validation and test queries from a seed.
+    """Generate a corpus with disjoint training, validation and test queries from a seed.
 
     Args:
         corpus_seed: whole number >= 0; the same seed gives the same corpus.
@@ -179,12 +179,12 @@ def synthetic_splits(
         test_queries: number of test queries.
         features: number of features, each in [0, 1].
         mean_candidates: mean number of candidates of a query.
-        relevant_share: share of training documents with grade 3 or 4; None takes the calibrated
-            one, with which clicks of the paper's simulation (eta = 1, section 7.1) are 33.1 % on
-            irrelevant documents at eps- = 0.1 and 59.8% at 0.3.
+        relevant_share: share of training documents with grade 3 or 4; None uses the calibrated
+        share, with which 33.1% of the clicks in the paper's simulation (eta = 1, section 7.1) are
+        on irrelevant documents at eps- = 0.1, and 59.8% at 0.3.
 
     Returns:
-        The three parts. A notice says so where no calibrated share is known.
+        The three parts. A notice says so if no calibrated share is known.
 
     Raises:
         InputError: a negative seed, a count below 1, a share outside (0, 1).
@@ -233,7 +233,7 @@ def draw_candidates(
     number = whole_or_none(corpus_seed)
     if number is None or number < 0:
         raise InputError(
-            f"The corpus seed is {in_brief(corpus_seed)}; a whole number >= 0 is needed."
+            f"The corpus seed is {in_brief(corpus_seed)}; it must be a whole number of 0 or more."
         )
     law = _draw_law(_generator(corpus_seed, 0), shape.features)
     counts = (shape.train_queries, shape.validation_queries, shape.test_queries)

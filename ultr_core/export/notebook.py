@@ -12,8 +12,9 @@ from textwrap import dedent
 from typing import Any, Literal
 
 NEEDS = (
-    "It needs `ultr_core` and, for the figures, its chart libraries: run it in the lab's folder, "
-    "or after `pip install '.[figures]'` there. To run a notebook you need Jupyter "
+    "This notebook needs `ultr_core` and, for the figures, its chart libraries: run it in the "
+    "lab's folder, or run `pip install '.[figures]'` there first. To run a notebook you need "
+    "Jupyter "
     "(`pip install notebook`)."
 )
 """What every notebook says of what it needs."""
@@ -41,18 +42,18 @@ def code(text: str) -> Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook: the stem of its file ``name``, and its ``cells``."""
+    """A notebook: its ``cells``, and ``name``, the stem of its file."""
 
     name: str
     cells: tuple[Cell, ...]
 
     @property
     def source(self) -> str:
-        """The code of all cells, one after the other, as a program."""
+        """The code of all cells in order, as a program."""
         return "\n\n".join(cell.text for cell in self.cells if cell.kind == "code") + "\n"
 
     def as_dict(self) -> dict[str, Any]:
-        """The notebook as nbformat 4.5 asks for; cells have fixed ids, so bytes are stable."""
+        """The notebook in nbformat 4.5; cells have fixed ids, so the bytes are stable."""
         return {
             "cells": [_cell(number, cell) for number, cell in enumerate(self.cells, start=1)],
             "metadata": {

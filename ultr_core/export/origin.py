@@ -26,10 +26,10 @@ def versions(*packages: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Origin:
-    """The address ``link`` of the page that a result is from, and the page's ``settings``.
+    """Where a result is from: the address ``link`` of its page, and the page's ``settings``.
 
-    ``corpus`` names the corpus where it is not the built-in one, ``acting`` the settings that the
-    result depends on; empty: all.
+    ``corpus`` names the corpus unless it is the built-in one, ``acting`` the settings on which the
+    result depends; empty: all.
     """
 
     link: str

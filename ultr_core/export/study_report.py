@@ -82,7 +82,8 @@ def _corpus_sentence(result: StudyResult) -> str:
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant: "
         f"grade {counts['relevant_grade']} or more; production ranker from "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be redistributed, so compare shapes with the paper, not levels."
+        "may not be redistributed, so compare the shapes of curves with the paper, not their "
+        "levels."
     )
 
 
@@ -144,7 +145,7 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
         "clicks, 15% of the training clicks, by the unclipped weighted estimate; for the naive "
-        f"ranker, by the naive estimate. Results files hold every loss: {escape(losses)}.</p>"
+        f"ranker, by the naive estimate. Results files contain every loss: {escape(losses)}.</p>"
     )
 
 
@@ -161,8 +162,8 @@ def _run_section(result: StudyResult, facts: RunFacts) -> str:
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
         f"{facts.new_cells:,} of {counted(facts.all_cells, 'ranker')} trained in "
         f"{_duration(facts.wall_seconds)}; all rankers together took "
-        f"{_duration(facts.cell_seconds)} of one core. Largest memory of "
-        f"a process: {facts.peak_mib:,.0f} MiB.</p>"
+        f"{_duration(facts.cell_seconds)} of one core. Peak memory of a process: "
+        f"{facts.peak_mib:,.0f} MiB.</p>"
         f"<p>Settings that the studies do not vary: {escape(settings)}.</p>"
         f"<p>Versions: {escape(packages)}. Corpus fingerprint {result.world.fingerprint}.</p>"
     )

@@ -71,7 +71,7 @@ def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme =
         quantity=quantity,
         alt_text=(
             f"At rank {last_rank} users look with probability {last['users']:.3f}; the learner "
-            f"assumes {last['learner']:.3f}, so that a click there weighs "
+            f"assumes {last['learner']:.3f}, so a click there has weight "
             f"{1 / last['learner']:.1f}."
         ),
         title="Examination probability by rank"
@@ -93,7 +93,7 @@ def examination_curves(
     eta_step: float,
     theme: Theme = "light",
 ) -> Figure:
-    """True and assumed propensities (or the weights 1/p) by rank, with a live what-if curve.
+    """True and assumed propensities (or weights 1/p) by rank, with an interactive what-if curve.
 
     ``curves`` has the columns ``rank``, ``users`` and ``learner``: rank r = 1, 2, ... and p_r of
     the users and as assumed by the learner. The what-if curve (1/r)^η follows a slider inside
@@ -173,7 +173,7 @@ def _examination(
 
 
 def warm_up() -> None:
-    """Build one chart, so that the first visitor does not wait for the libraries to settle."""
+    """Build one chart, so that the first visitor does not wait for the libraries to load."""
     curves = pd.DataFrame({"rank": [1, 2], "users": [1.0, 0.5], "learner": [1.0, 0.5]})
     examination_curves(
         curves, quantity="probability", alt_text="", title="", high_eta=2.0, eta_step=0.05
@@ -206,10 +206,10 @@ CLICKS_ENDS = {"low": 1e-3, "high": 1.0, "least": 1e-5, "most": 10.0}
 def clicks_and_relevance(
     click_rates: Sequence[float], relevance: Sequence[float], *, theme: Theme = "light"
 ) -> Figure:
-    """Click rate and share of relevant documents by rank, relative to rank 1, log scale.
+    """Click rate and share of relevant documents by rank, relative to rank 1, on a log scale.
 
-    ``click_rates`` and ``relevance`` [ranks] from rank 1: clicks per presentation, and the share
-    of the documents shown there that are relevant. Raises InputError where rank 1 has none.
+    ``click_rates`` and ``relevance`` [ranks] from rank 1: clicks per presentation, and the share of
+    the documents shown there that are relevant. Raises InputError if either is 0 at rank 1.
     """
     if not click_rates or len(click_rates) != len(relevance) or not click_rates[0] * relevance[0]:
         raise InputError(
@@ -318,7 +318,7 @@ def curve_figure(
     other: MethodResult | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """The estimate of one method beside the truth [ranks], and beside another method.
+    """The estimate of one method with the truth [ranks], and with another method.
 
     Raises InputError if the method found nothing.
     """
@@ -345,7 +345,7 @@ def curve_figure(
 
 
 def live_curve_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """The curve that the live experiment's swaps gave, beside the true one."""
+    """The curve from the live experiment's swaps, with the true curve."""
     last = _last_used(result.estimate, result.curve)
     reference = result.true_curve[result.estimate.reference - 1]
     return propensity_curves(
@@ -370,7 +370,7 @@ def _last_used(estimate: PropensityEstimate, curve: AssembledCurve) -> RankEstim
 
 
 def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
-    """Examination by rank as a log gives it, with intervals, and the curve made of it."""
+    """Examination by rank as estimated from a log, with intervals, and the resulting curve."""
     label = PROPENSITY_METHODS[found.estimate.method].label
     observed = found.estimate.observed
     last = found.curve.used[-1]
@@ -403,10 +403,12 @@ def propensity_curves(
     """Ratios to the reference rank with 95% intervals, the finished curve, and the truth.
 
     ``curve`` is relative to rank 1 and is scaled to the reference rank here, dashed where it is a
-    guess; ``truth`` and ``limit`` [ranks], where known, are relative to the reference: true
-    examination, and what the estimate tends to with endless traffic. ``other`` is a second estimate
-    beside the first. Missing ranks have no mark; estimates that the curve does not use are hollow;
-    a triangle at the end of the axis is a value beyond it, a hollow one a rank without a click.
+    guess; ``truth`` and ``limit`` [ranks], if known, are relative to the reference: true
+    examination, and the limit of the estimate with infinite traffic. ``other`` is a second
+    estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
+    hollow;
+    a triangle at the end of the axis is a value beyond it, a hollow triangle is a rank without a
+    click.
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]
@@ -471,7 +473,7 @@ def _keys(rows: pd.DataFrame, other_label: str) -> tuple[tuple[str, str, str], .
             ("curve used", ESTIMATE, "line", True),
             ("a guess", ESTIMATE, "dots", "guess" in parts),
             (other_label, OTHER, "square", "other" in parts),
-            ("endless traffic", LIMIT, "dash", "limit" in parts),
+            ("infinite traffic", LIMIT, "dash", "limit" in parts),
             ("few clicks", ESTIMATE, "hollow", bool((~kept).any())),
             ("no click", "quiet", "hollow down", "zero" in stands),
             ("below axis", "quiet", "down", "below" in stands),

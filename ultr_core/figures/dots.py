@@ -49,8 +49,8 @@ def comparison_figure(
 ) -> Figure:
     """Test risks of all rankers with their intervals over draws.
 
-    Unless the comparison is ``complete``, rankers that are still to come have their place kept.
-    Runs that are ``pinned``, by a sign for each, are hollow marks beside it.
+    Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
+    ``pinned`` runs, each under a sign, are hollow marks next to it.
     """
     return trained_rankers(
         _risks(comparison),
@@ -88,11 +88,11 @@ def trained_rankers(
 ) -> Figure:
     """Dot plot of test risks.
 
-    ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row a method: test risk and the ends of
-    its 95% interval over draws of the click log. ``labels`` are the rows of the picture from top to
-    bottom, also those whose ranker is still to come. Production and skyline mark the gap that
-    learning from clicks can close; their levels run through the picture. ``pinned`` are the same
-    columns of other runs.
+    ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row per method: test risk and the ends
+    of its 95% interval over draws of the click log. ``labels`` are the rows of the picture from top
+    to bottom, including those whose ranker is not ready. Production and skyline mark the gap that
+    learning from clicks can close; their levels are lines across the picture. ``pinned`` are the
+    same columns for other runs.
     """
     data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
     ranges = (data["risk"], data["low"], data["high"])
@@ -189,9 +189,9 @@ def interval_dots(
 ) -> Figure:
     """Dot plot with 95% intervals.
 
-    ``rows`` has the columns :data:`COLUMNS`, one row a dot, top to bottom: a key of
+    ``rows`` has the columns :data:`COLUMNS`, one row per dot, top to bottom: a key of
     ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
-    words. ``level`` is drawn as a line through all rows; the axis reaches to it and to ``include``.
+    words. ``level`` is drawn as a line through all rows; the axis includes it and ``include``.
     ``number`` is the d3 format of the axis.
     """
     table = rows.loc[:, list(COLUMNS)].assign(part="dot")
@@ -248,7 +248,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares of the contests that decided anything, with exact intervals, and the paper's."""
+    """Win shares of the contests with a decided query, with exact intervals, and the paper's."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label.removeprefix('the ')}", contest.test)
         for contest in result.contests
@@ -274,7 +274,7 @@ def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
 def prediction_figure(
     guess: float, truth: float, *, ends: tuple[float, float], unit: str, theme: Theme = "light"
 ) -> Figure:
-    """What a reader predicted beside what happens, on the scale that was offered."""
+    """A reader's prediction and the result, on the scale that was offered."""
     rows = [
         _row(style, label, value, value, value, f"{value:.3g}")
         for style, label, value in zip(
@@ -309,8 +309,8 @@ def _risk(report: RiskReport, risk: Estimate) -> dict[str, Any]:
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
-    A normalised estimate is a mean rank of clicks, on another scale, and stays out. Raises
-    InputError where there is no estimate to draw.
+    A normalised estimate is a mean rank of clicks, on another scale, and is left out. Raises
+    InputError if there is no estimate to draw.
     """
     known = [(report, report.estimate) for report in found.risks if report.estimate is not None]
     if not known:

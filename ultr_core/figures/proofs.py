@@ -49,14 +49,14 @@ def settling(
     claimed: float,
     theme: Theme = "light",
 ) -> Figure:
-    """How an average over users settles: users, mean and its standard error, each [marks].
+    """How an average over users converges: users, mean and its standard error, each [marks].
 
-    ``expected`` is what it settles at, ``claimed`` what the derivation says; they differ when an
+    ``expected`` is what it converges to, ``claimed`` what the derivation says; they differ when an
     assumption is broken.
     """
     low, high = mean - REACH * error, mean + REACH * error
     path = pd.DataFrame({"users": users, "mean": mean, "low": low, "high": high, "part": "path"})
-    levels = [{"part": "expected", "level": expected, "name": f"settles at {expected:.3g}"}]
+    levels = [{"part": "expected", "level": expected, "name": f"converges to {expected:.3g}"}]
     if claimed != expected:
         levels.append({"part": "claimed", "level": claimed, "name": f"claimed {claimed:.3g}"})
     rows = pd.concat([path, pd.DataFrame(levels)], ignore_index=True)
@@ -65,7 +65,7 @@ def settling(
     spec = with_domains(_settling(theme), x=(1.0, float(max(users[-1], 10))), y=y)
     off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
     alt_text = (
-        f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it settles at "
+        f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it converges to "
         f"{expected:.3f}" + (f", not at the claimed {claimed:.3f}." if off else ".")
     )
     return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
@@ -118,7 +118,7 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
     predicted = (
         "and −0.5 is predicted"
         if found.is_unbiased
-        else "for a bias stays: without it −0.5 is predicted"
+        else "because a bias remains: without it −0.5 is predicted"
     )
     alt_text = (
         f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
@@ -170,7 +170,7 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
         )
     if found.predicted is not None:
         at = found.predicted * found.clicks_per_user
-        words = f"weighting wins from {counted(math.ceil(at), 'click')} on"
+        words = f"weighting wins after {counted(math.ceil(at), 'click')}"
         parts.append(pd.DataFrame([{"part": "crossing", "clicks": at, "name": words}]))
     rows = pd.concat(parts, ignore_index=True)
     curves = rows[rows["part"] == "curve"]
@@ -183,10 +183,10 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
 
 def _race_words(found: Race) -> str:
     if found.predicted is None:
-        return "The error of the weighted estimate never falls below that of the naive one."
+        return "The error of the weighted estimate never falls below that of the naive estimate."
     seen = "" if found.observed is None else f", seen at {math.ceil(found.observed):,}"
     return (
-        f"The error of the weighted estimate falls below that of the naive one after "
+        f"The error of the weighted estimate falls below that of the naive estimate after "
         f"{counted(math.ceil(found.predicted), 'user')}{seen}."
     )
 
@@ -318,10 +318,10 @@ def results_page(
     reached: int | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """The presented ranking of a small world, each row as dark as its rank is examined.
+    """The presented ranking of a small world; the more a rank is examined, the darker its row.
 
-    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank
-    shown of them (all for None). Without them, the rows tell the propensity of their rank.
+    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank for
+    which to show them (None: all). Without events, the rows show the propensity of their rank.
     """
     query, size = world.query, world.query.size
     last = size if reached is None else reached
@@ -345,7 +345,7 @@ def results_page(
     rows = pd.DataFrame(records)
     if looked is None:
         alt_text = (
-            f"Results page with {size} results; rank 1 is always seen, the last one with "
+            f"Results page with {size} results; rank 1 is always seen, the last result with "
             f"probability {records[-1]['seen']:.2f}. A star marks relevant documents."
         )
     else:

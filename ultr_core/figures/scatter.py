@@ -72,13 +72,13 @@ def risk_scatter(
     law: tuple[float, float] | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """Picture of estimated against true risk for a family of rankers.
+    """Scatter plot of estimated against true risk for a family of rankers.
 
-    ``rankers`` has the columns :data:`COLUMNS`, one row a ranker: true risk R(S), the estimate
-    from one click log with the ends of its 95% interval, and its exact expectation; NaN as all
-    ends where the clicks are too few for intervals. ``law`` is
-    slope and intercept of E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn
-    dashed. ``method`` chooses colour and shape.
+    ``rankers`` has the columns :data:`COLUMNS`, one row per ranker: true risk R(S), the estimate
+    from one click log with the ends of its 95% interval, and its exact expectation; all ends are
+    NaN if there are too few clicks for intervals. ``law`` is slope and intercept of E[R_IPS] =
+    slope R + intercept (section 5.2 of the paper); it is drawn dashed. ``method`` chooses colour
+    and shape.
     """
     # Plain columns: a class that moves its sliders pays for each step in pandas.
     columns: dict[str, NDArray[Any] | list[Any]] = {

@@ -41,7 +41,7 @@ NAME_DISTANCE = 25.0
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
-    """Curves or map of a study, with the sentence that reads it as alternative text."""
+    """Curves or map of a study; its reading in one sentence is the alternative text."""
     draw = study_map if result.plan.study.is_map else study_curves
     return draw(result, alt_text=read_study(result), theme=theme)
 
@@ -240,7 +240,7 @@ def _cut_bars(shown: pd.DataFrame, domain: tuple[float, float]) -> list[pd.DataF
 
 
 def cut_words(figure: Figure, result: StudyResult) -> str:
-    """Which bars of a picture go on beyond its axis, and to what value; empty if none does."""
+    """Which bars of a picture extend beyond its axis, and to what value; empty if none does."""
     rows = figure.rows
     cut = rows[rows["part"] == "cut"] if "part" in rows else rows
     if cut.empty:
@@ -253,7 +253,7 @@ def cut_words(figure: Figure, result: StudyResult) -> str:
     ]
     more = len(cut) - len(named)
     rest = f"; for {counted(more, 'other')} see the tooltips" if more else ""
-    return with_minus(f"Bars with an arrowhead go on beyond the axis: {'; '.join(named)}{rest}.")
+    return with_minus(f"Bars with arrowheads extend beyond the axis: {'; '.join(named)}{rest}.")
 
 
 def _marks(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:

@@ -20,17 +20,18 @@ SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
 
 @dataclass(frozen=True)
 class Finding:
-    """One value with what decides about it; a proof, a claim, a study or an inspection owns it.
+    """One value, and what decides its outcome, for a proof, a claim, a study or an inspection.
 
     Attributes:
-        sentence: reads the numbers.
-        value: what was measured, None where there is nothing to measure.
-        relation, limit, tolerance, interval: what decides, see `compared`.
-        should_hold: False where an assumption is broken, so that nothing is promised.
-        decided: an outcome that is not compared but known, as a study's of several intervals.
-        severity: how bad it is for a reader's file; None for all else.
+        sentence: the numbers in words.
+        value: what was measured, None if there is nothing to measure.
+        relation, limit, tolerance, interval: what decides the outcome, see `compared`.
+        should_hold: False if an assumption is broken, so that nothing is guaranteed.
+        decided: an outcome that is known without a comparison, such as that of a study from several
+        intervals.
+        severity: how bad it is for a user's file; None for everything else.
         reason: why it is not checkable, or what else a reader must know.
-        key, title: a stable name and a few words, where the owner has several findings.
+        key, title: a stable name and a short title, if the owner has several findings.
         details: further labelled numbers.
     """
 
@@ -52,12 +53,12 @@ class Finding:
     def of_file(
         cls, key: str, title: str, value: float | None, severity: Severity, sentence: str
     ) -> Finding:
-        """A check of a reader's file: graded by severity, held against no limit."""
+        """A check of a user's file: graded by severity, without a limit."""
         return cls(sentence, value, limit=None, severity=severity, key=key, title=title)
 
     @property
     def outcome(self) -> Outcome:
-        """What is known already, or what the comparison gives."""
+        """The known outcome, or that of the comparison."""
         return self.decided or compared(
             self.value, self.relation, self.limit, self.tolerance, self.interval
         )
@@ -69,12 +70,13 @@ class Finding:
 
     @property
     def fails(self) -> bool:
-        """Whether it should hold and does not."""
+        """Whether it should hold but does not."""
         return self.should_hold and self.outcome == "does not hold"
 
     @property
     def status(self) -> str:
-        """In a word: the severity of a file's check, else the outcome and what was promised."""
+        """In words: the severity of a file's check, otherwise the outcome, and if it was
+        expected."""
         if self.severity is not None:
             return self.severity
         if self.should_hold or self.outcome not in ("holds", "does not hold"):
@@ -89,11 +91,11 @@ def compared(
     tolerance: float = 0.0,
     interval: tuple[float, float] | None = None,
 ) -> Outcome:
-    """Hold a value against a limit, up to ``tolerance``; nothing else decides an outcome.
+    """Compare a value with a limit, up to ``tolerance``; nothing else decides an outcome.
 
-    "=": |value - limit| <= tolerance, and the interval, where there is one, contains the limit; one
-    without the other is open. "≥", ">", "<": so for both ends of the interval; for one of them it
-    is open. Without an interval the value stands for both ends; NaN does not hold.
+    "=": |value - limit| <= tolerance, and the interval, if there is one, contains the limit; if
+    only one is true, it is open. "≥", ">", "<": true for both ends of the interval; if true for
+    only one end, it is open. Without an interval the value serves as both ends; NaN does not hold.
     """
     if value is None or limit is None:
         return "not checkable"
@@ -115,13 +117,13 @@ def compared(
 
 
 def all_of(outcomes: Iterable[Outcome]) -> Outcome:
-    """Of a claim with several parts: the first that occurs of fails, not checkable, open, holds."""
+    """The outcome of several parts: the first that occurs of fails, not checkable, open, holds."""
     found = set(outcomes)
     worst_first: tuple[Outcome, ...] = ("does not hold", "not checkable", "open", "holds")
     return next((outcome for outcome in worst_first if outcome in found), "not checkable")
 
 
 def count_outcomes(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    """How often each outcome occurs, 0 included."""
+    """How often each outcome occurs, including 0."""
     found = list(outcomes)
     return {outcome: found.count(outcome) for outcome in OUTCOMES}

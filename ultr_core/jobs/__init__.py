@@ -44,13 +44,13 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "proofs",
-        "Check the paper's proofs on a world; exit code 0 if all that should hold do.",
+        "Check the paper's proofs in one world; exit code 0 if all that should hold do.",
         pages=("proofs",),
     ),
     Entry(
         "claims",
-        "Measure every claim of the paper and print what was found. The exit code is 0 even when "
-        "a claim does not hold: that is a finding, not an error.",
+        "Measure every claim of the paper and print the results. The exit code is 0 even if a "
+        "claim does not hold: that is a finding, not an error.",
         pages=("claims",),
     ),
     Entry(
@@ -71,10 +71,10 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "sign-test",
-        "Exact two-tailed sign test of wins against losses, without ties (section 7.6).",
+        "Run an exact two-tailed sign test of wins against losses, without ties (section 7.6).",
         multiplies=False,
     ),
-    Entry("notebook", "Write a notebook that gives the numbers of one of the lab's pages."),
+    Entry("notebook", "Write a notebook that reproduces the numbers of one of the lab's pages."),
     Entry(
         "convert",
         "Convert a corpus, weights, scores, a ranker or a curve from one format to another.",
@@ -89,7 +89,7 @@ JOBS: tuple[Entry, ...] = (
         "Print the SQL statement that counts a click log where it is stored.",
         multiplies=False,
     ),
-    Entry("simulate", "Simulate users on a corpus and write the click log that they leave."),
+    Entry("simulate", "Simulate users on a corpus and write their click log."),
     Entry("lessons", pages=("lessons",)),
     Entry("repairs", pages=("repairs",)),
     Entry("your-data", pages=("your_data",)),

@@ -30,9 +30,10 @@ from ultr_core.jobs.own_files import (
 )
 
 _NOTES = (
-    "Exit code 0 with counts and verdicts (good, warning, stop), or 2 with one sentence that says "
-    "what is wrong and where. --json prints {files: [...]}; each has kind, name, format, verdict, "
-    "sentence, counts and findings, and each finding has key, label, value, verdict and words."
+    "Exits with 0 after printing counts and verdicts (good, warning, stop), or with 2 and one "
+    "sentence that says what is wrong and where. --json prints {files: [...]}; each has kind, "
+    "name, format, verdict, sentence, counts and findings, and each finding has key, label, value, "
+    "verdict and words."
 )
 
 
@@ -42,7 +43,7 @@ def run(given: Given) -> list[Inspection]:
     if not given.files and given.log is None:
         raise InputError("Give one or more files to check.", "no_file")
     if given.clicks is not None and given.log is None:
-        raise InputError("--clicks goes with a log of views; give that log with --log.", "no_views")
+        raise InputError("--clicks needs a log of views; give that log with --log.", "no_views")
     own = None if given.corpus is None else own_corpus(given)
     found: list[Inspection] = []
     for path in given.files:

@@ -156,8 +156,8 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## The ledger
 
-            Every claim is measured with the paper's settings, in about ten seconds. Numbers of
-            the figures are read from this lab's own studies at the paper's sizes.
+            Every claim is measured with the paper's settings, in about ten seconds. Numbers for the
+            figures come from this lab's own studies at the paper's sizes.
             """
         ),
         code(

@@ -35,10 +35,10 @@ METHODS = Choices(
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
     },
-    help="which rankers learn from the clicks; default naive, propensity and clipped. With it, "
-    "--json gives for each ranker its estimator, its learner and, draw by draw, the estimator "
-    "that weighted the clicks: for doubly-robust it is clipped if a test rejects its fitted "
-    "relevance; and the differences of every two of them, paired by click log",
+    help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
+    "option, --json gives for each ranker its estimator, its learner and, for each draw, the "
+    "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
+    "fitted relevance; it also gives the difference of every two rankers, paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 
@@ -149,9 +149,9 @@ def cells(_: PageState) -> list[Cell]:
             """
             ## Clicks, rankers and their test risk
 
-            The lab simulates users, trains every ranker on their clicks and tests it on
-            queries that no user has seen. The risk of a ranking is the mean over queries of the
-            summed ranks of relevant documents (equation 2 of the paper): lower is better.
+            The lab simulates users, trains every ranker on their clicks and tests it on new
+            queries. The risk of a ranking is the mean over queries of the summed ranks of relevant
+            documents (equation 2 of the paper): lower is better.
             """
         ),
         code(
@@ -173,10 +173,11 @@ def cells(_: PageState) -> list[Cell]:
         ),
         words(
             """
-            ## Empirical against true risk
+            ## Estimated against true risk
 
-            Sixty rankers that have seen no click. Kendall's τ says how well an estimate from
-            clicks puts them in the order of their true risk: 1 is the true order, 0 is chance.
+            These are sixty rankers that were not trained on clicks. Kendall's τ says how well an
+            estimate from clicks reproduces the order of their true risk: 1 is the true order, 0 is
+            chance.
             """
         ),
         code(

@@ -58,7 +58,7 @@ def run(given: Given) -> None:
     ):
         raise InputError(
             "--relevant-grade is for a corpus that becomes a training file (proprank) without "
-            f"--weights; from {source} to {target} it changes nothing, so leave it out.",
+            f"--weights; from {source} to {target} it has no effect, so leave it out.",
             "changes_nothing",
         )
     convert = FORMATS[source].convert
@@ -248,18 +248,18 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ("letor", "proprank", "qrels"), (".txt", ".dat", ".letor"), _from_letor,
         ),
         "proprank": Format(
-            "training file of svm_proprank: a ranking for each weighted document",
+            "training file for svm_proprank: one ranking per weighted document",
             ("letor", "proprank", "weights"), (".dat", ".txt"), _from_proprank,
         ),
         "weights": Format(
             "table of document weights (CSV)", ("proprank", "weights"), (".csv",), _from_weights
         ),
         "json": Format(
-            "ranker with everything known about it (JSON)",
+            "ranker with all its details (JSON)",
             ("svmlight", "json"), (".json",), _from_ranker,
         ),
         "svmlight": Format(
-            "ranker as model text of svm_light, for svm_rank_classify",
+            "ranker as an svm_light model file, for svm_rank_classify",
             ("json", "svmlight"), (".dat", ".txt", ".model"), _from_ranker,
         ),
         "scores": Format(
@@ -320,20 +320,20 @@ JOB = Job(
     options=(
         Choice(
             "from", "", {name: each.words for name, each in _READ.items()}, default="",
-            help="format of IN; otherwise recognised by its content",
+            help="format of IN; default: recognised by its content",
         ),
         Choice(
             "to", "", _NAMED, default="",
-            help="format of OUT; otherwise follows from IN and the ending of OUT",
+            help="format of OUT; default: chosen from IN and the ending of OUT",
         ),
         File(
             "weights", "", metavar="FILE.csv",
-            help="table of weights, for a corpus to proprank; without it every relevant document "
-            "has weight 1",
+            help="table of weights, for converting a corpus to proprank; without it every "
+            "relevant document has weight 1",
         ),
         replace(
             PARAMETERS["relevant_grade"], high=LARGEST_GRADE, default=None,
-            help="lowest relevant grade; default 3, if the grades reach it",
+            help="lowest relevant grade; default 3, if the grades go that high",
         ),
         File("corpus", "", help="corpus that weights or scores in IN belong to"),
         File("groups", "", help="number of documents of each query, for rows without qid:"),

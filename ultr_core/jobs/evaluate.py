@@ -46,14 +46,14 @@ from ultr_core.words import counted
 
 _EVERY = [one for one in ESTIMATORS.values() if one.beside_others]
 _NOTES = (
-    f"{', '.join(estimator.label for estimator in _EVERY)}: each with a 95% interval, "
-    "and the true risk and NDCG where the corpus has grades. --json prints ranker, clicks, "
+    f"{', '.join(estimator.label for estimator in _EVERY)}: each with a 95% interval, and the "
+    "true risk and NDCG if the corpus has grades. --json prints ranker, clicks, "
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
     "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. Where no_interval gives a reason, low and high are null."
+    "sentence), overlap and checks. If no_interval gives a reason, low and high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -81,8 +81,8 @@ class Evidence:
         result = self.evaluation
         print(
             f"{result.name}: {counted(result.clicks, 'click')} in "
-            f"{counted(result.query_draws, 'query draw')}; {counted(result.tied, 'document')} with "
-            "equal scores, which count with their mean rank."
+            f"{counted(result.query_draws, 'query draw')}; {counted(result.tied, 'document')} "
+            "with equal scores, which count with their mean rank."
         )
         print()
         wide = max(22, *(len(report.label) + 1 for report in result.reports.values()))
@@ -159,7 +159,7 @@ def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
     if given.model is None:
         return ()
     told = flattery(named(given.model), log, read_training_record(given.model))
-    way_out = "Judge the scores that fit --fold-scores-out writes, or use another log."
+    way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
     return (f"{told} {way_out}",) if told else ()
 
 
@@ -181,24 +181,24 @@ JOB = Job(
         *OWN_FIELDS,
         File(
             "model", "",
-            help="ranker: JSON, or model text of svm_light; not one trained on this log, because "
-            "its own clicks flatter it (see fit --fold-scores-out)",
+            help="ranker: JSON, or an svm_light model file; not one trained on this log, which "
+            "would look too good on its own clicks (see fit --fold-scores-out)",
         ),
         File(
             "scores", "",
-            help="instead: scores, one per row of the corpus, a table, or a TREC run",
+            help="instead of a ranker: scores, one per row of the corpus, a table, or a TREC run",
         ),
         replace(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or with --clip the clipped estimate. "
-            "direct and doubly-robust fit a relevance to the log, which intervals by session treat "
-            "as known",
+            "direct and doubly-robust fit a relevance to the log, which intervals by session "
+            "treat as known",
         ),
         replace(
             CLIP,
-            help="judge by the clipped estimate at this threshold; without it by IPS. All that "
-            f"have a threshold ({', '.join(_WITH_CLIP)}) are shown at it, and without it at "
-            f"{SHOWN_CLIP:g}",
+            help="judge by the clipped estimate at this threshold; default: judge by IPS. All "
+            f"estimators with a threshold ({', '.join(_WITH_CLIP)}) are shown at this threshold, "
+            f"by default at {SHOWN_CLIP:g}",
         ),
         SHOWN_WHOLE,
         *setting_fields("relevant_grade"),

@@ -46,9 +46,9 @@ _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
     "checks (as the command check prints them), and for direct and doubly-robust asked and "
-    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): a rejected fit of "
-    "doubly-robust trains with the method clipped. Files are written whole and replaced together, "
-    "never over an input."
+    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit of "
+    "doubly-robust is rejected, the method clipped trains instead. Files are written completely "
+    "and replaced together, and never overwrite an input."
 )
 
 VALIDATION = "validation"
@@ -56,11 +56,11 @@ _CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
 _WITHOUT_CURVE = [key for key in FIT_METHODS if not ESTIMATORS[key].needs_curve]
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate",
-    "svm_light_out": "write it as model text of svm_light, which svm_rank_classify reads",
+    "svm_light_out": "write it as an svm_light model file, which svm_rank_classify reads",
     "scores_out": "write the score of each document; a name in .csv gives a table, "
     "one in .run a TREC run",
-    "fold_scores_out": "write scores of each query by a ranker trained without its fold, which "
-    "evaluate can judge on the same clicks without optimistic bias",
+    "fold_scores_out": "score each query by a ranker trained without its fold, so that evaluate "
+    "can judge on the same clicks without optimistic bias",
     "weights_out": "write the weight of each clicked document as CSV",
     "proprank_out": "write an svm_proprank training file, for the original program",
 }
@@ -184,12 +184,12 @@ JOB = Job(
         METHOD,
         LEARNER,
         Cost(
-            **vars(COST) | {"help": f"the paper's C, or {VALIDATION}, the default, to choose it on "
-            "the clicks of held-out queries"},
+            **vars(COST)
+            | {"help": f"the paper's C; default {VALIDATION}: chosen on held-out clicks"},
         ),
         replace(
             CLIP,
-            help=f"threshold of --method {' or '.join(_CLIPPED)}; without it validation chooses",
+            help=f"threshold of --method {' or '.join(_CLIPPED)}; default: chosen by validation",
         ),
         *setting_fields(
             "seed",

@@ -114,12 +114,12 @@ class Page:
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of work.
+    """One job: its call, its command, and its pages.
 
-    call: what is done with the values that were given; raises InputError for what cannot be done.
-    arguments, options: the fields of the command, positional and with an option of their name. One
-    without a label is called as on the command line. settings: the fields of the settings that
-    act. show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
+    call: does the work with the given values; raises InputError if that is impossible. arguments,
+    options: the fields of the command, as positional arguments and as options. A field without a
+    label has its name from the command line. settings: the fields of the settings that matter.
+    show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
     passed: whether the exit code is 0. notes: the end of the help, with its line breaks if
     ``as_typed``. pages: by address.
     """
@@ -180,10 +180,9 @@ class Job:
             parser.add_argument("--json", action="store_true", help="print JSON on standard output")
 
     def given(self, options: argparse.Namespace) -> Given:
-        """The values of what was given; notes go to standard error.
+        """The values from the arguments; notes go to standard error.
 
-        Raises InputError for a value that cannot be used, and for an output that would overwrite
-        an input.
+        Raises InputError for an unusable value, and for an output that would overwrite an input.
         """
         every = (*self.arguments, *self.options, *self.settings)
         texts = {each.name: getattr(options, each.name) for each in every}
@@ -211,7 +210,7 @@ class Job:
         return settings
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do the work, print what was found, and return the exit code."""
+        """Do the work, print the result, and return the exit code."""
         assert self.call is not None
         result = self.call(self.given(options))
         if self.as_dict is not None and options.json:
@@ -221,10 +220,9 @@ class Job:
         return OK if self.passed(result) else CHECK_FAILED
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
-        """What stands behind the name of the command to give it these values, by name.
+        """The arguments that give the command these values, by name.
 
-        Values that are None, False or empty are left out. Raises KeyError for a name that is no
-        field.
+        Values that are None, False or empty are left out. Raises KeyError for an unknown name.
         """
         fields = {f.name: f for f in (*self.options, *self.settings, *self.arguments)}
         found: list[str] = []

@@ -48,8 +48,9 @@ def _lesson(number: str) -> list[Cell]:
             f"""
             ## Lesson {number}
 
-            A lesson sets its own world; the seed, the corpus and what counts as relevant come from
-            the settings. Read the question and predict before you run the cell below it.
+            A lesson sets its own world; only the seed, the corpus and the lowest relevant grade
+            come from the settings. Read the question and make your prediction before you run the
+            cell below it.
             """
         ),
         code(
@@ -70,7 +71,7 @@ def _lesson(number: str) -> list[Cell]:
             print(lesson.prediction.answer(found.numbers))
             """
         ),
-        words("## Exercise\n\nPut your answer where the question mark is."),
+        words("## Exercise\n\nReplace the question mark by your answer."),
         code(
             """
             print(lesson.exercise.question.format(**found.numbers))
@@ -95,11 +96,13 @@ def _plan(minutes: str) -> list[Cell]:
             f"""
             ## The plan for {minutes} minutes
 
-            The lessons in the order of the plan, each with the sentence that the class should find.
+            These are the lessons in the order of the plan, each with the result that the class
+            should find.
             """
         ),
         words(
-            "All are computed here, one after the other; what two lessons share is computed once."
+            "All lessons are computed here, one after the other; what two lessons share is "
+            "computed once."
         ),
         code(
             f"""
@@ -119,7 +122,7 @@ def _plan(minutes: str) -> list[Cell]:
 def _glossary() -> list[Cell]:
     return [
         words("## Glossary"),
-        words("The words of the lessons, and where in the paper each is explained."),
+        words("The terms used in the lessons, and where the paper explains each."),
         code(
             """
             from ultr_core.lessons import GLOSSARY

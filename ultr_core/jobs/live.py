@@ -101,8 +101,8 @@ def cells(state: PageState) -> list[Cell]:
             ## The live experiment of section 7.6
 
             Users search a simulated engine for three weeks. A week of swaps gives propensities,
-            two rankers learn from the clicks, and the weighted one is interleaved with the
-            production ranker and with the naive one. The sign test counts who wins.
+            two rankers learn from the clicks, and the weighted ranker is interleaved with the
+            production ranker and with the naive ranker. The sign test says which ranker wins.
             """
         ),
         code(
@@ -120,8 +120,8 @@ def cells(state: PageState) -> list[Cell]:
             """
         ),
         words(
-            "## How good the rankers are\n\nTest risk: summed ranks of relevant documents, "
-            "lower is better."
+            "## How good the rankers are\n\nTest risk: summed ranks of relevant documents; lower "
+            "is better."
         ),
         code(
             """

@@ -8,14 +8,14 @@ from ultr_core.jobs.files import COLUMNS
 from ultr_core.jobs.job import Given, Job
 
 NOTES = """\
-The result is read like any click log, so it replaces one that is too large to move:
+The result is read like any click log, so you can use it instead of a log that is too large to move:
 
   python -m ultr_core log-query --dialect duckdb --table clicks \\
       --columns presentation=serp_id,session=visit > count.sql
   duckdb shop.duckdb -c "COPY ($(cat count.sql)) TO 'counts.parquet'"
   python -m ultr_core propensities counts.parquet
 
-docs/counting.md has the same for Spark and PostgreSQL."""
+docs/counting.md explains the same for Spark and PostgreSQL."""
 
 
 def run(given: Given) -> str:
@@ -32,8 +32,8 @@ JOB = Job(
         ),
         Text(
             "table", "Table", default="log", longest=500,
-            help="the table with the log, such as shop.clicks (default log); put a part with a "
-            "dot in quotation marks",
+            help="the table with the log, such as shop.clicks (default log); put a part that "
+            "contains a dot in quotation marks",
         ),
         COLUMNS,
     ),

@@ -44,7 +44,7 @@ def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
         query = urlsplit(link).query
     except ValueError:
         raise InputError(
-            "--link is not an address; give the address that Share shows.", "link_address"
+            "--link is not an address; give the address shown under Share.", "link_address"
         ) from None
     settings, values, notices = read_page_query(page, query)
     print_notes(notices)
@@ -61,11 +61,12 @@ JOB = Job(
     options=(
         File(
             "out", "", metavar="FILE.ipynb", use="write",
-            help="where to write it; otherwise it is printed",
+            help="where to write it; default: print it",
         ),
         Text(
             "link", "", default=None, longest=10**6,
-            help="address of the page, as Share gives it: its settings and the page's own values",
+            help="address of the page, as shown under Share: its settings and the page's own "
+            "values",
         ),
         CORPUS,
     ),

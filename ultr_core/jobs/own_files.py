@@ -55,16 +55,16 @@ PART = Choice(
 )  # fmt: skip
 QRELS = File(
     "qrels", "", metavar="FILE",
-    help="grades of the corpus as TREC judgements, query 0 document grade, instead of its own",
+    help="TREC judgements (query 0 document grade) to use instead of the corpus's own grades",
 )  # fmt: skip
 TABLES = (
     File(
         "query_texts", "", metavar="FILE.csv",
-        help="ids of the texts that the log has for queries: columns query_id and text",
+        help="ids of the texts by which the log names queries: columns query_id and text",
     ),
     File(
         "document_names", "", metavar="FILE.csv",
-        help="ids of the names that the log has for documents: columns document_id and name",
+        help="ids of the names by which the log names documents: columns document_id and name",
     ),
 )  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
@@ -81,7 +81,7 @@ OWN_FIELDS: tuple[Field, ...] = (
         "log to use the log's own column",
     ),
     *TABLES,
-    replace(PARAMETERS["eta"], default=None, help="instead: assume p_r = (1/r)^X"),
+    replace(PARAMETERS["eta"], default=None, help="instead of a curve: assume p_r = (1/r)^X"),
     Switch("carry_on", "", help="use the last value of the curve for all positions below it"),
 )  # fmt: skip
 """Corpus, log and propensities: what training and judging a ranker begin with."""

@@ -168,7 +168,7 @@ def run(given: Given) -> Checked | Walked:
     if given.derivation:
         return _walk(given)
     if given.query:
-        raise InputError("--query describes a small query; name what to walk with --derivation.")
+        raise InputError("--query describes a small query; name a derivation with --derivation.")
     own = given.lab
     world = own.world()
     notices = world_notices(world, given.settings)
@@ -259,9 +259,9 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## A query small enough to check everything
 
-            Six candidates or so, some of them relevant, shown in a ranking; two other rankings,
-            S₁ and S₂, are to be judged from clicks. All numbers are fractions, so
-            nothing is rounded. What is not named here is as in the lab's default query.
+            A query has about six candidates, some of them relevant, shown in one ranking; two other
+            rankings, S₁ and S₂, are judged from clicks. All numbers are fractions, so nothing is
+            rounded. Values that are not given here are those of the lab's default query.
             """
         ),
         code(
@@ -278,7 +278,8 @@ def cells(state: PageState) -> list[Cell]:
             ## {DERIVATIONS[name].title}
 
             Each line of the derivation has a formula and a value. “Holds” means that the step from
-            the line above is exactly right. Simulated users are beside it, with a 95% interval.
+            the line above is exactly right. The value for simulated users follows, with a 95%
+            interval.
             """
         ),
         code(
@@ -306,7 +307,7 @@ JOB = Job(
         CORPUS,
         Choice(
             "derivation", "", {n: proof.title for n, proof in DERIVATIONS.items()}, default="",
-            help="walk one derivation line by line on a small query",
+            help="show one derivation line by line on a small query",
         ),
         Text(
             "query", "", longest=100_000,

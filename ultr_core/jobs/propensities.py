@@ -64,29 +64,30 @@ PROPENSITIES: tuple[Field, ...] = (
             help="The document at this rank trades places with the document at a random rank "
             "before the list is shown. The paper's live experiment uses 1."),
     replace(SESSIONS, key="swap_traffic", stops=TRAFFIC, on_stops=True,
-            help="Presentations used for the experiment; each rank gets one in K."),
+            help="Presentations used for the experiment; each rank gets one in K of them."),
     replace(SMOOTHING, key="swap_smoothing", decimals=2, snaps=True,
             help="Weight of the overall click rates: 0 uses only the swaps, 1 only the click "
             "rates. The paper smooths in this way but does not say how much."),
     replace(FIT, key="swap_fit",
-            help="Leave the ratios as they are, let the curve never rise, or fit (1/r)^η."),
+            help="Leave the ratios as they are, force the curve never to rise, or fit (1/r)^η."),
     Choice("swap_users", "Users", {POSITION: "Position model", TRUST: "Trust bias"},
            help="The position model, or users who trust high ranks and click irrelevant documents "
-           "there more often (the published curves of 2021/22); for these, η and ε do not "
+           "there more often (the published curves of 2021/22); for the latter, η and ε do not "
            "matter."),
-    Choice("swap_other", "Beside it",
+    Choice("swap_other", "Compare with",
            {NOTHING_ELSE: "nothing else",
             **{m.key: m.label for m in PROPENSITY_METHODS.values() if m.key != "swap"}},
            help="A second method on the same number of presentations, drawn in green."),
     replace(LAST_RANK, key="swap_ranks", low=10, high=40,
-            help="Lowest rank of the experiment; below it the last value is used. The paper uses "
+            help="Lowest rank of the experiment; the last value is used for all ranks below. The "
+            "paper uses "
             "21."),
     Choice("swap_at", "Measure", {EVERY_RANK: "every rank", "powers": "1, 2, 4, 8, 16 …"},
-           help="Use the ratios of a few ranks only and interpolate between them."),
+           help="Use only the ratios of a few ranks and interpolate between them."),
     Switch("swap_bootstrap", "Bootstrap intervals",
            help="Intervals from 2,000 resampled experiments instead of the delta method."),
     Number("swap_rank", "Rank of interest", 2, 40, default=10,
-           help="The rank whose p_r / p_k is wanted."),
+           help="The rank whose p_r / p_k you want to know."),
     Number("swap_precision", "Wanted precision ±", 0.001, 10, default=0.1, decimals=3,
            stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
            help="Half the width of the 95% interval, relative to the ratio."),
@@ -215,7 +216,7 @@ def cells(state: PageState) -> list[Cell]:
         ),
         words(
             "## Estimate and truth\n\nRatios to the landmark rank with 95% intervals, and the "
-            "curve that the page's options make of them."
+            "curve that follows from them with the page's options."
         ),
         code(
             """
@@ -239,7 +240,7 @@ def cells(state: PageState) -> list[Cell]:
             """
         ),
         words(
-            "## What it costs\n\nAdded to the summed ranks of relevant documents, per "
+            "## What it costs\n\nThe increase in the summed ranks of relevant documents per "
             "presentation: exact, and in this run."
         ),
         code('print(f"{found.cost_exact:.2f} exact, {found.cost_simulated:+.2f} in this run")'),
@@ -259,12 +260,12 @@ JOB = Job(
         *READING,
         Choice(
             "method", "Method", METHODS, default="",
-            help="how to estimate them; default swap if the log has the column swapped_rank, "
-            "otherwise harvest",
+            help="how to estimate propensities; default swap if the log has the column "
+            "swapped_rank, otherwise harvest",
         ),
         replace(
             LANDMARK, high=MOST_RANKS, limits="a rank of the log",
-            help="rank that the others are compared with",
+            help="rank to compare the others with",
         ),
         replace(RANK, name="ranks", help="lowest rank of the curve; default the lowest of the log"),
         Ranks(

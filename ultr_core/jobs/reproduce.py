@@ -68,7 +68,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Precomputed (paper scale)", "quick": "Run now (quick)"},
     help="The precomputed result was made at the paper's sizes on the built-in corpus. The quick "
-    "result is computed on this server with the settings named in the line below it.",
+    "result is computed on this server with the settings in the line below it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",
@@ -189,7 +189,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
     whole, finished = sum(weights.values()), 0.0
     number = total - len(missing)
     say, started = _speaker(), time.monotonic()
-    say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained already.")
+    say(f"{part_of(number, total, 'ranker', does='is', do='are')} already trained.")
     for result in runner.run(missing):
         journal.append(result)
         finished += weights[result.key]
@@ -245,7 +245,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         f"""
         ## {study.title}
 
-        A study trains every ranker in a grid of worlds, on several click logs in each.
+        A study trains every ranker in a grid of worlds, on several click logs in each world.
         """
     )
     result = _SHIPPED if _is_shipped(state) else _QUICK
@@ -282,7 +282,7 @@ def _begins(state: PageState) -> Begins:
 _SHIPPED = """
 from ultr_core.studies import LOSSES, judge, read_study, shipped_result
 
-# These cells were run at the paper's sizes on the built-in corpus and are shipped with the code.
+# These cells were run at the paper's sizes on the built-in corpus and come with the code.
 result = shipped_result("{name}", LOSSES["{loss}"])
 """
 

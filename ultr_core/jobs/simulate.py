@@ -69,7 +69,8 @@ def run(given: Given) -> Written:
     """Simulate and write."""
     if given.corpus is not None and given.corpus_out is not None:
         raise InputError(
-            "--corpus-out writes the built-in corpus; leave out either it or --corpus."
+            "--corpus-out writes the built-in corpus, so it cannot be combined with --corpus; "
+            "leave one of them out."
         )
     settings, line = given.settings, progress_line()
     own = _corpus(given)

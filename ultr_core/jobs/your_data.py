@@ -100,7 +100,7 @@ SOURCE = Choice(
 )  # fmt: skip
 ETA = replace(
     PARAMETERS["eta"], key="data-eta", label="Assumed exponent η",
-    help="0: every rank is examined equally often. 1: rank 10 is examined a tenth as often as "
+    help="0: users examine every rank equally often. 1: they examine rank 10 a tenth as often as "
     "rank 1.",
 )  # fmt: skip
 ESTIMATOR = Choice(
@@ -120,8 +120,8 @@ WEIGHTS = replace(
 TRAINED = replace(LEARNER, key="data-learner", help="")
 BY_VALIDATION = Switch(
     "data-validation", "Choose C on held-out clicks", default=True,
-    help="The paper's C trades errors against simplicity. 15% of the clicked queries are held out "
-    "to choose C and the threshold τ; then the ranker is trained on all clicks.",
+    help="The paper's C trades training errors against simplicity. 15% of the clicked queries are "
+    "held out to choose C and the threshold τ; then the ranker is trained on all clicks.",
 )  # fmt: skip
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
 _POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)
@@ -288,7 +288,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
 
         The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
 
-        It reads your files by name: put them in the notebook's folder.
+        The notebook reads your files by name: put them in its folder.
         """
     )
     yield from _reading_cells(work)

@@ -30,9 +30,9 @@ class RankerSummary:
     """Test risk of one method over the draws, with 95% intervals from their spread.
 
     A method that does not learn from clicks has no spread: its interval is its value.
-    ``costs`` and ``clips`` are what validation chose, one a draw, and ``estimators`` what weighed
-    the clicks: another than the method's own where a test by rank rejected its fitted relevance.
-    ``learner``: key of what was trained.
+    ``costs`` and ``clips`` are what validation chose, one per draw, and ``estimators`` what
+    weighted the clicks: not the method's own estimator if a test by rank rejected its fitted
+    relevance. ``learner``: key of the learner.
     """
 
     key: str
@@ -52,26 +52,26 @@ class RankerSummary:
 
     @property
     def rejected(self) -> int:
-        """Draws in which another estimator took the place of the method's own."""
+        """Draws in which another estimator replaced the method's own."""
         return sum(used != self.estimator for used in self.estimators)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answer of one world: every ranker's test risk and what it says.
+    """The result for one world: every ranker's test risk and what follows from it.
 
     Attributes:
         settings: the world's parameters.
         corpus: sizes of the corpus.
         rankers: summaries by key, in the order of ``METHODS``.
-        draws: number of click logs that went in.
-        clicks: clicks in the first training log, and ``query_draws`` behind them.
+        draws: number of click logs used.
+        clicks: clicks in the first training log, and ``query_draws``, its number of query draws.
         naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
-        closed_gap: share of the way from production to skyline that the propensity-weighted
-            ranker goes; None where the skyline is no better than production.
-        notices: sentences on the corpus that a reader should see.
-        asked: whether methods were chosen; each ranker then says how it came about.
-        differences: risk of one method minus that of another, paired by draw, of each two that
+        closed_gap: share of the way from production to skyline that the propensity-weighted ranker
+            covers; None if the skyline is no better than production.
+        notices: sentences about the corpus that a reader should see.
+        asked: whether methods were chosen; each ranker then says how it was trained.
+        differences: risk of one method minus that of another, paired by draw, for every two that
             learn from clicks and have a draw, in the order of ``rankers``.
     """
 
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """What the numbers say, in words, and of how many click logs if some are to come."""
+        """The numbers in words, and how many click logs they are from if some are still missing."""
         if self.asked:
             return _read_best(self)
         read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
@@ -134,10 +134,10 @@ class Comparison:
 def summarise(
     world: World, settings: Settings, trained: Trained, *, asked: bool = False
 ) -> Comparison:
-    """Summarise whatever has been trained so far; the page calls it after every draw.
+    """Summarise what has been trained so far; the page calls this after every draw.
 
-    ``trained`` holds the draws done for each of the methods that learn from clicks; methods
-    without a draw are left out. ``asked``: whether somebody chose these methods.
+    ``trained`` contains the finished draws of each method that learns from clicks; methods without
+    a draw are left out. ``asked``: whether these methods were chosen explicitly.
     """
     fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
@@ -177,7 +177,7 @@ def summarise(
 
 
 def training_plan(draws: int, methods: Sequence[str] = CLICK_METHODS) -> Iterator[tuple[int, str]]:
-    """The cells (draw, method) of a comparison, in the order in which they are best run."""
+    """The cells (draw, method) of a comparison, in the best order to run them."""
     for draw in range(draws):
         for method in methods:
             yield draw, method
@@ -235,7 +235,7 @@ def _read_excess(comparison: Comparison) -> str:
     if excess.n < 2:
         return (
             f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
-            f"the naive one {naive:.2f} (lower is better)."
+            f"the naive ranker {naive:.2f} (lower is better)."
         )
     shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
     margin = shown.margin

@@ -44,8 +44,8 @@ SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft")
 SCHEME = Choice(
     "scheme", "Interleaving",
     dict(zip(SCHEMES, ("Balanced (paper)", "Team draft"), strict=True)),
-    help="Balanced: lists in turn, judged by clicks within the same depth of both. Team draft: "
-    "each ranker picks, judged by whose picks are clicked.",
+    help="Balanced: the lists take turns, judged by clicks within the same depth of both. Team "
+    "draft: each ranker picks in turn, judged by whose picks are clicked.",
 )  # fmt: skip
 
 _PRESENTED_AT_ONCE = 1 << 20
@@ -343,14 +343,14 @@ class Contest:
     def null_sentence(self) -> str:
         """What a result without a difference would have looked like."""
         if self.test.decided == 0:
-            return "Without a decided query nothing is known about which is better."
+            return "Without a decided query there is no evidence about which is better."
         n = self.test.decided
         fewest, most = wins_by_chance(n)
         return (
             f"Of {counted(self.queries, 'query', 'queries')} {self.without_click:,} had no click, "
             f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
-            f"{counted(n, 'was', 'were')} decided. If both were equally good, about half of these "
-            f"would be won: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
+            f"{counted(n, 'was', 'were')} decided. If both were equally good, each would win "
+            f"about half of these: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
             f"{fewest:,} to {counted(most, 'win')}, for which p is above 0.05. "
             f"This one had {counted(self.test.wins, 'win')}."
         )

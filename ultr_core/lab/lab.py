@@ -58,15 +58,14 @@ _CHECKED = "propensity"  # the proof checks look at this method's ranker of the 
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """Settings, a corpus, and a store of what has been made.
+    """Settings, a corpus, and a store of computed results.
 
-    settings: users, clicks, and what the learner believes. corpus: the directory of a LETOR
-    corpus, the size of a synthetic one, or a corpus; None for the built-in one. store: where
-    results are kept, by default one of its own. tell: told the cell that is about to be made,
-    where somebody asks for it by itself. run: makes a cell with the function that it is given, or
-    elsewhere.
+    settings: users, clicks, and what the learner assumes. corpus: the directory of a LETOR corpus,
+    the size of a synthetic corpus, or a corpus; None for the built-in corpus. store: where results
+    are kept; by default a new store. tell: called with a cell that is about to be computed, if it
+    was requested directly. run: computes a cell with the function it is given, or elsewhere.
 
-    Methods raise InputError where the experiment that they run does.
+    Methods raise InputError if the experiment they run does.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -76,23 +75,23 @@ class Lab:
     run: Run | None = None
 
     def at(self, settings: Settings) -> Lab:
-        """The lab of other settings, with the same corpus and store."""
+        """A lab with other settings and the same corpus and store."""
         return replace(self, settings=settings)
 
     def telling(self, tell: Tell) -> Lab:
-        """The same lab, which tells what it is about to make."""
+        """The same lab, but it reports what it is about to compute."""
         return replace(self, tell=tell)
 
     # Cells: what anything is remembered under.
 
     def cell(self, kind: str, fields: tuple[str, ...], *args: Any) -> Cell:
-        """The name of what a stage makes of hashable ``args`` and the settings in ``fields``."""
+        """The name of a stage's result for hashable ``args`` and the settings in ``fields``."""
         return Cell(kind, stage(self.settings, fields), args, self.corpus)
 
     def remember(self, cell: Cell, make: Callable[[Lab], T]) -> T:
-        """What the cell names: held already, or made by ``make`` for everybody who waits for it.
+        """The value of the cell: kept already, or computed by ``make`` once for all who wait.
 
-        ``make`` is given the lab of the cell, so that nothing else can get into the result.
+        ``make`` gets the lab of the cell, so that nothing else can affect the result.
         """
         found: T | None = self.peek(cell)
         if found is not None:
@@ -110,11 +109,11 @@ class Lab:
         return self.store.get(cell.kind, cell, made)
 
     def peek(self, cell: Cell) -> Any:
-        """What the cell names if it is held, None otherwise."""
+        """The value of the cell if it is kept, None otherwise."""
         return self.store.peek(cell.kind, cell)
 
     def make(self, cell: Cell) -> Any:
-        """What the cell of any lab names, from the method that gives it."""
+        """The value of any lab's cell, from the method that computes it."""
         lab = replace(self, settings=cell.settings, corpus=cell.corpus)
         return getattr(lab, cell.kind)(*cell.args)
 
@@ -126,7 +125,7 @@ class Lab:
         return user_model(self.settings)
 
     def world(self) -> World:
-        """Corpus, production ranker and skyline; one world is built at a time."""
+        """Corpus, production ranker and skyline; worlds are built one at a time."""
 
         def build(lab: Lab) -> World:
             with lab.store.turn("world"):
@@ -135,7 +134,7 @@ class Lab:
         return self.remember(self.cell("world", WORLD_FIELDS), build)
 
     def splits(self) -> CorpusSplits | None:
-        """The corpus, read from its directory or made in its size; None for the built-in one."""
+        """The corpus, read from its directory or generated; None for the built-in corpus."""
         given = self.corpus
         if given is None or isinstance(given, CorpusSplits):
             return given
@@ -147,13 +146,13 @@ class Lab:
         return self.remember(self.cell("splits", ()), lambda _: load_directory(given))
 
     def family(self) -> RankerFamily:
-        """Sixty rankers that saw no click."""
+        """Sixty rankers that were not trained on clicks."""
         return self.remember(
             self.cell("family", WORLD_FIELDS), lambda lab: ranker_family(lab.world())
         )
 
     def second_ranker(self) -> SecondRanker:
-        """Another production ranker, for logs in which documents move."""
+        """A second production ranker, for logs in which documents change rank."""
         return self.remember(
             self.cell("second_ranker", WORLD_FIELDS),
             lambda lab: second_ranker(lab.world(), lab.settings),
@@ -162,7 +161,7 @@ class Lab:
     # Clicks, and what they say about rankers that saw none of them.
 
     def training_log(self, draw: int = 0) -> ClickLog:
-        """The simulated clicks of one draw on the training queries: all that a picture needs."""
+        """The simulated clicks of one draw on the training queries, which a picture needs."""
         return self.remember(
             self.cell("training_log", LOG_FIELDS, draw),
             lambda lab: simulate_training_log(lab.world(), lab.settings, draw),
@@ -178,7 +177,7 @@ class Lab:
         )
 
     def picture(self) -> RiskPicture:
-        """Empirical against true risk, from the first click log; one is made at a time."""
+        """Estimated against true risk, from the first click log; computed one at a time."""
 
         def draw(lab: Lab) -> RiskPicture:
             world, family = lab.world(), lab.family()
@@ -188,7 +187,7 @@ class Lab:
         return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
 
     def rank_sums(self) -> RankSums:
-        """What the expected estimates of all rankers are made of, by rank."""
+        """The sums by rank from which the expected estimates of all rankers follow."""
         return self.remember(
             self.cell("rank_sums", WORLD_FIELDS),
             lambda lab: rank_sums(lab.world(), lab.family()),
@@ -197,7 +196,7 @@ class Lab:
     # Rankers that learn from clicks, and the proof checks.
 
     def trained(self, draw: int, method: str) -> TrainedMethod:
-        """One method of ``METHODS`` trained on one draw of clicks and tested."""
+        """One method of ``METHODS``, trained on one draw of clicks and tested."""
         return self.remember(
             self.trained_cell(draw, method),
             lambda lab: train_method(lab.world(), lab.settings, draw, method, lab.logs(draw)),
@@ -227,7 +226,7 @@ class Lab:
         return self.cell("checks", WEIGHTED_FIELDS)
 
     def needs(self, cell: Cell) -> tuple[Cell, ...]:
-        """Cells as slow as this one that it is made from: to be sent along to another process."""
+        """Slow cells that this cell depends on, to be sent along to another process."""
         if cell.kind != "checks":
             return ()
         lab = replace(self, settings=cell.settings, corpus=cell.corpus)
@@ -239,7 +238,7 @@ class Lab:
         *,
         methods: Sequence[str] | None = None,
     ) -> Comparison:
-        """The comparison of rankers: of all draws and methods, or of those in ``done``.
+        """The comparison of rankers over all draws and methods, or those in ``done``.
 
         ``done`` are pairs (draw, method); ``methods``: keys of ``TRAINED_METHODS``, None for those
         of every comparison. Trains what has not been trained yet.
@@ -256,9 +255,9 @@ class Lab:
     def swaps(
         self, design: SwapDesign, method: str = "swap", users: ClickModel | None = None
     ) -> MethodResult:
-        """What one of ``PROPENSITY_METHODS`` makes of the design's traffic.
+        """The estimate of one of ``PROPENSITY_METHODS`` from the design's traffic.
 
-        ``users``: those of the settings by default.
+        ``users``: by default those of the settings.
         """
         clicking = self.users if users is None else users
         return self.remember(
@@ -269,9 +268,9 @@ class Lab:
         )
 
     def swap_limit(self, design: SwapDesign, users: ClickModel | None = None) -> FloatArray:
-        """What the swaps of a design tend to with endless traffic, float64 [K]; NaN beyond lists.
+        """The limit of a design's swap estimate, float64 [K]; NaN below the longest list.
 
-        Of the design only the ranks matter.
+        Only the ranks of the design matter.
         """
         clicking = self.users if users is None else users
         ranks = SwapDesign(landmark=design.landmark, last_rank=design.last_rank)
@@ -293,7 +292,7 @@ class Lab:
         *,
         progress: Callable[[str], None] | None = None,
     ) -> LiveResult:
-        """The live experiment of section 7.6; ``progress`` is told each of its parts."""
+        """The live experiment of section 7.6; ``progress`` is called before each of its parts."""
         plan = LiveDesign() if design is None else design
         return self.remember(
             self.cell("live", LOG_FIELDS, plan),
@@ -312,8 +311,8 @@ def proof_checks(
 ) -> tuple[Check, ...]:
     """Evaluate all proofs on the first draw of clicks.
 
-    ``logs`` and ``trained`` (the propensity-weighted ranker of draw 0) are made here where they
-    are not at hand.
+    ``logs`` and ``trained`` (the propensity-weighted ranker of draw 0) are computed here unless
+    given.
 
     Raises:
         InputError: the clicks give no pair to learn from.

@@ -60,7 +60,7 @@ _LOG_STREAM, _VALIDATION_STREAM, _SWAP_STREAM, _INTERLEAVING_STREAM = range(4)
 DAYS = Number("days", "Number of days of clicks", 2, 366, default=21)
 VALIDATION_DAYS = Number(
     "validation_days", "Number of days for validation", 1, 365, default=5,
-    help="The last days, kept for choosing C.",
+    help="The last days, reserved for choosing C.",
 )  # fmt: skip
 SWAP_DAYS = Number("swap_days", "Days of swaps", 1, 366, default=7)
 INTERLEAVED = Number(
@@ -69,12 +69,12 @@ INTERLEAVED = Number(
 )  # fmt: skip
 SMOOTHING_BIAS = (
     "At 0.5 the curve is too steep: in the default world it gives 0.075 at rank 10 and 0.032 at "
-    "rank 21 (means of 16 runs), where the truth is 0.100 and 0.048."
+    "rank 21 (means of 16 runs); the true values are 0.100 and 0.048."
 )
 """What the default smoothing does to the curve, as it is said where it is set and shown."""
 LIVE_SMOOTHING = replace(
     SMOOTHING, default=0.5,
-    help="Weight of overall click rates in the curve; the paper does not give it. "
+    help="Weight of overall click rates in the curve; the paper does not report it. "
     f"{SMOOTHING_BIAS}",
 )  # fmt: skip
 LIVE_FIELDS: tuple[Field, ...] = (
@@ -107,7 +107,7 @@ class LiveDesign:
         """Check the design."""
         set_checked(self, LIVE_FIELDS)
         remain = ", so that days remain for training"
-        lowest = ", the lowest rank that it is swapped with"
+        lowest = ", the lowest rank it is swapped with"
         set_checked(
             self,
             (

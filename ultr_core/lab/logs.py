@@ -41,9 +41,9 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
 
 
 def mistaken_curve(settings: Settings) -> MeasuredCurve:
-    """What the learner wrongly believes; another power law where its belief is right.
+    """What the learner wrongly assumes; another power law if its assumption is right.
 
-    That is (1/r)^η′ with η′ = 1 beside a given curve, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
+    That is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
     """
     if not settings.belief_is_right:
         return assumed_curve(settings)
@@ -59,8 +59,7 @@ def _curve(values: Values, eta: float) -> MeasuredCurve:
 def curve_notices(settings: Settings, longest_list: int | None = None) -> tuple[str, ...]:
     """A sentence for each given curve that ends above the lowest rank of the corpus.
 
-    longest_list: documents of the longest candidate set whose ranks the curve is asked for; None
-    where that is not known.
+    longest_list: size of the longest candidate list for which the curve is needed; None if unknown.
     """
     lists = "but lists may be longer" if longest_list is None else f"but lists go to {longest_list}"
     return tuple(
@@ -89,7 +88,7 @@ class Logs:
 def user_model(settings: Settings) -> PositionModel:
     """The position model with click noise that the simulated users follow (section 5).
 
-    Raises InputError for users of another kind, which only a comparison of rankers has.
+    Raises InputError for other kinds of users, which only a comparison of rankers supports.
     """
     for field in FURTHER_FIELDS:
         if field.name in settings.further:
@@ -126,7 +125,8 @@ def belief_about(settings: Settings) -> Belief:
 
 
 def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
-    """What a reader should know about the corpus, and about given curves that end above its end."""
+    """What a reader should know about the corpus and about given curves that are too short for
+    it."""
     parts = (world.train.corpus, world.validation.corpus)
     longest = max(int(corpus.sizes.max(initial=1)) for corpus in parts)
     return (*world.notices, *curve_notices(settings, longest), *_holes(world, settings))
@@ -141,19 +141,19 @@ def _holes(world: World, settings: Settings) -> tuple[str, ...]:
     share = float(below.sum() / train.relevance.sum())
     return (
         f"{share:.0%} of the relevant training documents are below rank {settings.shown}, where "
-        "nobody ever sees them; no weight repairs that, but a fitted relevance may.",
+        "nobody ever sees them; no weight can fix that, but a fitted relevance may.",
     )
 
 
 def simulate_logs(
     world: World, settings: Settings, draw: int = 0, *, training: ClickLog | None = None
 ) -> Logs:
-    """Let users click: the logs number ``draw`` of this seed.
+    """Simulate users' clicks: the logs of draw number ``draw`` with this seed.
 
     The number of query draws is fixed so that ``settings.clicks`` clicks are expected on the
-    training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and
-    part has a random stream of its own, so that no draw depends on how many are made.
-    ``training`` is what `simulate_training_log` gives, where it is at hand.
+    training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and part
+    has its own random stream, so that no draw depends on how many there are. ``training`` is the
+    result of `simulate_training_log`, if available.
     """
     clicks = settings.clicks * VALIDATION_SHARE
     return Logs(
@@ -165,7 +165,7 @@ def simulate_logs(
 def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> ClickLog:
     """The clicks on the training queries alone, as `simulate_logs` makes them.
 
-    Where nothing is trained, the clicks on the validation queries need not be simulated.
+    If nothing is trained, the clicks on the validation queries need not be simulated.
     """
     return _simulate(world, 0, settings, settings.clicks, (draw, 0))
 

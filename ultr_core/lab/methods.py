@@ -40,7 +40,7 @@ WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 
 @lru_cache(maxsize=4_096)
 def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
-    """The settings with every field outside ``names`` back at its default.
+    """The settings with every field outside ``names`` reset to its default.
 
     Two worlds that differ only in fields that a stage does not use have the same stage, which
     makes it a cache key: moving the assumed η never simulates clicks again.
@@ -81,12 +81,12 @@ class ClickData:
 
 @dataclass(frozen=True)
 class Method:
-    """A ranker in the comparison: its key, name, one line on it, and the settings it uses.
+    """A ranker in the comparison: its key, name, a one-line description, and the settings it uses.
 
-    One of three says how it comes about. estimator: clicks are weighted by it, ``learner`` trains,
-    and ``validated_by`` estimates the risk of the candidates on held-out clicks; None is the
-    estimator itself, at the smallest threshold that competes. trainer: a way of its own to learn
-    from clicks. ranker: it learns from none and stands in the world.
+    It is made in one of three ways. estimator: weights the clicks, ``learner`` trains, and
+    ``validated_by`` estimates the risk of the candidates on held-out clicks; None means the
+    estimator itself, at the smallest candidate threshold. trainer: learns from clicks in a way of
+    its own. ranker: does not learn from clicks and belongs to the world.
     """
 
     key: str
@@ -107,7 +107,7 @@ class Method:
 
     @property
     def candidates(self) -> int:
-        """How many thresholds compete at most when it is trained; 0 where nothing is."""
+        """The largest number of candidate thresholds in its training; 0 if nothing is trained."""
         if self.ranker is not None:
             return 0
         estimator = self.estimator
@@ -124,15 +124,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "production",
                 "Production",
-                "The ranker that was running while the clicks were logged: a ranking SVM on the "
-                "labels of about 1% of the training queries.",
+                "The ranker that was running while the clicks were logged: a ranking SVM trained "
+                "on the labels of about 1% of the training queries.",
                 WORLD_FIELDS,
                 ranker=lambda world: world.production.ranker,
             ),
             Method(
                 "naive",
                 "Naive",
-                "Ranking SVM in which every click counts 1.",
+                "Ranking SVM in which every click counts once.",
                 LOG_FIELDS,
                 ESTIMATORS["naive"],
             ),
@@ -164,8 +164,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "doubly-robust",
                 "Doubly robust",
-                "The fitted relevance corrected by clicks that count at most 1/τ; clipped instead "
-                "if a test by rank rejects the fit.",
+                "The fitted relevance, corrected by clicks that count at most 1/τ; replaced by "
+                "clipped weights if a test by rank rejects the fit.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["doubly-robust"],
                 asked=True,

@@ -40,9 +40,9 @@ class RankerFamily:
 
     Attributes:
         kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
-        labels: [rankers] what each is, in words.
-        ranks: int32 [rankers, documents of the training queries]; mean ranks where there are ties.
-        true_risk: float64 [rankers], R(S) on the training queries (equation 2), all labels seen.
+        labels: [rankers] a description of each.
+        ranks: int32 [rankers, documents of the training queries]; mean ranks in case of ties.
+        true_risk: float64 [rankers], R(S) on the training queries (equation 2), using all labels.
     """
 
     kinds: tuple[str, ...]
@@ -57,8 +57,8 @@ def ranker_family(world: World) -> RankerFamily:
 
     The rankers are linear. "between" mixes the standardised scores of production and skyline,
     "random" turns the skyline towards a random direction, "reversed" turns random directions
-    towards the negated skyline. None has seen a click, so that the exact expectations of
-    section 4 apply to their risk estimates.
+    towards the negated skyline. None was trained on clicks, so the exact expectations of section 4
+    apply to their risk estimates.
     """
     corpus = world.train.corpus
     production = _standardised(world.production.ranker.score(corpus))
@@ -110,15 +110,15 @@ class EstimatedRisks:
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
-        low, high: float64 [rankers], its 95% interval; infinite where there is none.
+        low, high: float64 [rankers], its 95% interval; infinite if there is none.
         expected: float64 [rankers], its exact expectation.
         kendall: Kendall's tau between ``value`` and the true risk.
-        kendall_expected: the same for ``expected``: what endless data would give.
+        kendall_expected: the same for ``expected``: what infinite data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
-        difference_low, difference_high: float64 [rankers], the 95% interval of the estimate less
-            that of the production ranker from the same log.
-        no_interval: why there are no intervals, "" where there are.
+        difference_low, difference_high: float64 [rankers], the 95% interval of the estimate minus
+        that of the production ranker from the same log.
+        no_interval: why there are no intervals, "" if there are.
     """
 
     value: FloatArray
@@ -136,7 +136,7 @@ class EstimatedRisks:
 
 @dataclass(frozen=True, eq=False)
 class RiskPicture:
-    """Naive and propensity-weighted estimates beside the true risk, and the affine law.
+    """Naive and propensity-weighted estimates with the true risk, and the affine law.
 
     With correct propensities the expected weighted risk is ``slope`` times the true risk plus
     ``intercept`` (section 5.2).
@@ -154,16 +154,16 @@ class RiskPicture:
 
     @property
     def production(self) -> int:
-        """The place of the production ranker among the rankers."""
+        """The index of the production ranker among the rankers."""
         return self.kinds.index("production")
 
     @property
     def weights_alike(self) -> bool:
-        """Whether every click has the same weight: their effective number is all of them."""
+        """Whether every click has the same weight, so that the effective number is all of them."""
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:
-        """Which of "production" and "skyline" an estimate puts first, and whether that is right."""
+        """Whether an estimate puts "production" or "skyline" first, and whether that is correct."""
         kinds = ("production", "skyline")
         place = {kind: self.kinds.index(kind) for kind in kinds}
         first, second = sorted(kinds, key=lambda kind: float(estimates.value[place[kind]]))
@@ -176,8 +176,8 @@ class RiskPicture:
         return (
             f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
             "with Kendall's τ = "
-            f"{weighted:.2f} when each is weighted by 1/p, and with τ = {naive:.2f} when they are "
-            "not weighted; 1 is the true order."
+            f"{weighted:.2f} when each click is weighted by 1/p, and with τ = {naive:.2f} when "
+            "clicks are unweighted; 1 is the true order."
         )
 
 
@@ -187,8 +187,8 @@ def risk_picture(
 ) -> RiskPicture:
     """Estimate the risk of every ranker of the family from the first click log.
 
-    Both estimators see the same clicks on the training queries; ``log`` is that of draw 0 where
-    it is at hand.
+    Both estimators use the same clicks on the training queries; ``log`` is that of draw 0, if
+    available.
     """
     log = log if log is not None else simulate_training_log(world, settings, 0)
     queries = world.train

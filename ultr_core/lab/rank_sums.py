@@ -31,11 +31,12 @@ class RankSums:
     where u_r is 1 for naive and 1 / q_r for IPS (equations 3 and 5 with the noise of section 5.2).
 
     Attributes:
-        ranks: float64 [ranks]; beyond ``MOST_RANKS`` one stands for a range, and sums are close.
+        ranks: float64 [ranks]; beyond ``MOST_RANKS`` one entry stands for a range, and sums are
+        approximate.
         relevant, others: A and B, float64 [rankers, ranks].
-        true_risk: float64 [rankers], less that of production.
+        true_risk: float64 [rankers], minus that of production.
         queries: Q.
-        shown: relevance by rank of the results of one list, with relevant ones high and low.
+        shown: relevance by rank of the results of one list, with relevant results high and low.
     """
 
     ranks: NDArray[np.float64]
@@ -46,7 +47,7 @@ class RankSums:
     shown: tuple[int, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; whole numbers where the sums are, multiplied by ``scale``."""
+        """Plain values; whole sums as whole numbers, multiplied by ``scale``."""
         return {
             "ranks": self.ranks.tolist(),
             "relevant": _short(self.relevant),

@@ -15,8 +15,8 @@ from ultr_core.settings import Settings
 def small_world(settings: Settings, texts: Mapping[str, str] = MappingProxyType({})) -> SmallWorld:
     """The small query of ``texts``, keys as in a link, with curves and noise of ``settings``.
 
-    A curve or noise that ``texts`` name themselves goes before; an assumed curve that is left
-    empty beside an own examination curve is that curve. Raises InputError as
+    A curve or noise named in ``texts`` takes precedence; if the assumed curve is empty and an
+    examination curve is given, the learner assumes that curve. Raises InputError as
     `SmallWorld.from_query` does.
     """
     content = {key: text for key, text in texts.items() if text.strip()}

@@ -21,12 +21,11 @@ CorpusChoice = str | Path | CorpusShape | CorpusSplits | None
 
 @dataclass(frozen=True)
 class Cell:
-    """What a stage depends on, and nothing more: two labs that agree on a cell share its value.
+    """Exactly what a stage depends on: two labs with the same cell share its value.
 
-    kind: the method of `Lab` that gives it, or a name that another room chose. settings: with
-    only the fields that it depends on. args: the method's arguments, such as draw and method;
-    hashable. A cell pickles, so that a queue can order it and another process can make it
-    (`Lab.make`).
+    kind: the method of `Lab` that computes it, or a name chosen by another room. settings: only the
+    fields it depends on. args: the method's arguments, such as draw and method; hashable. A cell
+    can be pickled, so that a queue can order it and another process can compute it (`Lab.make`).
     """
 
     kind: str
@@ -36,10 +35,10 @@ class Cell:
 
 
 class Store:
-    """The newest values of each kind; shared by threads, and the values must not be changed.
+    """The newest values of each kind, shared by threads; values must not be changed.
 
-    bounds: how many values of a kind are kept; the one that was not used for longest goes first.
-    otherwise: the bound of every other kind, None to keep them all. A value is never None.
+    bounds: how many values of a kind are kept; the least recently used value is dropped first.
+    otherwise: the bound for every other kind, None to keep all values. A value is never None.
     """
 
     def __init__(
@@ -52,14 +51,14 @@ class Store:
         self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def peek(self, kind: str, key: Hashable) -> Any:
-        """The value if it is held, None otherwise; nothing is made."""
+        """The value if it is kept, None otherwise; nothing is computed."""
         with self._changed:
             return self._held(kind, key)
 
     def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """The value, made by the first who asks while the others wait for it.
+        """The value, computed for the first caller while other callers wait for it.
 
-        Raises what ``make`` raises; then whoever waited makes it.
+        Raises what ``make`` raises; then the next caller in line computes it.
         """
         place = (kind, key)
         with self._changed:
@@ -79,20 +78,20 @@ class Store:
         return value
 
     def forget(self, *kinds: str) -> None:
-        """Let go of all values of these kinds; of all that is held where none is named."""
+        """Drop all values of these kinds, or all values if no kind is named."""
         with self._changed:
             for kind in kinds or tuple(self._values):
                 self._values.pop(kind, None)
 
     def newest(self) -> dict[str, Any]:
-        """Of each kind that is held the value that was made or used last, by kind."""
+        """The most recently computed or used value of each kind, by kind."""
         with self._changed:
             return {
                 kind: next(reversed(held.values())) for kind, held in self._values.items() if held
             }
 
     def turn(self, kind: str) -> threading.Lock:
-        """A lock for what is made one by one, since many at once slow each other down."""
+        """A lock for work done one at a time, since many at once slow each other down."""
         with self._changed:
             return self._turns[kind]
 

@@ -167,11 +167,11 @@ def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[f
 
 @dataclass(frozen=True, eq=False)
 class TrainedMethod:
-    """One method trained on one draw of clicks: small, and free of the corpus.
+    """One method trained on one draw of clicks: small, without the corpus.
 
     ``cost`` is the C and ``clip`` the tau that validation chose, ``gap`` the relative duality
     gap of the fit, ``clicks`` and ``query_draws`` the size of the training log; ``estimator`` is
-    the key of what weighed the clicks, and ``by_rank`` the test of a fitted relevance.
+    the key of what weighted the clicks, and ``by_rank`` the test of a fitted relevance.
     """
 
     method: str
@@ -198,7 +198,7 @@ def train_method(
         settings: how users click and what the learner assumes.
         draw: which draw of clicks, from 0.
         method: a method, or the key of one in ``METHODS``, that learns from clicks.
-        logs: the clicks of this draw, where they are at hand.
+        logs: the clicks of this draw, if available.
 
     Raises:
         InputError: an unknown method, or clicks that give no pair to learn from.

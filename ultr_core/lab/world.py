@@ -49,13 +49,13 @@ class LoggedQueries:
 
     @cached_property
     def presentation(self) -> ClickLog:
-        """Every query shown once and nothing clicked: the rows of the exact moments."""
+        """Every query shown once and nothing clicked: the rows used for exact moments."""
         return ClickLog.presented(self.presented_ranks, self.corpus.query_offsets)
 
 
 @dataclass(frozen=True)
 class TestRisk:
-    """How a ranker does on the test queries.
+    """How well a ranker does on the test queries.
 
     ``risk`` is the mean over all test queries of the summed ranks of relevant documents
     (equation 2), ``mean_rank`` the mean rank of a relevant document.
@@ -71,7 +71,7 @@ class TestRisk:
 class World:
     """Everything that does not depend on users: corpus, production ranker, skyline.
 
-    It is built once for a corpus and a relevance threshold and shared by all sessions.
+    It is built once per corpus and relevance threshold, and shared by all sessions.
     """
 
     name: str
@@ -132,9 +132,9 @@ def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
 
 @one_blas_thread()
 def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
-    """Risk of each ranker on the test queries: features are read once, relevant documents ranked.
+    """Risk of each ranker on the test queries; reads the features once.
 
-    Raises InputError without a ranker, or for a ranker of other features.
+    Raises InputError if there is no ranker, or a ranker has other features.
     """
     many = score_many(rankers, world.splits.test)
     require_finite(many, "Scores")
@@ -152,8 +152,8 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
     trained here (section 7.1 of the paper).
 
     Raises:
-        InputError: nothing is relevant in the training or test queries, or no query has a
-            pair of documents to learn from.
+        InputError: nothing is relevant in the training or test queries, or no query has a pair of
+        documents to learn from.
     """
     corpus = splits if splits is not None else synthetic_splits(settings.corpus_seed)
     threshold, notices = _threshold(corpus, settings.relevant_grade)
@@ -163,8 +163,8 @@ def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World
     if train.relevance.all():
         raise InputError(
             f"Every one of the {corpus.train.n_documents} training documents has grade "
-            f"{threshold} or more, so there is nothing to rank below a relevant document; take a "
-            "higher grade.",
+            f"{threshold} or more, so there is nothing to rank below a relevant document; choose "
+            "a higher grade.",
             "relevant_grade",
         )
     validation = _logged(corpus.validation, threshold, production.ranker)

@@ -11,7 +11,7 @@ from ultr_core.lab.picture import EstimatedRisks, RiskPicture
 
 @dataclass(frozen=True)
 class Sides:
-    """How many rankers are better and worse than production, and are estimated to be the other.
+    """How many rankers are better and worse than production, and how many seem the opposite.
 
     Attributes:
         better, worse: rankers with a smaller and with a larger true risk than production.
@@ -25,19 +25,20 @@ class Sides:
 
     @property
     def wrong(self) -> int:
-        """All rankers on the wrong side."""
+        """The number of rankers on the wrong side."""
         return self.better_called_worse + self.worse_called_better
 
     @property
     def main_fault(self) -> tuple[str, str, int, int]:
-        """The more frequent fault: what these rankers are, what they are called, wrong, of all."""
+        """The more frequent error: the rankers' true side, the side they seem to be on, wrong, of
+        all."""
         if self.worse_called_better > self.better_called_worse:
             return "worse", "better", self.worse_called_better, self.worse
         return "better", "worse", self.better_called_worse, self.better
 
     @property
     def in_words(self) -> str:
-        """The more frequent fault: "18 of 26 better rankers worse"."""
+        """The more frequent error: "18 of 26 better rankers worse"."""
         are, called, count, of = self.main_fault
         share = f"all {of}" if count == of else f"{count} of {of}"
         return f"{share} {are} rankers {called}"
@@ -58,9 +59,9 @@ def sides(picture: RiskPicture, estimates: EstimatedRisks) -> Sides:
 
 
 def headline(picture: RiskPicture) -> str:
-    """What the two estimates do to rankers, in at most 15 words and two numbers.
+    """What the two estimates say about the rankers, in at most 15 words and two numbers.
 
-    Of an estimate that errs on both sides the more frequent fault is reported.
+    For an estimate that errs on both sides, the more frequent error is reported.
     """
     naive, weighted = sides(picture, picture.naive), sides(picture, picture.weighted)
     if not naive.wrong and not weighted.wrong:

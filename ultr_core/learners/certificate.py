@@ -27,16 +27,16 @@ ROUNDING_IS_SMALL = 1e-3
 class Certificate:
     """Objective, lower bound and cost of a fit.
 
-    ``primal`` is the objective P(w), ``dual`` a value that no w can go below, and
+    ``primal`` is the objective P(w), ``dual`` a lower bound for every w, and
     ``gap = (primal - dual) / primal`` bounds the relative suboptimality; all three are computed in
-    float64 after the solver has stopped. Where a gap of 1e-3 or more was asked for, ``primal`` is
-    a bound above P(w), by a share of 1e-4 at most (about 1e-5), which allows for all rounding in
-    float32. ``passes`` counts products with the feature matrix (the final check included),
-    ``stopped_early`` says that a callback ended the fit.
+    float64 after the solver has stopped. If the requested gap was 1e-3 or more, ``primal`` is an
+    upper bound on P(w), at most a share of 1e-4 above it (about 1e-5), which allows for all
+    rounding in float32. ``passes`` counts products with the feature matrix (including the final
+    check), ``stopped_early`` says that a callback ended the fit.
 
-    ``measure`` names what ``gap`` is; a learner that has no duality gap gives another name, and
-    ``converged`` holds that number against the tolerance. It may subclass this for a ``sentence``
-    that says what its own measure proves.
+    ``measure`` names what ``gap`` is; a learner without a duality gap gives another name, and
+    ``converged`` compares that number with the tolerance. A learner may subclass this to provide a
+    ``sentence`` that says what its own measure proves.
     """
 
     primal: float
@@ -58,8 +58,8 @@ class Certificate:
                 f"{self.gap:.2g}."
             )
         return (
-            f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "
-            f"can get below it by more than {self.gap:.2%}. Retraining gives essentially the same "
+            f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this "
+            f"kind can be lower by more than {self.gap:.2%}. Retraining gives essentially the same "
             "ranker."
         )
 

@@ -88,22 +88,21 @@ class Learner:
 
     key, label: its stable name, and the name that readers see. words: what it minimises, in one
     sentence. source: where it comes from. fit: trains at one C. objective: what ``fit`` minimises,
-    written down once more and plainly, for tests hold each fit against it. worked: margin and
-    loss of a pair, worked out by hand, at two margins or more, one of them between 0 and 1: a
-    document of that score which was clicked once, and one of score 0 which was not; n = C = 1.
-    paths: trains at several, where it can do better than one fit after the other. costs: values of
-    C that validation chooses from.
+    written again in the simplest form, because tests compare each fit with it. worked: margin and
+    loss of a pair, worked out by hand, at two or more margins, one of them between 0 and 1: a
+    document with that score that was clicked once, and a document with score 0 that was not; n = C
+    = 1. paths: trains at several C, if it can do better than one fit after another. costs: values
+    of C from which validation chooses.
 
-    from_pairs: whether it learns from pairs of documents of a query, so that a query of one
-    candidate teaches it nothing.
+    from_pairs: whether it learns from pairs of documents of a query, so that it learns nothing from
+    a query with one candidate.
 
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
-    ``weights.clicks``: the larger C, the nearer to the clicks. The loss of several queries is the
-    sum of theirs. What of it depends on w is linear in the weights, up to a term without them: then
-    unbiased weights leave it unbiased (section 4).
+    ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several queries
+    is the sum of their losses. The part that depends on w is linear in the weights, up to a term
+    without them, so unbiased weights leave it unbiased (section 4).
 
-    Its rankers are `LinearRanker`; a certificate of another kind than the duality gap names its
-    ``measure``.
+    Its rankers are `LinearRanker`; a certificate other than the duality gap names its ``measure``.
     """
 
     key: str

@@ -56,8 +56,8 @@ def checked_tolerance(tolerance: object) -> float:
     number = _number(tolerance)
     if not SMALLEST_TOLERANCE <= number < 1:
         raise InputError(
-            f"The tolerance is {quoted(tolerance)}; it must be a number from "
-            f"{SMALLEST_TOLERANCE:g} to below 1."
+            f"The tolerance is {quoted(tolerance)}; it must be at least {SMALLEST_TOLERANCE:g} "
+            "and below 1."
         )
     return number
 
@@ -141,7 +141,7 @@ def check_features(ranges: FeatureRanges, ids: NDArray[np.int64]) -> None:
     if len(sizes) and sizes[worst] > LARGEST_FEATURE:
         raise InputError(
             f"Feature {ids[worst]} ranges from {ranges.low[worst]:g} to {ranges.high[worst]:g} in "
-            f"the queries that are learned from, but no fit can be certified beyond "
+            "the training queries, but no fit can be certified beyond "
             f"{LARGEST_FEATURE:g} in size; rescale the feature."
         )
 

@@ -66,8 +66,8 @@ class Iterate:
 class Constraint:
     """A constraint ``w.vector >= linear - xi`` that the one-slack cutting plane has added.
 
-    ``slack`` is xi of the program before, ``violation`` by how much its solution violated this
-    constraint (``linear - w.vector - slack``).
+    ``slack`` is xi of the previous program, ``violation`` the amount by which its solution violated
+    this constraint (``linear - w.vector - slack``).
     """
 
     number: int
@@ -83,11 +83,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each iteration; ``coefficients`` are the best so far.
+    """What a callback receives after each iteration; ``coefficients`` are the best so far.
 
     primal: the objective there; dual: a lower bound on its minimum. gap: what the certificate
-    measures, whatever that is. ``constraint`` is what the cutting plane added, None for other
-    solvers.
+    measures. ``constraint`` is what the cutting plane added, None for other solvers.
     """
 
     iteration: int

@@ -43,7 +43,7 @@ _ranges_of = RangesOf()
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores are ``X w``: what a ranker of any origin comes down to."""
+    """A linear ranker of any origin, with scores ``X w``."""
 
     coefficients: NDArray[np.float64]
     feature_ids: NDArray[np.int64]
@@ -51,15 +51,15 @@ class LinearModel:
     def score(self, corpus: Corpus) -> NDArray[np.float64]:
         """Scores [documents] of a corpus with the same features.
 
-        Raises InputError if the corpus has other features than the ranker was trained on.
+        Raises InputError if the corpus has features other than those the ranker was trained on.
         """
         return np.asarray(score_many([self], corpus)[0])
 
 
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
-    """Scores [models, documents] in one reading of the features; each row as ``score`` gives it.
+    """Scores [models, documents], reading the features once; each row equals ``score``.
 
-    Raises InputError as ``LinearModel.score`` does, and without a model.
+    Raises InputError as ``LinearModel.score`` does, and if there is no model.
     """
     if isinstance(models, LinearModel):
         raise InputError(
@@ -84,7 +84,7 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
 
 @dataclass(frozen=True, eq=False)
 class LinearRanker(LinearModel):
-    """A trained linear model; ``cost`` is the paper's C that it was trained with."""
+    """A trained linear model; ``cost`` is the paper's C used in training."""
 
     cost: float
     certificate: Certificate
@@ -105,21 +105,21 @@ def fit_ranker(
     """Train Propensity SVM-Rank (Section 6) to a certified relative duality gap.
 
     Minimises ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)`` with
-    n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. The
-    same C as svm_rank's option -c if every click is a ranking of its own.
+    n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. C
+    equals svm_rank's option -c if every click is a ranking of its own.
 
     ``method`` "newton" is the fast solver (with more than 800 features it begins with cutting
-    planes); "cutting-plane" is the one of the paper's reference, slower, and shows each constraint
-    it adds to the callback. Both reach the same optimum.
+    planes); "cutting-plane" is the algorithm of the paper's reference; it is slower, and passes
+    each constraint it adds to the callback. Both reach the same optimum.
 
-    A fit that gives up far from the optimum is tried again up a path of smaller costs.
+    A fit that stops far from the optimum is tried again along a path of smaller costs.
     ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
     if it returns True, the best ranker so far is returned with its gap. The result depends on
     ``seed`` only within the tolerance, and never on the number of threads.
 
     Raises InputError for weights of another corpus, an initial ranker with other features, weights
-    that give no pair, too many features and documents, and for features, weights, cost or tolerance
-    beyond the limits within which a gap can be certified.
+    that give no pair, too many features and documents, and features, weights, cost or tolerance
+    outside the limits within which a gap can be certified.
 
     Two queries in which the second feature marks what is relevant:
 
@@ -232,7 +232,7 @@ def fit_path(
 
     Solves from the smallest C upwards, every fit starting from the one before: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
-    the two. A callback that stops the path leaves out the costs that were not begun. Raises
+    the two. If a callback stops the path, costs that were not started are left out. Raises
     InputError as ``fit_ranker`` does.
     """
     (path,) = fit_paths(
@@ -268,8 +268,8 @@ def objective_value(
 ) -> float:
     """P(w) in float64: ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)``.
 
-    Raises InputError for a cost out of range, coefficients that are no finite number each, or a
-    P(w) that is none.
+    Raises InputError for a cost out of range, coefficients that are not finite, or a P(w) that is
+    not finite.
     """
     _check_kinds(corpus, weights)
     cost = checked_cost(cost)

@@ -94,7 +94,7 @@ def fit_relevance(
         raise InputError(
             "The log contains only clicks, but relevance is also fitted to impressions without a "
             "click; give a log of everything that was shown, or choose an estimator that counts "
-            "clicks alone.",
+            "only clicks.",
             "clicks_only",
         )
     REGRESSED_FEATURES.require(train.corpus.n_features, "The corpus")

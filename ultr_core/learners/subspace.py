@@ -93,9 +93,9 @@ def find_subspace(features: Any, used: NDArray[np.bool_]) -> tuple[Subspace, Any
         return Subspace(n_features, columns, features, None), features
     if n_documents > MOST_DIMENSIONS:
         raise InputError(
-            f"The queries that are learned from have {n_used} features in use and {n_documents} "
-            f"documents; a ranker can be trained if one of the two is at most {MOST_DIMENSIONS}, "
-            "so keep fewer features or fewer queries."
+            f"The training queries have {n_used} features in use and {n_documents} documents; one "
+            f"of these two numbers must be at most {MOST_DIMENSIONS}, so keep fewer features or "
+            "fewer queries."
         )
     values, vectors = linalg.eigh(_gram(features))
     kept = values > len(values) * np.finfo(float).eps * values[-1]

@@ -41,7 +41,7 @@ Share = Literal["", "fraction", "percent"]
 """How an answer is asked for that is a share of a whole; "" if it is none."""
 
 MORE_DIGITS = (
-    "That may be a rounding of the answer. Give at least two digits, other than zeros in front."
+    "That may be a rounding of the answer. Give at least two digits, not counting leading zeros."
 )
 
 WRONG_SIGN = "The size is right, but it has the wrong sign."
@@ -49,7 +49,7 @@ WRONG_SIGN = "The size is right, but it has the wrong sign."
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer that tells what was misunderstood: the number's name, and the hint for it."""
+    """A wrong answer that reveals a misunderstanding: the name of its number, and a hint."""
 
     number: str
     hint: str
@@ -57,7 +57,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, what to say to it, and whether it counts as a try."""
+    """Whether an answer is right, what to reply, and whether it counts as a try."""
 
     right: bool
     words: str
@@ -99,14 +99,14 @@ class Exercise:
 
     Attributes:
         question: the task.
-        answer: name of the number that is right.
-        unit: what the answer counts, for the label of its field; may stand behind the answer.
-        tolerance: distance that still counts as right, as a share of the answer.
-        mistakes: wrong answers that are recognised, each with its hint.
+        answer: name of the correct number.
+        unit: what the answer counts, for the label of its field; may follow the answer.
+        tolerance: largest distance that counts as right, as a share of the answer.
+        mistakes: recognised wrong answers, each with its hint.
         hint: for any other wrong answer.
         solution: the way to the answer, with the answer in it.
-        share: whether the answer is a share, and on which scale it is asked for; such an answer
-            is right as a fraction and in percent.
+        share: whether the answer is a share, and on which scale the question asks for it; such an
+        answer is right both as a fraction and in percent.
     """
 
     question: str
@@ -121,9 +121,9 @@ class Exercise:
     def judge(self, text: str, numbers: Mapping[str, float]) -> Verdict:
         """Judge an answer as it was typed.
 
-        Right is what lies within the tolerance, or is the answer rounded to the two or more digits
-        that were typed; what lies nearer to a known mistake than to the answer is that mistake.
-        Raises InputError if it is no number.
+        It is right if it lies within the tolerance, or is the answer rounded to the two or more
+        digits typed; if it is closer to a known mistake than to the answer, it is that mistake.
+        Raises InputError if it is not a number.
         """
         wanted = numbers[self.answer]
         typed = self._readings(read_typed(text, self.unit))
@@ -145,11 +145,11 @@ class Exercise:
         return Verdict(False, fill(self.hint, numbers))
 
     def wrong(self, tries: Sequence[str], numbers: Mapping[str, float]) -> int:
-        """How many of the tries were numbers, precise enough, and wrong."""
+        """How many tries were precise enough numbers, but wrong."""
         return sum(self._is_wrong(text, numbers) for text in tries)
 
     def solution_is_due(self, tries: Sequence[str], numbers: Mapping[str, float]) -> bool:
-        """Whether so many tries were wrong that the way to the solution is shown."""
+        """Whether enough tries were wrong to show the solution."""
         return self.wrong(tries, numbers) >= TRIES_BEFORE_SOLUTION
 
     def _is_wrong(self, text: str, numbers: Mapping[str, float]) -> bool:
@@ -181,11 +181,11 @@ class Exercise:
 def read_number(text: str, unit: str = "") -> float:
     """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 10^0.7, 25%, 1,000 or 1e-3.
 
-    A comma before exactly three digits groups thousands, any other is a decimal one. A percent
-    sign divides by 100. Words of ``unit`` may stand behind it, and an x where it counts times.
+    A comma before exactly three digits groups thousands, any other comma is a decimal comma. A
+    percent sign divides by 100. Words of ``unit`` may follow, or an x if the number counts times.
 
     Raises:
-        InputError: an empty answer, or one that is no finite number.
+        InputError: an answer that is empty or not a finite number.
     """
     return read_typed(text, unit).value
 
@@ -195,13 +195,13 @@ def read_typed(text: str, unit: str = "") -> Typed:
     plain = text.strip()
     if not plain:
         raise InputError(
-            "There is no answer yet; write a number, as in 0.25, 1/4 or 25%.", "no_answer"
+            "There is no answer yet; enter a number, such as 0.25, 1/4 or 25%.", "no_answer"
         )
     try:
         return _typed(plain, unit)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
-            f"The answer {quoted(plain)} is not a number; write it as in 0.25, 1/4, (3 - 2) × 0.2, "
+            f"The answer {quoted(plain)} is not a number; enter e.g. 0.25, 1/4, (3 - 2) × 0.2, "
             "10^0.7, √9 or 25%.",
             "not_a_number",
         ) from None

@@ -27,14 +27,14 @@ def words_of(key: str) -> Content:
 
 @dataclass(frozen=True)
 class Found:
-    """What a lesson found: its numbers by name, and a sentence that reads them."""
+    """The result of a lesson: its numbers by name, and a sentence about them."""
 
     numbers: Mapping[str, float]
     sentence: str
 
     @classmethod
     def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
-        """The numbers of lesson ``key``, told by its words; ``chosen`` are words inside them."""
+        """The numbers of lesson ``key`` in its own words; ``chosen`` are words inside them."""
         words = words_of(key)
         named = named_in(words.template("found"))
         told = {name: value for name, value in numbers.items() if name in named}
@@ -61,7 +61,7 @@ class Choice:
         return self.options[int(value)]
 
     def read(self, guess: float, numbers: Mapping[str, float]) -> tuple[bool, str]:
-        """Whether the prediction was right, and a sentence with it and what is so.
+        """Whether the prediction was right, and a sentence with the prediction and the result.
 
         ``guess`` is the index of the option that was chosen.
         """
@@ -76,7 +76,7 @@ class Guess:
     """A prediction of a number on a slider from ``low`` to ``high``.
 
     ``truth`` names the number that is asked for, ``unit`` is what it counts, ``decimals`` how
-    precisely it is told. A guess within ``near`` (a share of the truth), or half a step, counts as
+    precisely it is shown. A guess within ``near`` (a share of the truth), or half a step, counts as
     right.
     """
 
@@ -97,7 +97,7 @@ class Guess:
 
     @property
     def suffix(self) -> str:
-        """What stands behind a number: the unit, apart from it unless it is a percent sign."""
+        """What follows a number: the unit, after a space unless it is a percent sign."""
         return self.unit if self.unit in ("", "%") else f" {self.unit}"
 
     def answer(self, numbers: Mapping[str, float]) -> str:
@@ -105,7 +105,7 @@ class Guess:
         return self.spoken(numbers[self.truth])
 
     def read(self, guess: float, numbers: Mapping[str, float]) -> tuple[bool, str]:
-        """Whether the prediction was near, and a sentence with it and what is so."""
+        """Whether the prediction was close, and a sentence with the prediction and the result."""
         truth = numbers[self.truth]
         given, right = self.spoken(guess), self.answer(numbers)
         if abs(guess - truth) <= max(self.near * abs(truth), self.step / 2):
@@ -116,10 +116,10 @@ class Guess:
 
 @dataclass(frozen=True)
 class Door:
-    """A way into a normal page in an exact state, with what to look for there.
+    """A link to a page in an exact state, with what to look for there.
 
-    ``changes`` are settings on top of the lesson's own, ``state`` are the controls of that page by
-    their name in a link.
+    ``changes`` are settings on top of the lesson's own, ``state`` the controls of that page by
+    their names in a link.
     """
 
     look: str
@@ -143,19 +143,19 @@ class Door:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson; what it computes, it asks of a lab at its own settings.
+    """One lesson; it computes its numbers with a lab at its own settings.
 
     Attributes:
         key: short name, for files and tests.
         terms: keys of the glossary that it uses.
-        changes: settings that it fixes; those not named are at their default.
-        prediction: what its reader commits to before anything is shown.
-        given: numbers that the idea, the prediction and nothing else may show beforehand; quick.
-        measure: all numbers, those of ``given`` included, and the sentence that reads them.
+        changes: settings that it fixes; the others are at their defaults.
+        prediction: what readers commit to before anything is shown.
+        given: numbers that only the idea and the prediction may show beforehand; quick.
+        measure: all numbers, including those of ``given``, and a sentence about them.
         figure: the picture of what was found.
         shows: the normal page with exactly these settings.
         steps: what to try next.
-        traffic: what counts in it (clicks, visits, presentations), in words with the numbers.
+        traffic: its clicks, visits or presentations, in words with the numbers.
         exercise: the task with its checked answer.
     """
 
@@ -178,12 +178,12 @@ class Lesson:
 
     @property
     def idea(self) -> str:
-        """What one has to know first: a template over the numbers of ``given``."""
+        """What a reader has to know first: a template over the numbers of ``given``."""
         return words_of(self.key).template("idea")
 
     @property
     def meaning(self) -> str:
-        """What follows from what was found: a template over the numbers of ``measure``."""
+        """What follows from the result: a template over the numbers of ``measure``."""
         return words_of(self.key).template("meaning")
 
     def settings(self, reader: Settings) -> Settings:

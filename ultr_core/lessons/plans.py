@@ -28,7 +28,7 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class Plan:
-    """A session: its name, what it is for, and its steps."""
+    """A class session: its name, its purpose, and its steps."""
 
     name: str
     purpose: str
@@ -87,7 +87,7 @@ def plan_row(
     reader: Settings,
     address: str,
 ) -> PlanRow:
-    """Line ``position`` (from 0) of a plan, with the numbers that were found for its lesson.
+    """Line ``position`` (from 0) of a plan, with the numbers of its lesson.
 
     ``address`` is the app's, without a slash at its end; links open in lecture mode.
     """

@@ -31,7 +31,7 @@ def _a_log_for_each_draw(settings: Settings) -> str:
 
 
 def _visits(_: Settings) -> str:
-    return f"one query of its own, visited {pictures.VISITS:,} times"
+    return f"a single query, visited {pictures.VISITS:,} times"
 
 
 def _presentations(_: Settings) -> str:
@@ -143,7 +143,7 @@ LESSONS: tuple[Lesson, ...] = (
 
 @dataclass(frozen=True)
 class Term:
-    """A term: its name, its symbol if it has one, what it means, and where the paper has it."""
+    """A term: its name, its symbol if any, its meaning, and where it is in the paper."""
 
     key: str
     name: str

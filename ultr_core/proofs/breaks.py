@@ -44,7 +44,7 @@ class Break:
         consequence: which step fails then, in words.
         repair: what repairs it, in a sentence.
         change: the change of behaviour and assumed curve.
-        missing: closed form of 1 - E[o_d] / q_d [documents] in a world that is otherwise intact:
+        missing: closed form of 1 - E[o_d] / q_d [documents] in an otherwise intact world:
             the share of document d that the weights fail to restore (negative: too much).
         extra: closed form of P(c_d | o_d) minus what constant noise would give [documents].
     """
@@ -194,7 +194,7 @@ _ALL = (
     ),
     _break("scaled-curve", "Assumed curve scaled by 1/3", _scaled_curve),
     _break("trust", "Users trust the top", _trust, extra=_trust_extra),
-    _break("attraction", "Relevance attracts the eye", _attraction, _attraction_missing),
+    _break("attraction", "Relevance attracts attention", _attraction, _attraction_missing),
     _break("cascade", "Users stop after the first click", _cascade, _cascade_missing),
     _break("cut", "The list is cut in the middle", *_cut),
     _break("tied-scores", "All scores equal (w = 0)", lambda _, parts: parts),

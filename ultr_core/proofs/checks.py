@@ -311,10 +311,10 @@ def positivity(evidence: Evidence) -> Finding:
     if smallest > 0:
         sentence = (
             f"The least seen rank is {rank}: it is examined with probability {smallest:.3g}, so a "
-            f"click there weighs {1.0 / smallest:,.4g} with the true curve."
+            f"click there has weight {1.0 / smallest:,.4g} with the true curve."
         )
     else:
-        sentence = f"Nobody examines rank {rank}; no number of clicks shows what is there."
+        sentence = f"Nobody examines rank {rank}; no number of clicks can show what is there."
     return Finding(sentence, smallest, ">", 0.0)
 
 

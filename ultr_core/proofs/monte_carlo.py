@@ -71,7 +71,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The same users with click noise and without, and the seed that they come from."""
+    """The same users with and without click noise, and the seed that generates them."""
 
     seed: int
     noisy: Tally
@@ -84,13 +84,13 @@ class Sample:
 
 
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
-    """Let ``users`` more users come, after those of ``after``.
+    """Simulate ``users`` more users, after those of ``after``.
 
     User i uses the same random numbers whatever the world and however the users are divided into
-    calls: estimates settle as users arrive, and an edited query redraws nothing.
+    calls: estimates converge as users arrive, and editing a query redraws nothing.
 
     Raises:
-        InputError: fewer than 1 user, or more than ``MOST_USERS`` altogether.
+        InputError: fewer than 1 user, or more than ``MOST_USERS`` in total.
     """
     before = 0 if after is None else after.users
     if not 1 <= (whole_or_none(users) or 0) <= MOST_USERS - before:
@@ -292,7 +292,8 @@ def convergence(
     variance = float(law.variance(values))
     if variance == 0.0:
         raise InputError(
-            "The weighted loss is the same for every user, so nothing settles.", "no_variance"
+            "The weighted loss is the same for every user, so there is nothing to converge.",
+            "no_variance",
         )
     target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)
     truth, bias = float(target), float(law.mean(values) - target)

@@ -34,7 +34,7 @@ POSITIVE = "positive propensity for every document that can be clicked"
 CONSTANT_NOISE = "noise that depends on nothing but relevance"
 INDEPENDENT = "independent examinations"
 INDEPENDENT_USERS = "independent users"
-POSITION = "examination that depends on the rank alone"
+POSITION = "examination that depends only on the rank"
 
 UNSEEN = ("zero-relevant", "cut")
 WRONG_USERS = ("attraction", "cascade")
@@ -48,7 +48,7 @@ class Evidence:
 
     Attributes:
         users: how the simulated users examine and click.
-        assumed_curve: the examination curve that the learner believes in.
+        assumed_curve: the examination curve that the learner assumes.
         query_offsets: int64 [queries + 1], the logged queries.
         relevance: bool [documents].
         presented_ranks: int [documents], ranks under the production ranker.
@@ -57,8 +57,8 @@ class Evidence:
         log: the simulated training clicks.
         scores: float64 [documents] of the rankers whose hinge bound is checked, by label.
         gap: relative duality gap of the trained propensity-weighted ranker.
-        gap_tolerance: the gap that its fit was asked for.
-        broken: assumptions that are broken on the small query, keys of ``BREAKS``.
+        gap_tolerance: the gap requested of its fit.
+        broken: assumptions broken on the small query, keys of ``BREAKS``.
     """
 
     users: PositionModel
@@ -118,7 +118,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim with its statement, its place in the paper, what it assumes and how to test it.
+    """A claim with its statement, its section in the paper, what it assumes and how to test it.
 
     ``fails_when`` says in a sentence what makes it fail.
     """
@@ -155,7 +155,7 @@ class Derivation(Proof):
 
 @dataclass(frozen=True)
 class Check:
-    """A proof together with what was found for one world."""
+    """A proof and its finding for one world."""
 
     proof: Proof
     finding: Finding
@@ -167,7 +167,7 @@ class Check:
 
     @property
     def comparison(self) -> str:
-        """What was measured and what was expected; true in words whether it holds or not."""
+        """What was measured and what was expected, in words that are true in any case."""
         found = self.finding
         side = f", {'within' if found.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
         return (
@@ -262,7 +262,7 @@ def _sentence(walk: Walk, walks: int) -> str:
             "closed form exactly."
         )
     if not walk.failing:
-        return f"Every step holds, but an enumeration departs from its closed form by {worst:.4g}."
+        return f"Every step holds, but an enumeration differs from its closed form by {worst:.4g}."
     *others, last = map(str, walk.failing)
     lines = f"Lines {', '.join(others)} and {last} fail" if others else f"Line {last} fails"
     return f"{lines}: the largest step is off by {worst:.4g}. More data does not remove this error."

@@ -60,7 +60,7 @@ class SmallQuery:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """Documents from the top of the presented ranking to its end."""
+        """Documents in the order of the presented ranking."""
         return tuple(sorted(range(self.size), key=self.presented.__getitem__))
 
     def loss(self, ranks: Sequence[int]) -> Fraction:

@@ -59,10 +59,10 @@ class SmallWorld:
         eps_plus, eps_minus: click noise of section 5.2, 1 >= eps_plus > eps_minus >= 0.
         clip: threshold tau of the clipped estimator, in [0, 1].
         gap: distance between the scores of neighbours in S_1, for the claims of section 6.
-        broken: names of the assumptions that are broken on purpose, keys of ``BREAKS``.
+        broken: names of the assumptions broken on purpose, keys of ``BREAKS``.
 
-    Raises InputError for numbers outside these ranges, for curves of another length than the
-    query, and for an assumed propensity of 0 at a rank where users look.
+    Raises InputError for numbers outside these ranges, for curves whose length differs from the
+    query's, and for an assumed propensity of 0 at a rank where users look.
     """
 
     query: SmallQuery
@@ -101,27 +101,27 @@ class SmallWorld:
 
     @cached_property
     def users(self) -> Users:
-        """How the users look and click, broken assumptions included."""
+        """How the users look and click, including broken assumptions."""
         return self.parts.behaviour.users(self.query.relevance, self.query.presented)
 
     @cached_property
     def parts(self) -> Parts:
-        """Behaviour of the users and assumed curve by rank, broken assumptions included."""
+        """Behaviour of the users and assumed curve by rank, including broken assumptions."""
         return apply_breaks(self)
 
     @cached_property
     def propensity(self) -> tuple[Fraction, ...]:
-        """Propensity q_d [documents] that the learner believes in, broken assumptions included."""
+        """Propensity q_d [documents] that the learner assumes, including broken assumptions."""
         return tuple(self.parts.assumed[rank - 1] for rank in self.query.presented)
 
     @cached_property
     def position(self) -> tuple[Fraction, ...]:
-        """p_d [documents]: how often the rank is examined if only the rank decides."""
+        """p_d [documents]: how often the rank is examined if only the rank matters."""
         return tuple(self.parts.behaviour.look[rank - 1] for rank in self.query.presented)
 
     @cached_property
     def inverse(self) -> tuple[Fraction, ...]:
-        """Weight of a click 1/q_d [documents]; 0 where q_d = 0, for nobody can click there."""
+        """Weight of a click 1/q_d [documents]; 0 if q_d = 0, since nobody can click there."""
         return tuple(1 / q if q else Fraction(0) for q in self.propensity)
 
     @cached_property
@@ -182,9 +182,9 @@ class SmallWorld:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> SmallWorld:
-        """The world that a URL query describes; other keys are left alone.
+        """The world that a URL query describes; other keys are ignored.
 
-        Raises InputError, with one sentence, for the first thing that cannot be used.
+        Raises InputError, with one sentence, for the first unusable value.
         """
         text = {key: query.get(key, default) for key, default in DEFAULTS.items()}
         presented = ranking_from_letters(text["list"], "presented")
@@ -209,7 +209,7 @@ class SmallWorld:
 
 @cache
 def default_world() -> SmallWorld:
-    """The world that the walker starts with, made once."""
+    """The world with which the page starts, built once."""
     return SmallWorld.from_query({})
 
 

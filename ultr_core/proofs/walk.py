@@ -42,10 +42,10 @@ class Line:
         relation: how it follows from the line above.
         value: the line's formula evaluated as written, up to three ways.
         assumes: the assumption that the step uses, in words, or "" if it is algebra.
-        factor: number by which this line is multiplied before it is compared with the one above.
+        factor: number by which this line is multiplied before comparing it with the line above.
         starred: whether the paper marks the line with an asterisk.
-        error: factor * value minus the value of the line above; 0 where a new quantity starts.
-        aside: a further number that the step rests on, in words.
+        error: factor * value minus the value of the line above; 0 if a new quantity starts.
+        aside: another number that the step relies on, in words.
     """
 
     formula: str
@@ -60,12 +60,12 @@ class Line:
 
     @property
     def agrees(self) -> bool:
-        """Whether enumeration gives exactly the closed form."""
+        """Whether enumeration equals the closed form exactly."""
         return self.value.enumerated in (None, self.value.closed)
 
     @property
     def holds(self) -> bool:
-        """Whether the step from the line above is right, exactly."""
+        """Whether the step from the line above is exactly right."""
         # Exact, and of the same sign.
         error = self.error.numerator
         return compared(error, "≥" if self.relation == "≤" else "=") == "holds"
@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def largest_departure(self) -> Fraction:
-        """The same, or of an enumeration from its closed form where that is larger."""
+        """The same, or the largest error of an enumeration if that is larger."""
         values = (line.value for line in self.lines)
         departures = (abs(v.enumerated - v.closed) for v in values if v.enumerated is not None)
         return max(self.largest_error, *departures, Fraction(0))

@@ -159,8 +159,8 @@ class RelativeCurve:
     """A table in which some rank is examined more than rank 1, divided by its largest value.
 
     Only ratios of examination matter (Section 5.3), so p_1 is below 1 here and the largest value
-    is 1. The last value is carried on beyond the end. Raises InputError unless the numbers are
-    finite, not negative and not all 0.
+    is 1. The last value is used beyond the end. Raises InputError unless the numbers are finite,
+    not negative and not all 0.
     """
 
     values: tuple[float, ...]
@@ -188,10 +188,11 @@ MeasuredCurve = TableCurve | RelativeCurve | PowerLaw
 
 
 def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
-    """The curve with the given values at ranks 1, 2, ..., of any scale.
+    """The curve with the given values at ranks 1, 2, ..., on any scale.
 
-    Normalised to p_1 = 1; where a later rank exceeds rank 1, to a largest value of 1 instead, so
-    that no examination exceeds 1. Raises InputError for values that make no curve, rank named.
+    Normalised to p_1 = 1; if a later rank exceeds rank 1, to a largest value of 1 instead, so that
+    no examination exceeds 1. Raises InputError, naming the rank, for values that do not make a
+    curve.
     """
     for rank, value in enumerate(values, 1):
         if not 0 <= number_or_nan(value) < math.inf:
@@ -221,8 +222,8 @@ class CurveOptions:
     """How ratios become a curve.
 
     smoothing: weight of the overall click rate, 0 (swaps alone) to 1 (click rates alone). Section
-        7.6 smooths in this way and does not say how much.
-    ranks: the ranks whose ratio is used, others are interpolated; empty for all of them.
+    7.6 smooths in this way but does not say how much. ranks: the ranks whose ratio is used; others
+    are interpolated; empty for all ranks.
     fit: one of ``FITS``.
     """
 
@@ -237,14 +238,14 @@ class CurveOptions:
 
 @dataclass(frozen=True)
 class AssembledCurve:
-    """A curve and what was done to get it.
+    """A curve and how it was obtained.
 
     curve: for use as propensities. values: the same at ranks 1..K, relative to rank 1.
     used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
-    guessed: the other ranks; all but the reference where no other is used. fitted: ranks whose
-    value a fit has changed. outside: of the used ones beside the reference, those where the fit
-    leaves the 95% interval. known: of the used ones, those that are known well by the interval of
-    their ratio (``KNOWN_WELL``), and the reference. notices: sentences for the reader.
+    guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks whose
+    value a fit has changed. outside: used ranks, other than the reference, where the fit is outside
+    the 95% interval. known: used ranks that are known well by the interval of their ratio
+    (``KNOWN_WELL``), and the reference. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve
@@ -259,18 +260,18 @@ class AssembledCurve:
 
     @property
     def guess_from(self) -> int | None:
-        """The rank from which on the curve is carried on, a guess; None where it nowhere is."""
+        """The rank from which the curve is only a guess; None if there is no such rank."""
         below = [rank for rank in self.guessed if rank > self.used[-1]]
         return below[0] if below else None
 
     @property
     def sure(self) -> bool:
-        """Whether every rank is known well and the curve goes through what is known."""
+        """Whether every rank is known well and the curve goes through the known values."""
         return len(self.known) == len(self.values) and not self.outside
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, where the guess begins, and a fit's misses."""
+        """How many ranks are known well and used, where the guess begins, where a fit misses."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -301,7 +302,7 @@ class AssembledCurve:
         return f"{words}."
 
     def made_by(self, rank: int) -> str:
-        """How the value of a rank came about: fitted, measured, interpolated or a guess."""
+        """How the value of a rank was obtained: fitted, measured, interpolated or a guess."""
         return (
             "guess" if rank in self.guessed
             else "fitted" if rank in self.fitted
@@ -315,21 +316,21 @@ def assemble_curve(
     *,
     click_rates: ArrayLike | None = None,
 ) -> AssembledCurve:
-    """Smooth, interpolate, carry on, fit and normalise estimated ratios, in this order.
+    """Smooth, interpolate, extrapolate, fit and normalise estimated ratios, in this order.
 
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
     2. of these, only ranks whose log value has a standard error of ``LARGEST_ERROR`` or less
-       (`relative_errors`) shape the curve, where there is one beside the reference;
-    3. ranks between used ones from their neighbours, straight in log rank and log ratio; ranks
-       below the last one as `carried_on` says, by the power law of step 4; ranks above the first
-       one with its value (a rank without data is never taken as 0);
+       (`relative_errors`) shape the curve, if there is one besides the reference;
+    3. ranks between used ranks from their neighbours, linear in log rank and log ratio; ranks
+       below the last used rank as in `carried_on`, by the power law of step 4; ranks above the
+       first used rank with its value (a rank without data never counts as 0);
     4. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
        weights from the standard errors;
-    5. division by the value at rank 1; beyond K the last value holds.
+    5. division by the value at rank 1; beyond K the last value is used.
 
-    Nothing is made to fall where known ranks rise. click_rates: overall rate at each rank [K],
-    needed for smoothing. Raises InputError if no chosen rank beside the reference has a ratio above
-    0, naming the causes, or if smoothing lacks rates.
+    The curve is not forced to fall where known ranks rise. click_rates: overall rate at each rank
+    [K], needed for smoothing. Raises InputError if no chosen rank besides the reference has a ratio
+    above 0, naming the causes, or if smoothing lacks rates.
     """
     chosen = options if options is not None else CurveOptions()
     values, weights = _chosen_ratios(estimate, chosen)
@@ -341,7 +342,7 @@ def assemble_curve(
     notices = []
     if unclicked:
         notices.append(
-            f"{_ranks(unclicked)}: no click, so the ratio is 0 and no weight 1/p exists; the "
+            f"{_ranks(unclicked)}: no click, so the ratio is 0 and there is no weight 1/p; the "
             "curve does not use it."
         )
     values, blind, told = _precise(values, estimate, chosen.smoothing)
@@ -467,8 +468,8 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
         told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first rank used.")
     if below := [rank for rank in beside if rank > last]:
         told.append(
-            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, and the "
-            "curve continues the fall of the ranks above."
+            f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, so the "
+            "curve continues to fall as at the ranks above."
         )
     return told
 

@@ -33,7 +33,7 @@ Numbers = NDArray[Any]
 class DisplayCounts:
     """One row for each (query, document) pair and rank at which it was shown.
 
-    query, document: int64 [rows], numbers that identify; a document belongs to one query.
+    query, document: int64 [rows], numbers that identify them; a document belongs to one query.
     rank: int64 [rows] from 1. impressions, clicks: int64 [rows], summed over rankers.
     Rows are sorted by document and rank. Build with `display_counts` or `displays_of_logs`.
     """
@@ -46,13 +46,13 @@ class DisplayCounts:
 
     @cached_property
     def last_rank(self) -> int:
-        """The lowest place at which anything was shown."""
+        """The lowest rank at which anything was shown."""
         return int(self.rank.max())
 
     def by_rank(self, last_rank: int) -> Counts:
         """Impressions and clicks of ranks 1..K, whatever was shown there.
 
-        Raises InputError for a K that is no whole number from 1 to ``MOST_RANKS``.
+        Raises InputError unless K is a whole number from 1 to ``MOST_RANKS``.
         """
         last_rank = checked_last_rank(last_rank)
         kept = self.rank <= last_rank
@@ -74,9 +74,9 @@ def display_counts(
 ) -> DisplayCounts:
     """Add up rows of the same document and rank; all arguments are whole numbers [rows].
 
-    A document that moved stays one document with several ranks. Raises InputError without a row,
-    for columns of different lengths or of something else than whole numbers, a rank below 1, more
-    clicks than impressions, or more impressions than can be counted.
+    A document that moved is one document with several ranks. Raises InputError if there are no
+    rows, and for columns of different lengths or with values other than whole numbers, a rank below
+    1, more clicks than impressions, or more impressions than can be counted.
     """
     given = {
         "query": query,
@@ -92,7 +92,9 @@ def display_counts(
     _, _, ranks, shown, clicked = columns
     if ranks.ndim != 1 or any(column.shape != ranks.shape for column in columns):
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
-        raise InputError(f"Columns of displays must be equally long lists, not of shapes {sizes}.")
+        raise InputError(
+            f"Columns of displays must be lists of equal length, not arrays of shape {sizes}."
+        )
     if ranks.size and ranks.min() < 1:
         raise InputError(
             f"Ranks are counted from 1, but there is a rank {ranks.min()}.", "rank_from_1"
@@ -112,7 +114,7 @@ def summed_displays(
 ) -> DisplayCounts:
     """`display_counts` of columns that are known to be right, whole numbers [rows]."""
     if not ranks.size:
-        raise InputError("There is no row with a document, a rank and an impression.")
+        raise InputError("No row has a document, a rank and an impression.")
     require_countable(shown)
     order = np.lexsort((ranks, documents))
     changes = (np.diff(documents[order]) != 0) | (np.diff(ranks[order]) != 0)
@@ -128,9 +130,9 @@ def summed_displays(
 
 
 def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
-    """Displays of several click logs of one corpus, one log for each logging ranker.
+    """Displays of several click logs of one corpus, one log per logging ranker.
 
-    Raises InputError without a log, or if the logs belong to different corpora.
+    Raises InputError if there is no log, or if the logs belong to different corpora.
     """
     if not logs:
         raise InputError("Counting displays needs one click log or more.")
@@ -151,9 +153,8 @@ def estimate_click_rates(
 ) -> PropensityEstimate:
     """p_r / p_reference as the plain ratio of click rates, with delta-method intervals.
 
-    Right only if what is shown at each rank is equally relevant on average, as with rankings in
-    random order. Raises InputError for a K or a reference out of range, or if the reference rank
-    has no click.
+    Correct only if documents are equally relevant at every rank on average, as in random rankings.
+    Raises InputError for a K or a reference out of range, or if the reference rank has no click.
     """
     counts = displays.by_rank(last_rank)
     reference = checked_reference(reference, counts.clicks.size)

@@ -31,11 +31,11 @@ Need = Literal["curve", "clip", "relevance", "noise"]
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed of the users of a log, and how far: all that an estimator may be given.
+    """What is assumed about the users of a log: everything that an estimator may be given.
 
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
-    relevance: r_hat of each document, float64 [documents] in [0, 1], where one has been fitted.
-    users: how they click, noise included, where that is known as well.
+    relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
+    how they click, including noise, if that is known.
     """
 
     curve: ExaminationCurve
@@ -44,14 +44,15 @@ class Belief:
     users: ClickModel | None = None
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta: of the users, or p and 0."""
+        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta of the users, by default p and
+        0."""
         if self.users is not None:
             return self.users.affine(ranks)
         alpha = self.curve.at(ranks)
         return alpha, np.zeros(alpha.shape)
 
     def relevance_of(self, log: ClickLog) -> FloatArray:
-        """r_hat of the document of each row of a log; raises InputError where it does not fit."""
+        """r_hat of the document of each row of a log; raises InputError if it has another size."""
         found = self.relevance
         if found is None or found.shape != (log.n_documents,):
             raise InputError(
@@ -63,9 +64,9 @@ class Belief:
 
 
 def poor_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
-    """A fit that is wrong, and differently from document to document: 1/2, 1/4, ... of r and 1/8.
+    """A fit with different errors for different documents: 1/2, 1/4, ... of r, plus 1/8.
 
-    Powers of two, so that few sums are rounded.
+    These are powers of two, so that few sums are rounded.
     """
     return 0.125 + np.asarray(relevance, np.float64) * 0.5 ** np.arange(1.0, relevance.size + 1)
 
@@ -77,14 +78,14 @@ def right_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a document counts on average, once shown, under some users and a belief about them.
+    """What a document counts on average, once shown, for given users and a belief about them.
 
-    A document of relevance r counts factor r + constant, at whichever rank it is shown: the
-    estimator is then unbiased for the risk if that is r, and otherwise right up to a factor and a
+    A document of relevance r counts factor r + constant, at whatever rank it is shown: the
+    estimator is then unbiased for the risk if that is r, and otherwise correct up to a factor and a
     constant that are the same for every ranker (section 5.2).
 
     words: the assumption, as it follows "assumes that". users: how they click. belief: what the
-    estimator is given, with the relevance that ``fitted`` makes of the true one.
+    estimator is given, with the relevance that ``fitted`` derives from the true relevance.
     """
 
     words: str
@@ -104,7 +105,7 @@ class Expectation:
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
-        """The same users and belief for an estimator to which a document counts this much."""
+        """The same users and belief for an estimator that counts a document this much."""
         return replace(self, factor=factor, constant=constant)
 
 
@@ -201,21 +202,20 @@ class Estimator:
 
     key, label: its stable name, and the name that readers see. counts: what a click counts, in a
     few words. words: what that does to the estimate, in a sentence or two. expects: cases in which
-    it is unbiased, or right up to a factor and a constant, at least one and every one of `CASES`;
-    readers are told the first. source: where it comes from. numbers: u and v [rows] of a log,
+    it is unbiased, or correct up to a factor and a constant: at least one, and all that apply of
+    `CASES`; readers see the first. source: where it comes from. numbers: u and v [rows] of a log,
     given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
-    row of a log of one click at each propensity, worked out by hand; at 1/2 and at another one.
-    One that needs a clip has them at a second threshold as well, the fourth number of a row, for
-    many functions of tau are equal at one: a log for each threshold, and a propensity below it.
-    needs: the fields of the belief that it uses. clips: the thresholds among which validation
-    chooses, more than one only where it needs a clip; ``CLIP_GRID`` is the usual choice. falls:
-    where it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log of n clicks, and
-    nothing is chosen. instead: the estimator that trains where a test shows that the relevance it
-    is given is wrong; None where it has none. asked: whether it is beside others only where
-    somebody asks for it.
-    normalised: whether its sum is divided by the summed weight instead of the number of query
-    draws: a mean rank of clicks instead of a risk, which orders rankers like the sum itself and
-    so trains none.
+    row of a log with one click at each propensity, worked out by hand, at 1/2 and at least one
+    other propensity. An estimator that needs a clip also has them at a second threshold, the fourth
+    number of a row, because many functions of tau agree at a single value: one log per threshold,
+    with a propensity below it. needs: the fields of the belief that it uses. clips: the thresholds
+    among which validation chooses, more than one only if it needs a clip; ``CLIP_GRID`` is the
+    usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log
+    of n clicks, and nothing is chosen. instead: the estimator that trains if a test shows that the
+    fitted relevance is wrong; None if it has none. asked: whether it is shown with others only on
+    request. normalised: whether its sum is divided by the summed weight instead of the number of
+    query draws: the result is a mean rank of clicks instead of a risk, which orders rankers like
+    the sum itself, so it is not used for training.
     """
 
     key: str
@@ -234,7 +234,7 @@ class Estimator:
     asked: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
-        """The thresholds that compete on a log: one that falls with its clicks, or ``clips``.
+        """The candidate thresholds for a log: one that falls with its clicks, or ``clips``.
 
         >>> from dataclasses import replace
         >>> from ultr_core.propensity import ESTIMATORS
@@ -249,17 +249,17 @@ class Estimator:
 
     @property
     def cases(self) -> tuple[Expectation, ...]:
-        """The cases of which ``expects`` must name every one in which it is right."""
+        """The cases among which ``expects`` must name all in which it is correct."""
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property
     def beside_others(self) -> bool:
-        """Whether it is shown of every log: a log and a curve are all that it needs."""
+        """Whether it is shown for every log, because it needs only a log and a curve."""
         return {"curve", "clip"}.issuperset(self.needs) and not self.asked
 
     @property
     def fits_relevance(self) -> bool:
-        """Whether it needs a relevance that is fitted to the clicks, by a curve."""
+        """Whether it needs a relevance fitted to the clicks with a curve."""
         return "relevance" in self.needs
 
     @property
@@ -268,12 +268,12 @@ class Estimator:
         return "curve" in self.needs or self.fits_relevance
 
     def label_at(self, clip: float) -> str:
-        """The label, with the threshold where there is one."""
+        """The label, with the threshold if there is one."""
         return f"{self.label}, τ = {clip:g}" if "clip" in self.needs else self.label
 
     @property
     def assumes(self) -> str:
-        """When it is unbiased, or as near as it gets, in words: the first of its cases."""
+        """When it is unbiased, or as close as it gets, in words: the first of its cases."""
         first = self.expects[0]
         text = first.words
         if not first.unbiased:
@@ -287,20 +287,20 @@ class Estimator:
 
     @property
     def scale(self) -> str:
-        """What its estimate is a number of, in words."""
+        """The unit of its estimate, in words."""
         what = "mean rank of a clicked document"
         if not self.normalised:
             what = "summed ranks of documents, per query draw"
         return f"{what}, where {self.counts}; lower is better"
 
     def told(self, belief: Belief) -> Belief:
-        """The belief without the noise of the users, unless that is what it needs."""
+        """The belief without the users' noise, unless the estimator needs it."""
         return belief if "noise" in self.needs else replace(belief, users=None)
 
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
         """Its u and v for a log.
 
-        Raises InputError naming rank and clicks where a propensity of 0 leaves no finite number.
+        Raises InputError, naming rank and clicks, if a propensity of 0 leaves no finite number.
         """
         # What divides by a propensity of 0 is told to the reader, not to the programmer.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

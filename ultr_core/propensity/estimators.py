@@ -50,7 +50,7 @@ _PAPER = "Joachims, Swaminathan and Schnabel (2017)"
 CLIPPED = Estimator(
     "clipped",
     "Clipped",
-    counts="a click counts 1 / propensity, and at most 1 / τ",
+    counts="a click counts 1 / propensity, at most 1 / τ",
     words="Like IPS, but with no propensity below τ: less variance, some downward bias.",
     expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
     source=f"section 7.2 of {_PAPER}",
@@ -67,9 +67,9 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             Estimator(
                 "naive",
                 "Naive",
-                counts="every click counts 1",
-                words="Every click counts 1, as if all ranks were examined equally often; too low "
-                "for documents shown far down.",
+                counts="every click counts once",
+                words="Every click counts once, as if all ranks were examined equally often; too "
+                "low for documents shown far down.",
                 expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
                 source=f"equation (5) of {_PAPER} with all propensities 1",
                 numbers=_naive,
@@ -80,9 +80,9 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "ips",
                 "IPS",
                 counts="a click counts 1 / propensity",
-                words="Every click counts 1 / propensity of the position where it happened; "
-                "correct on average if the propensities are correct, every candidate was shown "
-                "and only relevant documents are clicked. Clicks on irrelevant documents change "
+                words="Every click counts 1 / propensity of its position; correct on average if "
+                "the propensities are correct, every candidate was shown and only relevant "
+                "documents are clicked. Clicks on irrelevant documents change "
                 "it by a factor and a constant that are the same for every ranker.",
                 expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
@@ -117,7 +117,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
 
 
 def estimator_named(key: str) -> Estimator:
-    """The estimator of that key; raises InputError for any other name."""
+    """The estimator with that key; raises InputError for any other name."""
     if key not in ESTIMATORS:
         raise InputError(f"{quoted(key)} is not an estimator; choose from {', '.join(ESTIMATORS)}.")
     return ESTIMATORS[key]

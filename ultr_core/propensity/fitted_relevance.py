@@ -79,10 +79,10 @@ def doubly_robust(instead: Estimator) -> Estimator:
     return Estimator(
         "doubly-robust",
         "Doubly robust",
-        counts="an impression counts the fitted relevance, and a click what this leaves, divided "
-        "by its propensity, at least τ",
-        words="The fitted relevance, corrected by clicks with a propensity of at least τ: the "
-        "variance of clipped IPS, but only the bias that the fit leaves.",
+        counts="an impression counts the fitted relevance; a click counts the remainder, divided "
+        "by its propensity (at least τ)",
+        words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
+        "τ: the variance of clipped IPS, but only the bias that the fit leaves.",
         expects=(
             RIGHT_CURVE_ABOVE_CLIP,
             RIGHT_RELEVANCE,
@@ -106,8 +106,8 @@ def affine_doubly_robust(instead: Estimator) -> Estimator:
         robust,
         key="affine-doubly-robust",
         label="Affine doubly robust",
-        counts="an impression counts the fitted relevance, and a click what this and the noise "
-        "leave, divided by α, at least τ",
+        counts="an impression counts the fitted relevance; a click counts what this and the noise "
+        "leave, divided by α (at least τ)",
         words="The fitted relevance, corrected by clicks minus those that noise explains; also "
         "correct if noise depends on the rank.",
         expects=(RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE, *robust.expects),

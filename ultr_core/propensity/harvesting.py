@@ -44,16 +44,16 @@ _LONGEST_STEP = 1.0
 
 @dataclass(frozen=True, eq=False)
 class InterventionalSets:
-    """Comparable clicks of every pair of ranks, by jackknife group.
+    """Comparable clicks for every pair of ranks, by jackknife group.
 
     A document shown n times at k and n' times at k', clicked c and c' times, adds c n'/(n + n') to
     the clicks at k and c' n/(n + n') to those at k' (weights of Mantel and Haenszel, 1959): both
-    stand for the same n n'/(n + n') displays, whatever its relevance, and the ratio of the sums
+    represent the same n n'/(n + n') displays, whatever its relevance, and the ratio of the sums
     tends to p_k / p_k'.
 
     clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k of documents that
         were also shown at k'.
-    exposure: float64 [K, K], symmetric, the displays they stand for; 0 for a pair never shown.
+    exposure: float64 [K, K], symmetric, the displays they represent; 0 for a pair never shown.
     counts: impressions and clicks at each rank of the documents that were compared.
     shown: bool [K], whether anything was logged at each rank.
     """
@@ -65,15 +65,15 @@ class InterventionalSets:
 
     @property
     def pairs(self) -> IntArray:
-        """The unordered pairs k < k' that some document was shown at, int64 [pairs, 2]."""
+        """The pairs of ranks k < k' at which some document was shown, int64 [pairs, 2]."""
         return np.argwhere(np.triu(self.exposure, 1) > 0) + 1
 
 
 def interventional_sets(displays: DisplayCounts, last_rank: int) -> InterventionalSets:
     """Collect the documents that were shown at more than one of the ranks 1..K.
 
-    Raises InputError if there is none: a single ranker that never moves a document gives nothing
-    to harvest; and for a K that is no whole number from 1 to ``MOST_PAIRED``.
+    Raises InputError if there are none, since a single ranker that never moves a document gives
+    nothing to harvest, and unless K is a whole number from 1 to ``MOST_PAIRED``.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     clicks = np.zeros((JACKKNIFE_GROUPS, last_rank, last_rank))
@@ -116,7 +116,7 @@ def harvest(
 
     "pivot": only pairs with the reference rank; "chain": products of the ratios of neighbouring
     ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that such pairs do
-    not link with the reference by clicks both ways are missing (see `Links`).
+    not link with the reference by clicks in both directions are missing (see `Links`).
 
     Raises InputError for an unknown method, a reference outside the ranks, if all compared clicks
     are 0, or if no rank is linked with the reference.
@@ -130,7 +130,7 @@ def harvest(
         )
     if method not in _WAYS:
         raise InputError(
-            f"{method!r} is not a way to harvest; choose from {', '.join(_WAYS)}.", "harvest_way"
+            f"{method!r} is not a harvesting method; choose from {', '.join(_WAYS)}.", "harvest_way"
         )
     curve, compares, where = _WAYS[method]
     pairs = sets.pairs[compares(sets.pairs, reference)]
@@ -244,10 +244,10 @@ def _bradley_terry(clicks: FloatArray) -> FloatArray:
 
 
 def pair_relevance(sets: InterventionalSets, curve: FloatArray) -> FloatArray:
-    """Mean click probability once examined of each pair's documents, r_kk', float64 [pairs].
+    """Mean click probability, once examined, of each pair's documents, r_kk', float64 [pairs].
 
-    One number for each row of ``sets.pairs``, up to the scale of ``curve`` [K]; NaN where the
-    curve is.
+    One number for each row of ``sets.pairs``, up to the scale of ``curve`` [K]; NaN where the curve
+    is NaN.
     """
     k, other = sets.pairs.T - 1
     clicks = sets.clicks.sum(axis=0)

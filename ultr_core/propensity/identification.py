@@ -137,7 +137,8 @@ class Links:
                 show,
             ),
             "no_click": (
-                f"nothing that links {_it(ranks)} with rank {reference} was clicked at both ends",
+                f"no document that links {_it(ranks)} with rank {reference} was clicked at both "
+                "ends",
                 f"collect more presentations of documents shown both there and at rank {near}",
             ),
         }[cause]

@@ -43,8 +43,8 @@ class LogEstimate:
 
     estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
     rates: impressions and clicks at each rank, whatever was shown there. log: sizes of the log.
-    intervals: what the intervals of the ratios take as independent. notices: sentences on the log,
-    the estimate and the curve.
+    intervals: what the intervals of the ratios treat as independent. notices: sentences about the
+    log, the estimate and the curve.
     """
 
     estimate: PropensityEstimate
@@ -92,7 +92,7 @@ class LogEstimate:
 
     @property
     def trust(self) -> str:
-        """How many ranks are known well, where the guess begins, and how many clicks it weighs."""
+        """How many ranks are known well, where the guess begins, and how many clicks it affects."""
         first = self.curve.guess_from
         if first is None:
             return self.curve.sentence
@@ -109,7 +109,7 @@ class LogEstimate:
 
 
 def default_method(log: PresentationLog) -> str:
-    """Swaps where the log records them, otherwise harvesting from all pairs of ranks."""
+    """Swaps if the log records them, otherwise harvesting from all pairs of ranks."""
     return "swap" if log.has_swaps else "all-pairs"
 
 
@@ -123,17 +123,17 @@ def estimate_from_log(
 ) -> LogEstimate:
     """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``, or its command name.
 
-    K is the lowest position of the log unless ``last_rank`` says another; what was shown below is
-    left out and told, and below the log's lowest position the curve is carried on. Overall click
-    rates, for smoothing, are those of the whole log; for swaps those of documents at their own
+    K is the lowest position of the log unless ``last_rank`` is given; rows shown below K are left
+    out and reported, and the curve is extended below the log's lowest position. Overall click
+    rates, for smoothing, are those of the whole log; for swaps, those of documents at their own
     rank.
 
-    Where the log has sessions, intervals leave out a group of sessions at a time: see
-    `session_points`. Those of EM, which takes too long for that, leave out groups of queries.
+    If the log has sessions, intervals leave out one group of sessions at a time: see
+    `session_points`. EM takes too long for that; its intervals leave out groups of queries.
 
-    Raises InputError for an unknown method, more ranks than it can take, a log without a click or
-    of clicks only, or one in which the method finds nothing to compare with the landmark, with the
-    cause and what traffic would help.
+    Raises InputError for an unknown method, more ranks than the method allows, a log without clicks
+    or of clicks only, or a log in which the method finds nothing to compare with the landmark; the
+    message names the cause and what traffic would help.
     """
     chosen = log_method(default_method(log) if method is None else method)
     if last_rank is not None:
@@ -213,7 +213,8 @@ def _by_session(
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
             f"The log has sessions, but {chosen.label} has {chosen.intervals}: if sessions repeat "
-            "queries, these are too short. Harvesting and swaps have intervals by session.",
+            "queries, these intervals are too short. Harvesting and swaps have intervals by "
+            "session.",
         )  # fmt: skip
     groups = int(group.max()) + 1
     points = session_points(chosen, log, estimate, group)
@@ -279,8 +280,8 @@ def _lengthened(estimate: PropensityEstimate, wanted: int) -> PropensityEstimate
 def _carried_on(ranks: int, wanted: int) -> tuple[str, ...]:
     if wanted > ranks:
         return (
-            f"The log goes down to rank {ranks}; what is given for ranks {ranks + 1} to {wanted:,} "
-            "continues the curve and is not an estimate.",
+            f"The log goes down to rank {ranks}; values for ranks {ranks + 1} to {wanted:,} "
+            "continue the curve and are not estimates.",
         )
     return ()
 
@@ -291,7 +292,7 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
         return (
             f"Left out below rank {ranks}: "
             f"{counted(int(log.impressions[below].sum()), 'impression')} with "
-            f"{counted(int(log.clicks[below].sum()), 'click')}; beyond the curve the value of rank "
+            f"{counted(int(log.clicks[below].sum()), 'click')}; below the curve the value of rank "
             f"{ranks} is used.",
         )
     return ()

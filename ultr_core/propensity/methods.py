@@ -48,22 +48,22 @@ class Randomised:
 
 @dataclass(frozen=True)
 class PropensityMethod:
-    """One estimator: its key and name, its assumptions, its source, and the function it is.
+    """A method of estimating propensities: its name, assumptions, source and function.
 
     It has exactly one of three functions. from_displays: from what was shown where and clicked,
     called with displays, last_rank and reference; such a method works on every log. from_swaps:
     from a landmark swap experiment, called with its counts and bootstrap_seed; it works on logs
     that record swaps. randomised: from traffic of its own.
 
-    ratios: the same ratios alone, [K], NaN where there is none, for intervals that leave out groups
-    of sessions: called with displays, last_rank and reference, or with the counts of swaps
-    [4, 2, K] and reference. None where that would take too long. intervals: what its own intervals
-    take as independent, in words.
+    ratios: only the ratios, [K], NaN where there is none, for intervals that leave out groups of
+    sessions: called with displays, last_rank and reference, or with the counts of swaps [4, 2, K]
+    and reference. None if that would take too long. intervals: what its own intervals treat as
+    independent, in words.
 
-    relevance_free: whether it is right whatever the relevance at each rank, in a position model.
-    rankers: how many must share the traffic of a log for documents to move as it needs.
+    relevance_free: whether it is correct whatever the relevance at each rank, in a position model.
+    rankers: how many must share the traffic of a log so that enough documents move.
     pairwise: whether its work grows with the square of the ranks. command: its name on the command
-    line, where that is not the key.
+    line, if that is not the key.
     """
 
     key: str
@@ -82,12 +82,12 @@ class PropensityMethod:
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
         return self.command or self.key
 
     @property
     def for_logs(self) -> bool:
-        """Whether it works on a log, which may record swaps; the others need other traffic."""
+        """Whether it works on a log, which may record swaps; others need their own traffic."""
         return self.randomised is None
 
 
@@ -104,10 +104,11 @@ def _shuffling_cost(
 
 
 _POSITION_MODEL = (
-    "users follow the position model: a click needs examination, which depends on the rank only"
+    "users follow the position model: a click needs examination, which depends only on the rank"
 )
 _SERVED = (
-    "which ranker served a query may depend on the query, but on nothing else that affects clicks"
+    "the ranker that serves a query may depend on the query, but on nothing else that affects "
+    "clicks"
 )
 
 _BY_QUERY = f"intervals by query, {JACKKNIFE_GROUPS} groups"
@@ -119,7 +120,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "swap",
                 "Landmark swaps",
-                f"{_POSITION_MODEL}; the rank swapped with is drawn independently of the query",
+                f"{_POSITION_MODEL}; the rank to swap with is drawn independently of the query",
                 "Joachims, Swaminathan and Schnabel (2017), section 5.3",
                 from_swaps=estimate_swaps,
                 ratios=swap_ratios,
@@ -193,8 +194,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "em",
                 "EM on the position model",
-                f"{_POSITION_MODEL}; each document has one attractiveness, was shown often, and "
-                "enough of them moved between ranks",
+                f"{_POSITION_MODEL}; each document has one attractiveness and was shown often, "
+                "and enough documents moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
                 from_displays=estimate_by_em,
                 intervals=_BY_QUERY,
@@ -203,8 +204,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "ctr",
                 "Click rates as they are",
-                "what is shown is equally relevant at every rank, which a ranker tries to prevent; "
-                "relevance at the top makes the curve too steep",
+                "documents are equally relevant at every rank, which rankers are built to "
+                "prevent; relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,
@@ -220,7 +221,7 @@ LOG_METHODS = tuple(key for key, method in PROPENSITY_METHODS.items() if method.
 
 
 def log_method(name: str) -> PropensityMethod:
-    """The method for logs of that key, or of that name on the command line.
+    """The method for logs with that key, or with that name on the command line.
 
     Raises InputError for any other name.
     """

@@ -64,9 +64,9 @@ def checked_reference(rank: object, last_rank: int, name: str = "reference") -> 
 class RankEstimate:
     """Examination of one rank relative to the reference rank: p_r / p_reference.
 
-    rank: r, from 1. value: the ratio, None where the data say nothing (never 0 instead).
-    low, high: 95% interval, None where there is none. standard_error: of the logarithm.
-    impressions, clicks: of the documents at this rank that the ratio was made from.
+    rank: r, from 1. value: the ratio, None if the data say nothing (never 0 instead). low, high:
+    95% interval, None if there is none. standard_error: of the logarithm.
+    impressions, clicks: of the documents at this rank that the ratio is based on.
     reason: why there is no value or no interval, in words.
     """
 
@@ -81,14 +81,14 @@ class RankEstimate:
 
     @property
     def value_text(self) -> str:
-        """The ratio as tables show it; a rank without a click has a word."""
+        """The ratio as tables show it; a rank without a click has a word instead."""
         if self.value is None:
             return "missing"
         return "no click" if self.value == 0 else ratio_text(self.value)
 
     @property
     def interval_text(self) -> str:
-        """The interval as tables show it, "" where there is none."""
+        """The interval as tables show it, "" if there is none."""
         if self.low is None or self.high is None:
             return ""
         return f"{ratio_text(self.low)} to {ratio_text(self.high)}"
@@ -162,7 +162,7 @@ class Counts:
             object.__setattr__(self, name, column)
         if self.impressions.ndim != 1 or self.impressions.shape != self.clicks.shape:
             raise InputError(
-                "Counts need one number of impressions and one of clicks per rank, not shapes "
+                "Counts need the impressions and clicks of each rank, not arrays of shape "
                 f"{self.impressions.shape} and {self.clicks.shape}."
             )
         wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))
@@ -176,7 +176,7 @@ class Counts:
 
     @property
     def rates(self) -> FloatArray:
-        """Clicks per impression; 0 where there is no impression."""
+        """Clicks per impression; 0 if there is no impression."""
         return np.divide(
             self.clicks,
             self.impressions,
@@ -186,7 +186,7 @@ class Counts:
 
 
 def ratio_text(value: float) -> str:
-    """Three decimals, or one digit of a number that they would show as 0: 0.048, 0.0002."""
+    """Three decimals, or one significant digit if they would show 0: 0.048, 0.0002."""
     if 0 < value < 0.0005:
         return f"{value:.{min(9, -math.floor(math.log10(value)))}f}"
     return f"{value:.3f}"
@@ -253,7 +253,8 @@ def doubts(points: Sequence[RankEstimate], gaps: Sequence[Gap] = ()) -> tuple[st
     missing = [p.rank for p in points if p.value is None and p.rank not in told]
     if missing:
         notices.append(
-            f"{_having(missing)} no estimate: there is nothing to compare, and missing is not 0."
+            f"{_having(missing)} no estimate: there is nothing to compare, and missing does not "
+            "mean 0."
         )
     return tuple(notices)
 
@@ -283,7 +284,7 @@ def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
+    """95% interval of a click rate, Wilson (1927); raises InputError if there is no impression."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(
             f"A click rate needs impressions, not {counted(clicks, 'click')} in {impressions}."
@@ -333,7 +334,9 @@ def jackknife_points(
 def _reference_point(rank: int, value: float, counts: Counts) -> RankEstimate:
     shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
     if not math.isfinite(value):
-        return RankEstimate(rank, None, None, None, None, shown, clicked, "no click to refer to")
+        return RankEstimate(
+            rank, None, None, None, None, shown, clicked, "no click at the reference"
+        )
     return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
 
 

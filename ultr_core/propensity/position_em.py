@@ -55,25 +55,26 @@ def estimate_by_em(
 ) -> PropensityEstimate:
     """p_r / p_reference of the position model P(click) = p_r g_d by expectation maximisation.
 
-    E step: P(examined | no click) = p_r (1 - g_d) / (1 - p_r g_d), and likewise for attractive.
+    E step: P(examined | no click) = p_r (1 - g_d) / (1 - p_r g_d), and likewise for attractiveness.
     M step: p_r = (clicks + expected examined skips) / impressions of rank r, and g_d likewise for
     each document (Chuklin, Markov and de Rijke, 2015, chapter 4). Documents without a click do not
-    move the maximum and are left out.
+    change the maximum and are left out.
 
-    p and g are told apart only through documents that were shown at several ranks; ranks that
-    such documents do not link with the reference by clicks both ways are missing (see `Links`).
+    p and g can be separated only through documents that were shown at several ranks; ranks that
+    such documents do not link with the reference by clicks in both directions are missing (see
+    `Links`).
 
     An estimated g for each document biases p (the incidental parameters of Neyman and Scott, 1948)
-    by about one over the clicks of a document, the standard error falls with all clicks; so
-    intervals (jackknife over groups of queries) are given only where the middle document has as
-    many clicks as there are documents. They then held the truth in 93% of 2,000 cases (400 logs of
+    by about one over the clicks of a document, while the standard error falls with all clicks; so
+    intervals (jackknife over groups of queries) are given only if the median document has as many
+    clicks as there are documents. They then contained the truth in 93% of 2,000 cases (400 logs of
     200,000 presentations of 25 queries, five ranks) and in 93% of 2,000 (400 logs of 40,000
     presentations of 12 queries). With fewer clicks a parametric bootstrap does not help: corrected
-    for the bias that it sees, its 95% intervals held the truth in 73% of 150 cases (30 logs of
-    4,000 presentations of 200 queries, five ranks).
+    for the bias that it detects, its 95% intervals contained the truth in 73% of 150 cases (30 logs
+    of 4,000 presentations of 200 queries, five ranks).
 
     Raises InputError if nothing was clicked, no clicked document was shown at two ranks, no rank is
-    linked with the reference, or for a K or a reference out of range.
+    linked with the reference, or K or the reference is out of range.
     """
     counts = displays.by_rank(last_rank)
     last_rank = counts.clicks.size
@@ -88,7 +89,7 @@ def estimate_by_em(
     if not np.any((np.bincount(number) > 1) & has_click):
         raise InputError(
             "No clicked document was shown at two ranks, so examination and attractiveness cannot "
-            "be told apart; run swaps, or log with two rankers.",
+            "be separated; run swaps, or log with two rankers.",
             "two_rankers",
         )
     links = document_links(displays, last_rank)

@@ -24,8 +24,8 @@ Numbers = NDArray[Any]
 class RowFault:
     """Rows that were left out for one reason.
 
-    kind: the reason in words. rows: how many. clicks: on them. first: line, or row of a Parquet
-    file, of the first one.
+    kind: the reason in words. rows: how many. clicks: on them. first: line (row in a Parquet file)
+    of the first of them.
     """
 
     kind: str
@@ -81,26 +81,25 @@ class Presentations:
 
 @dataclass(frozen=True, eq=False)
 class PresentationLog:
-    """The usable rows of a click log, whole numbers [entries], and what was found in it.
+    """The usable rows of a click log, whole numbers [entries], and what was found in the log.
 
     Rows with equal cells are one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document of two queries is two documents. position: from 1.
-    impressions, clicks: of all its rows. swap: the rank that the
-    landmark traded places with in this presentation, 0 where none was noted. ranker: numbered
-    from 0.
-    propensity: float64 [entries] as it stands in the file, NaN where there is none; None without
-    that column. group: of the session, or the presentation where there are no sessions, from 0;
-    None without both. above: clicks above in the same presentation, None unless asked for. rows:
-    usable rows of the files. presentations: what is known of them, None where nothing is.
-    repeating: other columns that repeat, where each query was shown once.
+    impressions, clicks: of all its rows. swap: the rank with which the landmark traded places in
+    this presentation, 0 if none was recorded. ranker: numbered from 0.
+    propensity: float64 [entries] as in the file, NaN if there is none; None without that column.
+    group: of the session, or of the presentation if there are no sessions, from 0; None without
+    both. above: clicks above in the same presentation, None unless asked for. rows:
+    usable rows of the files. presentations: what is known of them, None if nothing is. repeating:
+    other columns that repeat, if each query was shown once.
     query_names, document_names: names by number.
     has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
-    notices: one sentence for each thing a reader should know. events: what was said of rows that
-    are views and clicks, and of those that are neither. longer: rows with more columns than the
-    first line names. copies: files with the content of another one, and which that is.
+    notices: one sentence for each thing a reader should know. events: findings about rows that are
+    views and clicks, and about rows that are neither. longer: rows with more columns than the first
+    line names. copies: files with the same content as another, and which that is.
     """
 
     query: Numbers
@@ -157,7 +156,7 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The different numbers in ``document``, rising, one for each (query, document) pair."""
+        """The distinct numbers in ``document``, rising, one for each (query, document) pair."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property
@@ -188,7 +187,7 @@ class PresentationLog:
         if self.clicks_only:
             raise InputError(
                 f"Each of the {counted(int(self.impressions.sum()), 'impression')} of the log was "
-                "clicked, so it contains clicks and not what was shown, and examination cannot be "
+                "clicked, so it contains clicks but not what was shown, and examination cannot be "
                 "estimated; add the rows that were shown but not clicked."
             )
 
@@ -206,7 +205,7 @@ class PresentationLog:
     def session_groups(self) -> IntArray | None:
         """Group of sessions of each entry, numbered from 0 without gaps, int64 [entries].
 
-        None without sessions, or where all rows are in one group.
+        None without sessions, or if all rows are in one group.
         """
         if self.group is None or self.presentations is None or not self.presentations.sessions:
             return None
@@ -236,11 +235,11 @@ class PresentationLog:
     def swap_counts(self, landmark: int, last_rank: int) -> SwapCounts:
         """The landmark swap experiment that the rows record.
 
-        A row at its presentation's swapped rank is the landmark document, one at the landmark the
-        document that moved up; swapped rank = landmark is the control. A query's list is as long as
-        the lowest position it was logged at; where only the two swapped documents are logged,
-        every list is taken to be long enough. Raises InputError without the column, or without a
-        single swap or control presentation, and for a log of clicks only.
+        A row at its presentation's swapped rank is the landmark document; a row at the landmark is
+        the document that moved up; swapped rank = landmark is the control. A query's list is as
+        long as the lowest position at which it was logged; if only the two swapped documents are
+        logged, every list is assumed to be long enough. Raises InputError without the column,
+        without any swap or control presentation, and for a log of clicks only.
         """
         if not self.has_swaps:
             raise InputError(
@@ -268,7 +267,7 @@ class PresentationLog:
         """The four `Counts` of `swap_counts` by group, int64 [groups, 4, 2, K].
 
         Second axis: swapped, control, moved and unmoved; third: impressions and clicks. group:
-        int64 [entries], from 0. The length of a query's list is that in the whole log.
+        int64 [entries], from 0. The length of a query's list is taken from the whole log.
         """
         drawn, place = self.swap, self.position
         at_landmark = (drawn > 0) & (place == landmark)

@@ -33,11 +33,11 @@ class RowNumbers:
     """What an estimator gives each row of a log.
 
     u: float64 [rows], what a click counts. v: float64 [rows], what an impression counts, clicked or
-    not; 0 where it is not given. divisor: float64 [rows], the q of ``dividing_by``, from which
-    ``times_u`` divides instead of multiplying by a rounded 1 / q.
+    not; 0 by default. divisor: float64 [rows], the q of ``dividing_by``, by which ``times_u``
+    divides instead of multiplying by a rounded 1 / q.
 
-    Rows without a click need no u, and may have any; so may rows without an impression have any v.
-    Raises InputError for what are no numbers, or another number of v than of u.
+    u of rows without a click may be anything, and so may v of rows without an impression. Raises
+    InputError for values that are not numbers, or if u and v have different lengths.
     """
 
     u: FloatArray
@@ -62,10 +62,10 @@ class RowNumbers:
 
     @classmethod
     def dividing_by(cls, propensities: ArrayLike, v: ArrayLike = 0.0) -> RowNumbers:
-        """u = 1 / q for propensities q [rows] of at most 1; only those of clicked rows matter.
+        """u = 1 / q for propensities q [rows] of at most 1; only clicked rows matter.
 
         Raises InputError as the class does; `on_log` refuses a clicked row whose q is 0 or above 1.
-        A divisor that is not a propensity has another way: ``RowNumbers(1 / (p + 0.1))``.
+        For a divisor that is not a propensity, use ``RowNumbers(1 / (p + 0.1))``.
 
         >>> RowNumbers.dividing_by([1.0, 0.5, 0.0]).u.tolist()
         [1.0, 2.0, inf]
@@ -76,15 +76,15 @@ class RowNumbers:
 
     @cached_property
     def counts_impressions(self) -> bool:
-        """Whether v is not 0 everywhere: clicks alone are then not enough."""
+        """Whether any v differs from 0, so that clicks alone are not enough."""
         return bool(self.v.any())
 
     def on_log(self, log: ClickLog) -> RowNumbers:
-        """The numbers that a log is counted with: u is 0 where there is no click.
+        """The numbers used to count a log: u is 0 where there is no click.
 
-        Raises InputError for another number of rows, a clicked row whose u is no finite number
-        (where it divides by q, one whose q is 0, as good as 0, or above 1), an impression whose v
-        is none, and for v other than 0 where the log holds clicks only.
+        Raises InputError for a different number of rows, a clicked row whose u is not finite (if it
+        divides by q: whose q is 0, almost 0, or above 1), an impression whose v is not finite, and
+        v other than 0 if the log contains only clicks.
         """
         if self.divisor is not None:
             u = inverse_propensities(log, self.divisor)
@@ -99,7 +99,7 @@ class RowNumbers:
             raise InputError(
                 "The log contains only clicks, but this estimator also counts impressions without "
                 "a click; give a log of everything that was shown, or choose an estimator that "
-                "counts clicks alone.",
+                "counts only clicks.",
                 "clicks_only",
             )
         v = np.where(log.impressions > 0, self.v, 0.0)
@@ -127,8 +127,8 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     """1 / q for each row of the log with clicks, and 0 for rows without.
 
     propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns
-    float64 [rows]. Raises InputError naming rank and count of clicks whose q is 0, or so small
-    that its inverse is infinite, or no propensity at all.
+    float64 [rows]. Raises InputError, naming rank and number of clicks, if q is 0, so small that
+    its inverse is infinite, or not a propensity.
     """
     q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)
     if q.shape != log.clicks.shape:

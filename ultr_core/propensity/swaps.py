@@ -44,14 +44,14 @@ Ratio = Literal["landmark", "pooled"]
 
 @dataclass(frozen=True, eq=False)
 class SwapCounts:
-    """What a landmark swap experiment counted, each [ranks 1..K].
+    """The counts of a landmark swap experiment, each [ranks 1..K].
 
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
-    k when k was drawn, on the queries that are long enough to be swapped at r: short lists are
-    missing from both sides of a ratio or from none. moved: the document of rank r, shown at k.
+    k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
+    from both sides of a ratio or from neither. moved: the document of rank r, shown at k.
     unmoved: the document of rank r at r, while others were swapped, on the same queries.
-    sessions: presentations. extra_rank_sum: mean increase of the sum of ranks (equation 2) a
-    session, as it happened; 0 where relevance is not known.
+    sessions: presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2)
+    per session; 0 if relevance is unknown.
     """
 
     landmark: int
@@ -71,8 +71,8 @@ class SwapCounts:
     def own_place(self) -> Counts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
-        The landmark's are those of the control; in the other presentations of the experiment
-        somebody else is there.
+        The landmark's counts are those of the control; in the other presentations of the experiment
+        another document is there.
         """
         row = self.landmark - 1
         shown, clicked = self.unmoved.impressions.copy(), self.unmoved.clicks.copy()
@@ -113,12 +113,12 @@ def simulate_swaps(
 
     Queries and ranks j are drawn uniformly and independently: N_qj is multinomial, and the clicks
     of a document given its presentations binomial, independent across documents. Lists too short
-    for a draw are shown as they are and count nowhere; queries without a document at
-    the landmark are left out. Section 7.6 uses landmark 1 and K = 21.
+    for a draw are shown unchanged and not counted; queries without a document at the landmark are
+    left out. Section 7.6 uses landmark 1 and K = 21.
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
-    outside 1..K, a K that is no whole number from 1 to ``MOST_PAIRED``, sessions that are none from
-    1 on, a seed that is none, no list as long as the landmark, or arrays that do not fit.
+    outside 1..K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1 session, an
+    invalid seed, lists that are all shorter than the landmark, or arrays whose shapes do not match.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     sessions = checked_sessions(sessions)
@@ -173,8 +173,8 @@ def relevance_of_all(relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
     values = checked_relevance(relevance)
     if values.shape != np.shape(ranks):
         raise InputError(
-            f"There is relevance of shape {values.shape} for ranks of shape {np.shape(ranks)}; "
-            "every document needs both."
+            f"Relevance has the shape {values.shape} but ranks have {np.shape(ranks)}; every "
+            "document needs both."
         )
     return values
 
@@ -191,13 +191,13 @@ def estimate_swaps(
 
     "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
     adds the click rates of the document that moved up to numerator and denominator; both have the
-    same expectation ratio under the position model, and clicks of two documents of one session
-    are taken as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
+    same ratio of expectations under the position model, and clicks on two documents in one session
+    are treated as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
     percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
-    the landmark document was never clicked in its own place, or for another ratio or a seed that
-    is none.
+    the landmark document was never clicked in its own place, and for another ratio or an invalid
+    seed.
     """
     if ratio not in get_args(Ratio):
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
@@ -210,7 +210,8 @@ def estimate_swaps(
     if counts.control.clicks[counts.landmark - 1] == 0:
         raise InputError(
             "The control presentations have no click on the landmark document, so ratios have no "
-            f"base at rank {counts.landmark}; collect more presentations in which swapped_rank is "
+            f"denominator at rank {counts.landmark}; collect more presentations in which "
+            "swapped_rank is "
             f"{counts.landmark}.",
             "control_clicks",
         )
@@ -305,12 +306,12 @@ def swap_limit(
     landmark: int = 1,
     last_rank: int = 21,
 ) -> FloatArray:
-    """What the swap estimate tends to with endless traffic, float64 [K].
+    """The limit of the swap estimate with infinite traffic, float64 [K].
 
     sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
     result at both. It equals p_r / p_k in a position model; under trust bias it depends on the
-    relevance of the landmark documents, and no traffic repairs that. Ranks beyond every list
-    have the value NaN. Raises InputError as `simulate_swaps` does.
+    relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond every
+    list are NaN. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -338,8 +339,8 @@ def swap_cost(
     """Mean increase of the sum of ranks (equation 2) of one presentation in the experiment.
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
-    landmark and over j uniform on 1..K, draws beyond a list counting 0. Exact; from Section 5.3's
-    intervention. Raises InputError as `simulate_swaps` does.
+    landmark and over j uniform on 1..K; draws beyond a list count 0. The value is exact, for the
+    intervention of Section 5.3. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -356,11 +357,11 @@ def sessions_needed(
 ) -> int:
     """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
-    The half width of the interval on the logarithmic scale is to be log(1 + precision); each rank
+    The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
     gets 1/K of the sessions: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with a, b
-    the click rates of the landmark document at r and at k. Raises InputError unless both rates
-    lie in (0, 1] and the precision is above 0, for a K out of range, and where more sessions are
-    needed than can be counted.
+    the click rates of the landmark document at r and at k. Raises InputError unless both rates lie
+    in (0, 1] and the precision is above 0, for a K out of range, and if more sessions are needed
+    than can be counted.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))

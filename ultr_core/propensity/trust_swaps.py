@@ -39,7 +39,7 @@ FEWEST_DEVIATIONS = 4.0
 class TrustLines:
     """Slope A and intercept B of each rank, float64 [ranks 1..K], with their standard errors.
 
-    NaN at the landmark's own rank and where the groups are too alike, or one was not shown.
+    NaN at the landmark's own rank, and if the groups are too similar or one was not shown.
     """
 
     slope: FloatArray
@@ -56,7 +56,8 @@ class TrustLines:
     def finding(self) -> Finding:
         """Whether every intercept is 0: the largest of them against its error.
 
-        Bonferroni over the ranks, so that without trust bias it is refused in at most ``LEVEL``.
+        With Bonferroni's correction over the ranks, so that without trust bias it is rejected with
+        probability at most ``LEVEL``.
         """
         about = ("trust_bias", "Click rates by rank are lines through 0")
         known = np.flatnonzero(self.known)
@@ -69,11 +70,12 @@ class TrustLines:
         interval = (value - reach * error, value + reach * error)
         trust = not interval[0] <= 0 <= interval[1]
         said = (
-            f"Of {counted(known.size, 'rank')} the line of rank {row + 1} misses 0 most: intercept "
+            f"Of {counted(known.size, 'rank')}, rank {row + 1} has the line farthest from 0, with "
+            "intercept "
             f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
         )
         said += (
-            "so noise depends on the rank, and no weight of clicks corrects that."
+            "so noise depends on the rank, and no click weight corrects that."
             if trust
             else "which position bias with constant noise explains."
         )
@@ -83,9 +85,9 @@ class TrustLines:
         )  # fmt: skip
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """A and B as alpha and beta of what an estimator is told; 1 and 0 at the landmark.
+        """A and B as the alpha and beta that an estimator gets; 1 and 0 at the landmark.
 
-        Ranks without a line have that of the nearest known one above; the last is carried on.
+        Ranks without a line use that of the nearest known rank above; the last line is used below.
         """
         slope, intercept = (
             np.where(self.known, self.slope, 1.0),
@@ -96,17 +98,18 @@ class TrustLines:
         return looked_up(slope[source], at), looked_up(intercept[source], at)
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
-        """Click rate at a rank of documents whose rate at the landmark stands for relevance."""
+        """Click rate at a rank of documents whose rate at the landmark is their relevance."""
         slope, intercept = self.affine(ranks)
         found: FloatArray = slope * checked_relevance(relevance) + intercept
         return found
 
 
 def trust_lines(counts: SwapCounts) -> TrustLines:
-    """The line of each rank from the four click rates that a swap with it counts.
+    """The line of each rank from the four click rates of its swaps.
 
-    Errors by the delta method. The two documents of a swap are of one query, so that their clicks
-    go together, how much was not counted: as much as they can, which makes errors too large.
+    Errors by the delta method. The two documents of a swap belong to one query, so their clicks are
+    correlated. The correlation was not counted and is assumed to be as large as possible, which
+    makes errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (
         _rates(each) for each in (counts.control, counts.swapped, counts.moved, counts.unmoved)

@@ -33,11 +33,11 @@ _ROUNDING = 1e-12  # of sums over rows, far above their rounding and below any r
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of the training examples, gathered by document.
+    """Weights of the training examples, summed by document.
 
     values: float64 [documents], finite and not negative; the summed weight of the training
         examples (clicks, or judgments) on that document; made read-only.
-    clicks: n, the number of training examples that the sum stands for, as in the C/n of
+    clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
 
     Raises InputError if a value or n cannot be used.
@@ -71,15 +71,15 @@ class Weights:
 
     @classmethod
     def from_signed(cls, values: ArrayLike, query_offsets: ArrayLike, clicks: float) -> Weights:
-        """Weights from sums a_d of any sign: a_d less the smallest of its query.
+        """Weights from sums a_d of any sign: a_d minus the smallest of its query.
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
-        always add up to the same; so no difference of risk changes, and no sum is negative. Of all
-        such shifts it is the smallest, and raises the hinge bound least. What remains below
-        1e-12 of the query's largest a is rounding of the sums, and becomes 0.
+        always add up to the same; so no difference of risk changes, and no sum is negative. It is
+        the smallest such shift and raises the hinge bound least. Values below 1e-12 of the query's
+        largest a are rounding errors, and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n. Raises InputError as the class
-        does, and for arrays that do not fit.
+        does, and for arrays whose shapes do not match.
 
         >>> Weights.from_signed([2.0, -1.0, 0.5], query_offsets=[0, 2, 3], clicks=3).values.tolist()
         [3.0, 0.0, 0.0]
@@ -93,12 +93,12 @@ class Weights:
 
 
 def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
-    """What the learner sees of a log: for each document the sum of u clicks + v impressions.
+    """What the learner sees of a log: for each document, the sum of u clicks + v impressions.
 
-    Sums of an estimator with v other than 0 are floored at the smallest of each query
-    (`Weights.from_signed`); without v they are never negative and stay as they are. n is the number
-    of clicks in any case. numbers [rows]: u and v, or propensities. Raises InputError for a log
-    without clicks and as `RowNumbers.on_log` does.
+    If v is not 0, the smallest sum of each query is subtracted
+    (`Weights.from_signed`); without v, sums are never negative and are unchanged. n is always the
+    number of clicks. numbers [rows]: u and v, or propensities. Raises InputError for a log without
+    clicks, and as `RowNumbers.on_log` does.
     """
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
@@ -133,10 +133,10 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     p_1 = 1 before clipping. Section 6 of Joachims, Swaminathan and Schnabel (2017); the clipped
     form is that of Section 7.2, restricted to clicks.
 
-    Raises InputError for a log without clicks, a clip outside [0, 1], clicks at a rank whose
-    propensity is 0 while clip is 0, and for what is no log or no curve.
+    Raises InputError for a log without clicks, a clip outside [0, 1], clicks at a rank with
+    propensity 0 if clip is 0, and arguments that are not a log or a curve.
 
-    A click on rank 2 that half of the users look at stands for two, clicks of one document add up:
+    Half of the users look at rank 2, so a click there counts twice; clicks on one document add up:
 
     >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
@@ -149,8 +149,8 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
 def full_information_weights(relevance: ArrayLike) -> Weights:
     """Weights of the skyline: the relevance of each document, as if all labels were known.
 
-    Section 3 of the paper. relevance [documents], bool or a degree of 0 or more; n is the number
-    of relevant documents. Raises InputError if no document is relevant.
+    Section 3 of the paper. relevance [documents], bool or a degree of 0 or more; n is the number of
+    relevant documents. Raises InputError if no document is relevant.
     """
     values = real_numbers(relevance, "Relevance").astype(np.float64)
     relevant = int(np.count_nonzero(values))
@@ -197,7 +197,7 @@ class ClickWeightDiagnostics:
     clicks: n.
     effective_sample_size: (sum of w)^2 / sum of w^2 over clicks, from 1 to n; n if all equal.
     largest_weight: the largest weight of one click.
-    heaviest_share: share of the whole weight on the five heaviest documents (of a query).
+    heaviest_share: share of the total weight on the five heaviest documents (of a query).
     """
 
     clicks: int
@@ -229,8 +229,8 @@ def click_weight_diagnostics(log: ClickLog, numbers: Numbers) -> ClickWeightDiag
     """Effective sample size and concentration of the weights u of the clicks.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q; the effective size is that of Kish
-    (1965). A log without clicks gives zeros. Raises InputError as `click_weights` does, such as for
-    a clicked row with propensity 0.
+    (1965). A log without clicks gives zeros. Raises InputError as `click_weights` does, for example
+    for a clicked row with propensity 0.
     """
     weight = click_weights(log, numbers)
     by_row = log.clicks * weight
@@ -252,10 +252,9 @@ class ClippingEffect:
     """What a threshold changed, for an estimator that has one.
 
     threshold: tau.
-    clicks: n; clicks_changed: clicks that count another number u than without a threshold.
-    clicks_without_propensity: those of them that without it have no finite number.
-    weight_after: sum of u over all clicks.
-    weight_removed: what the others of the changed clicks lost, net; negative where they gained.
+    clicks: n; clicks_changed: clicks whose u differs from that without a threshold.
+    clicks_without_propensity: those of them without a finite u otherwise. weight_after: sum of u
+    over all clicks. weight_removed: net loss of the other changed clicks; negative if they gained.
     """
 
     threshold: float
@@ -267,11 +266,11 @@ class ClippingEffect:
 
 
 def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> ClippingEffect:
-    """Count the clicks and the weight that ``belief.clip`` changes, against tau = 0.
+    """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
-    Both are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped one, whatever it
-    is for another. Raises InputError as `Estimator.weigh` does, for a click that has no finite
-    number at the threshold either.
+    Both are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator, and its
+    own formula for any other. Raises InputError as `Estimator.weigh` does, for a click without a
+    finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

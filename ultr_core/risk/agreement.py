@@ -15,8 +15,8 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     """Kendall's tau-b of two lists of numbers, from -1 (reversed) to 1 (same order).
 
     (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
-    a and b [items]. Raises InputError if they differ in length, have fewer than two items, hold a
-    number that is not finite, or if all numbers of one list are equal (tau is not defined then).
+    a and b [items]. Raises InputError if they differ in length, have fewer than two items, contain
+    a number that is not finite, or if all numbers of one list are equal (tau is then undefined).
 
     >>> kendall_tau([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
     0.33333333333333337
@@ -47,9 +47,9 @@ def _tau(first: FloatArray, second: FloatArray) -> float:
 
 
 def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
-    """`kendall_tau`, and 0 where one list has equal numbers only: it says nothing on the order.
+    """`kendall_tau`, or 0 if all numbers of one list are equal, which says nothing about the order.
 
-    Raises InputError as `kendall_tau` does, but for equal numbers.
+    Raises InputError as `kendall_tau` does, except for equal numbers.
     """
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
@@ -64,7 +64,7 @@ def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     )
     if first.ndim != 1 or first.shape != second.shape or first.size < 2:
         raise InputError(
-            f"Kendall's tau needs two equally long lists of two numbers or more, "
+            "Kendall's tau needs two lists of equal length with at least two numbers, "
             f"not shapes {first.shape} and {second.shape}.",
             "two_lists",
         )

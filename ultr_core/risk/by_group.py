@@ -71,26 +71,26 @@ def estimates_by_group(
     """Estimates for several rankers by a delete-one-group jackknife over groups of sessions.
 
     With A_g the sum over the rows of group g of rank(d | S) (u clicks + v impressions), and B_g the
-    query draws of the group, or, where the estimator is normalised, its summed
+    query draws of the group, or, if the estimator is normalised, its summed
     u clicks + v impressions:
 
         value = A / B,   A = sum_g A_g,   B = sum_g B_g
         value_g = (A - A_g) / (B - B_g)
         standard_error^2 = (G - 1) / G sum_g (value_g - mean value_g)^2
 
-    (Efron and Tibshirani, 1993, chapter 11, for groups). Nothing is assumed of the rows of one
-    session, only that sessions are independent. Where each presentation is a group, each query was
+    (Efron and Tibshirani, 1993, chapter 11, for groups). Nothing is assumed about the rows of one
+    session, only that sessions are independent. If each presentation is a group, each query was
     drawn once and v = 0, the standard error is that of `estimate_risks`.
 
     Intervals are `difference_ends` of what ranks above 0 (of a normalised estimator: above its
     value) add and what the others add, where the largest draw is that of the largest group beyond
     the mean of all; their distances from the value are stretched by t / 1.96, Student's t with
-    G - 1 degrees of freedom. Where impressions count (v other than 0) they are value -+ t standard
-    errors. There is none for clicks that are too few, or fewer than ``FEWEST_GROUPS`` groups.
+    G - 1 degrees of freedom. If impressions count (v other than 0), they are value -+ t standard
+    errors. There is no interval for too few clicks, or fewer than ``FEWEST_GROUPS`` groups.
 
     ranks [rankers, documents] of any sign, so that differences of two rankers' ranks give their
     difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as that does, and
-    where the sum B without some group is not above 0.
+    if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.
     """

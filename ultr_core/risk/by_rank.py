@@ -65,7 +65,7 @@ class RankTest:
             "relevance predicts, "
         )
         said += (
-            "fewer than chance would explain: the fit does not see why documents were shown "
+            "fewer than chance would explain: either the fit misses why documents were shown "
             "there, or users click differently than assumed."
             if wrong
             else "no fewer than chance would explain."

@@ -28,9 +28,9 @@ class Estimate:
 
     value: the estimate; standard_error: of that value; low, high: ends of the interval.
     n: number of independent observations (query draws, or repetitions of a whole experiment).
-    effective_sample_size: observations of equal weight that would be worth as much.
-    no_interval: why there is no interval, such as too few clicks; "" where there is one. Its ends
-    are then infinite: nothing is excluded.
+    effective_sample_size: number of equally weighted observations with the same information.
+    no_interval: why there is no interval, such as too few clicks; "" if there is one. Its ends are
+    then infinite: nothing is excluded.
     """
 
     value: float
@@ -60,9 +60,10 @@ class Estimate:
         effective_sample_size: float,
         no_interval: str = "",
     ) -> Estimate:
-        """Estimate with an interval, or with none and the reason.
+        """Estimate with an interval, or with the reason why there is none.
 
-        Raises InputError if value, standard error or interval is not finite, or the error negative.
+        Raises InputError if value, standard error or interval is not finite, or if the error is
+        negative.
         """
         centre, error = number_or_nan(value), number_or_nan(standard_error)
         if not (math.isfinite(centre) and 0 <= error < math.inf):
@@ -83,7 +84,7 @@ class Estimate:
         return replace(self, low=-math.inf, high=math.inf, no_interval=reason)
 
     def interval_text(self, decimals: int = 3, sign: str = "") -> str:
-        """The ends of the interval as a text, or why there is none.
+        """The ends of the interval as text, or why there is none.
 
         >>> Estimate.normal(1.0, 0.5, 9, 9.0).interval_text(2)
         '0.02 to 1.98'
@@ -93,7 +94,7 @@ class Estimate:
         return f"{self.low:{sign}.{decimals}f} to {self.high:{sign}.{decimals}f}"
 
     def interval_words(self, decimals: int = 3, sign: str = "") -> str:
-        """`interval_text` with what it is, as it stands in brackets."""
+        """`interval_text` with a label, for use in brackets."""
         return f"{'' if self.no_interval else '95% interval '}{self.interval_text(decimals, sign)}"
 
     @property
@@ -110,10 +111,10 @@ FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
 
 
 def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
-    """A value and half the width of its interval, which is never rounded away.
+    """A value and half the width of its interval, which is never rounded to 0.
 
-    A reach below the last decimal is given to its first digit, and the value to as many; a reach
-    of 0, up to rounding, is no interval: the value stands alone.
+    A half-width below the last decimal is given to its first digit, and the value to as many
+    decimals; if it is 0, up to rounding, only the value is given.
 
     >>> plus_minus(10.128, 0.013), plus_minus(10.0684, 0.0031), plus_minus(10.0684, 0.0)
     ('10.13 ± 0.01', '10.068 ± 0.003', '10.07')
@@ -127,10 +128,10 @@ def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
 
 
 def shown_difference(first: float, second: float, decimals: int = 2) -> float:
-    """``first`` - ``second`` as a reader works it out from both as they are shown.
+    """``first`` - ``second`` as a reader would compute it from the numbers shown.
 
-    Where a difference stands beside its terms, all rounded alike, the three must add up; rounded
-    on its own it may miss by one in the last decimal.
+    If a difference is shown with its terms, all rounded alike, the three must add up; rounded on
+    its own it may be off by one in the last decimal.
 
     >>> round(11.087 - 10.0932, 2), shown_difference(11.087, 10.0932)
     (0.99, 1.0)
@@ -140,7 +141,7 @@ def shown_difference(first: float, second: float, decimals: int = 2) -> float:
 
 @dataclass(frozen=True)
 class ShownDifference:
-    """Texts of two values and of the size of their difference, which add up as they are shown."""
+    """Texts of two values and the size of their difference, which add up as shown."""
 
     first: str
     second: str
@@ -152,7 +153,7 @@ def difference_with_reach(
 ) -> ShownDifference:
     """Two values with the size of their difference and half the width of its interval.
 
-    All have as many decimals as :func:`plus_minus` gives the difference, and more where one
+    All have as many decimals as :func:`plus_minus` gives the difference, and more if a difference
     beyond its interval would look like 0.
 
     >>> difference_with_reach(11.087, 10.0932, 0.29)
@@ -173,8 +174,8 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
 
     value = mean, standard_error = s / sqrt(n), interval = value -+ t_{n-1} standard errors.
     A single draw has no interval: standard_error is 0 and low = high = value.
-    values [draws]. Raises InputError if there is none, one is not finite, or they lie so far apart
-    that the interval is not finite.
+    values [draws]. Raises InputError if there are no values, one is not finite, or they are so far
+    apart that the interval is not finite.
     """
     draws = real_numbers(values, "Draws").astype(np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.all(np.isfinite(draws)):

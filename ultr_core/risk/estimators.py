@@ -83,7 +83,7 @@ def estimate_risk(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate
 
 
 def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> Estimate:
-    """Risk of one ranker less that of another; see `estimate_differences`.
+    """Risk of one ranker minus that of another; see `estimate_differences`.
 
     differences [documents] of their ranks, of any sign; numbers [rows of the log].
     """
@@ -92,10 +92,10 @@ def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers)
 
 
 def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> RiskEstimates:
-    """Differences in risk of several pairs of rankers, for risk is linear in the ranks.
+    """Differences in risk between several pairs of rankers; risk is linear in the ranks.
 
     differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
-    are `difference_ends` of the documents that the first ranks lower and those that it ranks
+    are `difference_ends` of the documents that the first ranker ranks lower and those it ranks
     higher. Raises InputError as `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
@@ -105,9 +105,9 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
 def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEstimates:
     """Risks of several rankers, estimated from clicks, with standard errors.
 
-    R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number
-    of query draws, those without clicks included. u = 1 / q and v = 0 give equation (5) of
-    Joachims, Swaminathan and Schnabel (2017).
+    R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number of
+    query draws, including those without clicks. u = 1 / q and v = 0 give equation (5) of Joachims,
+    Swaminathan and Schnabel (2017).
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
     moment of one draw's contribution X. With T_q the summed rank (u clicks + v impressions) of
@@ -116,20 +116,20 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
         M2 = (1 / N) sum_q [T_q^2 / N_q + sum_d rank(d)^2 (A_d - B_d^2 / N_q)],
 
     which is unbiased for every N_q >= 1 if each query has one presented ranking and the documents
-    of a draw are examined independently. A query drawn once contributes its own square. Where
-    documents move between ranks it neglects that two of them cannot move independently.
+    of a draw are examined independently. A query drawn once contributes its own square. If
+    documents move between ranks, it ignores that two of them cannot move independently.
 
-    Intervals are `gamma_ends`; -+ 1.96 standard errors where impressions count (v other than 0),
-    for which no coverage is stated. Those of an estimator that is biased, as the clipped one, are
-    for what it expects.
+    Intervals are `gamma_ends`; -+ 1.96 standard errors if impressions count (v other than 0), for
+    which no coverage is stated. Intervals of a biased estimator, such as the clipped estimator, are
+    for its expectation.
 
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
     u of unclicked rows does not matter. Raises InputError for clicks without propensity, arrays
-    that do not fit or hold what is no finite number, ranks below 1, fewer than two query draws, and
-    v other than 0 for a log of clicks only.
+    whose shapes do not match or that contain values that are not finite, ranks below 1, fewer than
+    two query draws, and v other than 0 for a log of clicks only.
 
-    The presented ranking and its reverse, judged from clicks on both documents; the click on rank
-    2, which half of the users look at, weighs two:
+    The presented ranking and its reverse, judged from clicks on both documents; half of the users
+    look at rank 2, so a click there has weight two:
 
     >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 0.5], [1, 2], query_offsets=[0, 2], query_draws=10_000, seed=0)
@@ -175,14 +175,14 @@ def places_of_rankers(ranks: ArrayLike, documents: int, *, least: float = 1) -> 
 def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate:
     """Mean rank of a relevant document, estimated from clicks by self-normalised weights (SNIPS).
 
-    (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), and with u clicks + v
-    impressions in place of clicks / q for any other estimator: the number of query draws
-    and any common factor of the propensities cancel out, so that it does not have the scale of
-    the risk but that of one rank, from 1 to the longest list. Swaminathan and Joachims (NIPS
-    2015). It is a ratio and slightly biased, by about 1 / N.
+    (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), with u clicks + v impressions
+    instead of clicks / q for any other estimator: the number of query draws and any common factor
+    of the propensities cancel, so its scale is not that of the risk but that of one rank, from 1 to
+    the longest list. Swaminathan and Joachims (NIPS 2015). It is a ratio and therefore slightly
+    biased, by about 1 / N.
 
     Standard error and interval by the delta method: those of the estimated risk with rank - value
-    in place of the rank, divided by the mean summed weight of a draw.
+    instead of the rank, divided by the mean summed weight of a draw.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
@@ -221,10 +221,10 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 
 
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
-    """What one of ``ESTIMATORS`` says of a ranker: its risk, or a mean rank if it is normalised.
+    """What one of ``ESTIMATORS`` says about a ranker: its risk, or a mean rank if normalised.
 
     ranks [documents] under the ranker to be judged; belief: what the estimator is given. The
-    interval is by session for a log that is a `GroupedLog`. Raises InputError as `estimate_risk`,
+    interval is by session for a `GroupedLog`. Raises InputError as `estimate_risk`,
     `estimate_mean_rank` and `estimates_by_group` do.
     """
     numbers = estimator.weigh(log, belief)
@@ -237,10 +237,10 @@ def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: B
 def difference_by(
     estimator: Estimator, log: ClickLog, differences: ArrayLike, belief: Belief
 ) -> Estimate:
-    """Risk of one ranker less that of another by one of ``ESTIMATORS`` that is not normalised.
+    """Risk of one ranker minus that of another, by one of ``ESTIMATORS`` that is not normalised.
 
-    differences [documents] of their ranks. The interval is by session for a log that is a
-    `GroupedLog`. Raises InputError as `estimate_difference` does.
+    differences [documents] of their ranks. The interval is by session for a `GroupedLog`. Raises
+    InputError as `estimate_difference` does.
     """
     numbers = estimator.weigh(log, belief)
     if isinstance(log, GroupedLog):

@@ -107,18 +107,18 @@ def no_ends(value: FloatArray) -> Ends:
 
 
 def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = None) -> str:
-    """Why a log has too few clicks for intervals, and how many it takes; "" if it has enough.
+    """Why a log has too few clicks for intervals, and how many are needed; "" if it has enough.
 
     It needs ``FEWEST_CLICKS``, ``FEWEST_DRAWS``, and weights so even that the estimate is no more
-    skewed than the number of ``FEWEST_EQUAL`` equal clicks, which is 1 / skewness^2:
+    skewed than with ``FEWEST_EQUAL`` equally weighted clicks, a number that is 1 / skewness^2:
 
         n m_2^3 / m_3^2,   m_k the mean of u^k over clicks where they are expected
 
-    Where they are expected, in proportion to impressions / u, and not where they happened: logs
-    that lack heavy clicks by chance look even, and are those whose intervals miss. Of a log of
-    clicks only, the clicks must do. numbers [rows] as in `estimate_risks`. scale [rows]: what u is
-    multiplied by in m_2 and m_3, where ranks can be far longer in some rows than in others; with
-    it, an estimator that counts impressions alone has u = 1.
+    They are expected in proportion to impressions / u. Expected clicks are used instead of observed
+    clicks, because logs that lack heavy clicks by chance look even, and those are the logs whose
+    intervals miss. For a log of clicks only, the observed clicks are used. numbers [rows] as in
+    `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far longer in
+    some rows than in others; with it, an estimator that counts impressions alone has u = 1.
     """
     n = log.total_clicks
     if n == 0:

@@ -24,11 +24,11 @@ def true_risk(
     """Mean over queries of the sum of the ranks of relevant documents; lower is better.
 
     R(S) = (1 / Q) sum_q sum_d rank(d | S(x_q)) r_q(d), equations (1) and (2) of Joachims,
-    Swaminathan and Schnabel (2017). Queries without a relevant document count with 0, unless
+    Swaminathan and Schnabel (2017). Queries without a relevant document count as 0, unless
     ``only_with_relevant`` leaves them out.
 
-    ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the arrays
-    do not fit, hold what is no finite number or a negative relevance, or if no query is left.
+    ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the shapes do
+    not match, a value is not finite, a relevance is negative, or no query is left.
 
     Relevant documents at ranks 1 and 3 of one query, and at rank 2 of another:
 
@@ -76,7 +76,7 @@ def mean_rank_of_relevant(ranks: ArrayLike, relevance: ArrayLike) -> float:
     """Mean rank over all relevant documents: sum_d rank(d) r(d) / sum_d r(d).
 
     ranks and relevance [documents]. The paper's text calls equation (2) an average rank; this is
-    that average. Raises InputError if the arrays do not fit or no document is relevant.
+    that average. Raises InputError if the shapes do not match or no document is relevant.
 
     >>> mean_rank_of_relevant([1, 2, 3, 1, 2], relevance=[1, 0, 1, 0, 1])
     2.0
@@ -98,7 +98,7 @@ def _fitting(
     places, relevant = real_numbers(ranks, "Ranks"), checked_relevance(relevance)
     if places.ndim != axes or relevant.shape != places.shape[-1:]:
         raise InputError(
-            f"There are ranks of shape {places.shape} for relevance of shape {relevant.shape}; "
-            "every document needs both."
+            f"Ranks have the shape {places.shape} but relevance has {relevant.shape}; every "
+            "document needs both."
         )
     return checked_places(places, relevant.size), relevant

@@ -94,8 +94,9 @@ def expected_delta(
 
     E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q, q the true propensities,
     v = 0 and no noise it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
-    InputError where a document with pi > 0 has q = 0 or no finite u, for a pi outside [0, 1], and
-    for arrays that do not fit or hold what is no finite number; so do the other functions here.
+    InputError if a document with pi > 0 has q = 0 or no finite u, for a pi outside [0, 1], and for
+    arrays whose shapes do not match or that contain values that are not finite; so do the other
+    functions here.
     """
     expected = expected_contribution(click_probability, numbers)
     contribution = np.multiply(checked_places(ranks, expected.size), expected, dtype=np.float64)
@@ -128,7 +129,7 @@ def expected_risk(
 ) -> FloatArray:
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
-    Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p). With assumed propensities p' in place of the
+    Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p). With assumed propensities p' instead of the
     true p it is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)), for
     power laws p / p' = rank(d | presented)^(eta' - eta): Section 7.5 of the paper studies it by
     experiment.
@@ -188,26 +189,26 @@ def _spread(pi: FloatArray, numbers: Numbers) -> FloatArray:
 
 
 class AffineLaw(NamedTuple):
-    """What click noise makes of the risk: E[R_IPS(S)] = slope R(S) + intercept, for every S."""
+    """How click noise changes the risk: E[R_IPS(S)] = slope R(S) + intercept, for every S."""
 
     slope: float
     intercept: float
 
     def expected(self, risk: ArrayLike) -> FloatArray:
-        """Expected IPS estimate for a true risk, shape of ``risk``."""
+        """Expected IPS estimate for a true risk, in the shape of ``risk``."""
         return self.slope * np.asarray(risk, dtype=np.float64) + self.intercept
 
     def invert(self, estimate: ArrayLike) -> FloatArray:
-        """Risk without the bias of the noise, from IPS estimates, shape of ``estimate``."""
+        """Risk without the bias of the noise, from IPS estimates, in the shape of ``estimate``."""
         return (np.asarray(estimate, dtype=np.float64) - self.intercept) / self.slope
 
 
 def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw:
-    """Slope and intercept of the expected IPS risk under click noise, Section 5.2.
+    """Slope and intercept of the expected IPS risk under click noise (Section 5.2).
 
     E[R_IPS(S)] = (eps_plus - eps_minus) R(S) + eps_minus mean_q m_q (m_q + 1) / 2, because the
-    ranks of all m documents always add up to m (m + 1) / 2. So order is preserved. It needs the
-    true propensities, positive for irrelevant documents also, and constant noise.
+    ranks of all m documents always add up to m (m + 1) / 2. So the order is preserved. This
+    requires the true propensities, positive for irrelevant documents as well, and constant noise.
 
     sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
 
@@ -226,9 +227,8 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
     """Expected share of clicks on irrelevant documents, eps_minus A / (eps_plus B + eps_minus A).
 
     ``irrelevant_to_relevant`` is A / B, the ratio of expected examined irrelevant to relevant
-    documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError
-    for a probability outside [0, 1], a ratio that is negative or not finite, or if no click can
-    happen.
+    documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError for
+    a probability outside [0, 1], a ratio that is negative or not finite, or if no click can happen.
     """
     for name, value in (("eps_plus", eps_plus), ("eps_minus", eps_minus)):
         if not 0 <= number_or_nan(value) <= 1:
@@ -246,9 +246,9 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
 
 
 class Judgement(NamedTuple):
-    """What one estimator says of several rankers.
+    """What one estimator says about several rankers.
 
-    estimates: their risks; differences: less that of one of them, from the same clicks;
+    estimates: their risks; differences: minus that of one of them, from the same clicks;
     expected: float64 [rankers], the exact expectation of the risks.
     """
 
@@ -266,11 +266,11 @@ def judgements(
 ) -> list[Judgement]:
     """`estimate_risks`, `estimate_differences` and `expected_risk` by each of several estimators.
 
-    Ranks are read once; what is found is that of the three functions, to the last digit.
+    Ranks are read once; the results equal those of the three functions to the last digit.
 
     ranks [rankers, documents], click_probability pi [documents]; numbers are pairs of u and v for
     the rows of the log, [rows], and for the documents as presented, [documents]; against: the
-    ranker from which the others differ. Raises InputError as the three functions do.
+    ranker with which the others are compared. Raises InputError as the three functions do.
     """
     places = places_of_rankers(ranks, log.n_documents)
     weighed = weigh(log, [of_rows for of_rows, _ in numbers])

@@ -69,7 +69,8 @@ class SignTest:
         )
         if not self.significant:
             return (
-                f"{numbers}. No difference is shown; the interval says how large it may still be."
+                f"{numbers}. This shows no difference; the interval says how large one may still "
+                "be."
             )
         better = "wins" if self.wins > self.losses else "loses"
         return f"{numbers}. The first ranker {better} more often than chance would explain."
@@ -114,7 +115,8 @@ def _count(name: str, given: int) -> int:
     whole = whole_or_none(given)
     if whole is None or whole < 0:
         raise InputError(
-            f"The number of {name} is {in_brief(given)}; it must be a whole number from 0.", "count"
+            f"The number of {name} is {in_brief(given)}; it must be a whole number of 0 or more.",
+            "count",
         )
     return whole
 

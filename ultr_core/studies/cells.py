@@ -27,7 +27,7 @@ from ultr_core.words import number_text
 
 
 def peak_memory_mib() -> float:
-    """Largest resident memory of this process so far, in MiB; 0 where the system cannot tell."""
+    """Largest resident memory of this process so far, in MiB; 0 if the system cannot tell."""
     try:
         import resource
     except ImportError:  # not on every system
@@ -106,7 +106,7 @@ class Cell:
     """One method on one click log; the settings are reduced to those that the method uses.
 
     The result is a function of the cell and the corpus alone: random streams are those of
-    ``settings.seed`` and ``draw``, shared by all methods, so that methods see the same clicks.
+    ``settings.seed`` and ``draw``, shared by all methods, so that all methods see the same clicks.
     """
 
     method: str
@@ -115,12 +115,12 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A stable name: method, every setting that matters, draw."""
+        """A stable name: the method, every setting that matters, and the draw."""
         return f"{key_of_log(self.method, self.settings)} draw={self.draw}"
 
     @property
     def weight(self) -> float:
-        """Rough cost of the cell in units of a fit, to tell the time that is left."""
+        """Rough cost of the cell in units of a fit, for estimating the time left."""
         return STUDY_METHODS[self.method].candidates or 0.1
 
 
@@ -149,12 +149,12 @@ def key_of_log(method: str, settings: Settings) -> str:
 
 
 def curve_name(values: Values) -> str:
-    """A short name that no other curve has, for the key of a cell."""
+    """A short unique name for a curve, for the key of a cell."""
     return hashlib.blake2b(curve_text(values).encode(), digest_size=8).hexdigest()
 
 
 def cell_of(method: str, settings: Settings, draw: int) -> Cell:
-    """The cell of a method; a method that learns from no click has the one draw 0."""
+    """The cell of a method; a method that does not learn from clicks has only draw 0."""
     found = STUDY_METHODS[method]
     own = stage(settings_of(method, settings), found.fields)
     return Cell(method, own, draw if found.learns_from_clicks else 0)
@@ -162,7 +162,7 @@ def cell_of(method: str, settings: Settings, draw: int) -> Cell:
 
 @dataclass(frozen=True)
 class CellResult:
-    """What came out of a cell, as plain numbers.
+    """The result of a cell, as plain numbers.
 
     Attributes:
         key: of the cell.
@@ -171,7 +171,7 @@ class CellResult:
         cost, clip, gap: C and tau that validation chose, relative duality gap of the fit.
         clicks, query_draws: size of the training log.
         noise_share: share of its clicks on irrelevant documents.
-        seconds, peak_mib: what it took; the only values that differ from run to run.
+        seconds, peak_mib: time and memory used; the only values that differ from run to run.
     """
 
     key: str

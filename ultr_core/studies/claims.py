@@ -346,7 +346,7 @@ _SAID_BY: Mapping[Origin, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Rule:
-    """A claim before it is judged: what it says, where, what decides it, and who says it."""
+    """A claim before it is judged: its statement, its section, what decides it, and its origin."""
 
     key: str
     statement: str
@@ -357,13 +357,13 @@ class Rule:
 
     @property
     def said(self) -> str:
-        """The statement, and that the paper does not print it, if so."""
+        """The statement, with a note if the paper does not print it."""
         return f"{self.statement}{_SAID_BY[self.origin]}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper and what became of it: ``finding.sentence`` gives the numbers."""
+    """One claim of the paper and its finding; ``finding.sentence`` gives the numbers."""
 
     rule: Rule
     finding: Finding
@@ -387,12 +387,12 @@ class Claim:
 
 
 def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Claim, ...]:
-    """Every claim on the study's figure, or some; left open where cells or draws are missing.
+    """All claims about the study's figure, or some of them; open if cells or draws are missing.
 
     Intervals are 95% Student t over draws, of differences between methods on the same users. A
-    claim on several intervals needs all of them and fails with any. It fails only when an
-    interval contradicts it; an interval that holds the limit leaves it open. On a given
-    examination curve nothing is judged: the claims are about power laws.
+    claim about several intervals needs all of them and fails if any fails. It fails only if an
+    interval contradicts it; an interval that contains the limit leaves it open. With a given
+    examination curve nothing is judged, because the claims are about power laws.
     """
     if result.plan.curves:
         return ()

@@ -26,9 +26,9 @@ FIXED_METHODS = tuple(key for key, method in STUDY_METHODS.items() if method.fie
 
 @dataclass(frozen=True, eq=False)
 class StudyResult:
-    """A plan with whatever cells are finished, seen through one loss.
+    """A plan with its finished cells, measured by one loss.
 
-    A point counts for a method only by the draws it has; ``complete`` says whether all are there.
+    A point uses the finished draws of a method; ``complete`` says whether all are finished.
     """
 
     plan: Plan
@@ -61,7 +61,7 @@ class StudyResult:
         return self._found[method, point].get(draw)
 
     def losses(self, method: str, point: Point) -> dict[int, float]:
-        """Loss by draw, of the draws that are finished; fixed methods have it for every draw."""
+        """Loss of each finished draw; fixed methods have one for every draw."""
         return {
             draw: result.losses[self.loss.key]
             for draw, result in self._found[method, point].items()
@@ -80,19 +80,19 @@ class StudyResult:
         return next(iter(values.values()), None)
 
     def gap(self) -> float | None:
-        """How much worse production is than the skyline: the way that learning can go."""
+        """How much worse production is than the skyline: the gap that learning can close."""
         production, skyline = self.level("production"), self.level("skyline")
         if production is None or skyline is None:
             return None
         return self.loss.excess(production, skyline)
 
     def excess(self, one: tuple[str, Point], other: tuple[str, Point]) -> dict[int, float]:
-        """By draw, how much worse one (method, point) is than another on the same users."""
+        """How much worse one (method, point) is than another on the same users, by draw."""
         first, second = self.losses(*one), self.losses(*other)
         return {d: self.loss.excess(first[d], second[d]) for d in first if d in second}
 
     def point(self, x: float, series: float | None = None) -> Point:
-        """The place of the grid with these values.
+        """The point of the grid with these values.
 
         Raises:
             InputError: the grid has none.
@@ -108,7 +108,7 @@ class StudyResult:
         return float(np.mean(shares)) if shares else None
 
     def curve_table(self) -> pd.DataFrame:
-        """One row a method and point: mean loss, its 95% interval, share of noisy clicks."""
+        """One row per method and point: mean loss, its 95% interval, share of noisy clicks."""
         import pandas as pd  # for pictures and files; a study can be run and judged without it
 
         rows = []
@@ -135,7 +135,7 @@ class StudyResult:
         return pd.DataFrame(rows)
 
     def cell_table(self) -> pd.DataFrame:
-        """One row a cell in grid order, with every loss; nothing in it depends on the run."""
+        """One row per cell in grid order, with every loss; nothing in it depends on the run."""
         import pandas as pd
 
         rows = []

@@ -26,11 +26,11 @@ class Study:
 
     Attributes:
         name: on the command line and in file names.
-        figure: number of the paper's figure, or None for a map or curve of our own.
+        figure: number of the paper's figure, or None for a map or curve of this lab.
         section: of the paper.
         title: what the figure shows.
-        x_fields: settings that take the value on the x axis, the first of which names it.
-        series_field: setting that tells one curve of a method from the next, if any.
+        x_fields: settings that take the value on the x axis; the first names the axis.
+        series_field: setting that distinguishes the curves of a method, if any.
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
@@ -53,7 +53,7 @@ class Study:
 
     @property
     def is_map(self) -> bool:
-        """Whether the values span a plane that is shown as a map."""
+        """Whether the study is a grid of two variables, shown as a map."""
         return self.figure is None and self.series_field is not None
 
     @property
@@ -67,7 +67,7 @@ class Study:
 
     @property
     def curves(self) -> tuple[str, ...]:
-        """The curves that may take the place of an exponent, since the study varies it nowhere."""
+        """The curves that may replace an exponent, because the study does not vary it."""
         if self.repaired_by:
             return ()
         varied = {*self.x_fields, self.series_field}
@@ -76,7 +76,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Point:
-    """One place of a grid: its value on the x axis, its series, and the world there."""
+    """One point of a grid: its value on the x axis, its series, and its world."""
 
     x: float
     series: float | None
@@ -85,10 +85,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study to be run: on which scale, with which users, on how many click logs a point.
+    """A study to run: its scale, its users, and the number of click logs per point.
 
-    ``base`` gives seed, corpus, threshold, eps+ and draws; what the study varies or fixes
-    replaces the rest. A given curve is used where the study does not vary its exponent.
+    ``base`` gives seed, corpus, threshold, eps+ and draws; what the study varies or fixes replaces
+    the other settings. A given curve is used unless the study varies its exponent.
     """
 
     study: Study
@@ -102,7 +102,7 @@ class Plan:
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """All places of the grid, series by series, rising on the x axis."""
+        """All points of the grid, series by series, in increasing order of x."""
         study = self.study
         series: tuple[float | None, ...] = tuple(study.series_values.get(self.scale, ())) or (None,)
         return tuple(
@@ -119,9 +119,9 @@ class Plan:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """All cells in grid order: by draw, then place, then method; each once.
+        """All cells in grid order: by draw, then point, then method; each once.
 
-        Going through all places before the next draw shows the whole curve early.
+        Going through all points before the next draw shows the whole curve early.
         """
         ordered = (
             cell_of(method, point.settings, draw)

@@ -32,31 +32,31 @@ FORMAT = "unbiased LTR lab, finished cells, 1"
 
 
 class Journal:
-    """Results so far, in the order in which they came; ``done`` has them by key."""
+    """Results so far, in order of arrival; ``done`` has them by key."""
 
     def __init__(self, file: FileIO, path: Path, done: dict[str, CellResult]) -> None:
         self._file, self._path = file, path
         self.done = done
 
     def append(self, result: CellResult) -> None:
-        """Write one result through to the disk; raises InputError if that cannot be done."""
+        """Write one result to disk at once; raises InputError if that fails."""
         _write_line(self._file, self._path, result.as_dict())
         self.done[result.key] = result
 
 
 @contextmanager
 def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal at ``path``, or begin one; nobody else may use it meanwhile.
+    """Open the journal at ``path``, or start one; nobody else can use it meanwhile.
 
-    A last line that was torn by a kill is cut off; its cell has to be run again.
+    An incomplete last line, left by a killed process, is cut off; its cell must be run again.
 
     Args:
         path: the file.
-        header: nested plain values that say what the results depend on besides their keys.
+        header: nested plain values for what the results depend on besides their keys.
 
     Raises:
-        InputError: the file belongs to other settings (it says which), is no journal, is damaged
-            before its last line, is in use, or cannot be read or written.
+        InputError: the file belongs to other settings (the message says which), is not a journal,
+        is damaged before its last line, is in use, or cannot be read or written.
     """
     wanted = {"format": FORMAT, **header}
     with _told(path):
@@ -80,7 +80,7 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(
             f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
-            "it contains is kept: run the same command again when there is room, or choose "
+            "it contains is kept: run the same command again when there is space, or choose "
             "another directory.",
             "out",
         ) from None
@@ -98,7 +98,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, CellResult]]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     header, done = _parsed(content[: content.rfind(b"\n") + 1], path)
     if header is None:
-        raise InputError(f"{path} is empty; it should hold the finished cells of a run.")
+        raise InputError(f"{path} is empty; it should contain the finished cells of a run.")
     return header, done
 
 
@@ -199,7 +199,7 @@ class Shipped:
 
 
 def shipped_result(name: str, loss: Loss) -> StudyResult:
-    """The paper-scale result of a study on the built-in corpus 0, seen through a loss."""
+    """The paper-scale result of a study on the built-in corpus 0, measured by a loss."""
     shipped = load_shipped(STUDIES[name].shipped_in)
     return StudyResult(
         Plan(STUDIES[name], "paper", shipped.base), loss, shipped.done, shipped.world

@@ -16,7 +16,7 @@ from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 @dataclass(frozen=True)
 class Loss:
-    """One measure: its key, axis title, name in a sentence, definition, which way is better."""
+    """One measure: key, axis title, name in a sentence, definition, better direction."""
 
     key: str
     label: str
@@ -26,7 +26,7 @@ class Loss:
 
     @property
     def direction(self) -> str:
-        """Which way is better, in words."""
+        """Which direction is better, in words."""
         return f"{'lower' if self.lower_is_better else 'higher'} is better"
 
     @property
@@ -47,8 +47,8 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
                 "sum-of-ranks",
                 "Test risk: summed ranks",
                 "test risk",
-                "Mean over all test queries of the summed ranks of relevant documents "
-                "(equation 2); a query without a relevant document counts 0.",
+                "Mean over all test queries of the summed ranks of relevant documents (equation "
+                "2); a query without a relevant document counts as 0.",
                 True,
             ),
             Loss(
@@ -63,7 +63,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
                 "Test DCG",
                 "test DCG",
                 "Mean over all test queries of the sum of 1/log2(1 + rank) over relevant "
-                "documents; a query without a relevant document counts 0.",
+                "documents; a query without a relevant document counts as 0.",
                 False,
             ),
             Loss(
@@ -82,7 +82,7 @@ DEFAULT_LOSS = "sum-of-ranks"
 
 
 def find_loss(key: str) -> Loss:
-    """The loss of that name.
+    """The loss with that name.
 
     Raises:
         InputError: there is none.

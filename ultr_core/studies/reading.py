@@ -14,17 +14,17 @@ from ultr_core.users import USERS
 from ultr_core.words import counted, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
-_ONE_LOG = "on the one click log"
+_ONE_LOG = "on the single click log"
 _HOLDS_ZERO = "the interval of the difference contains 0"
 
 
 def read_study(result: StudyResult) -> str:
-    """What the curve shows, in words, from whatever points are finished: verdict, then numbers."""
+    """What the curve shows, in words, from the finished points: first the verdict, then numbers."""
     return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
 
 
 def study_headline(result: StudyResult) -> str:
-    """The verdict of the reading alone, in at most 15 words and two numbers."""
+    """Only the verdict of the reading, in at most 15 words and two numbers."""
     study = result.plan.study
     points = [p for p in result.plan.points if _both(result, p)]
     if study.repaired_by:
@@ -78,13 +78,13 @@ def _map_headline(result: StudyResult) -> str:
     gains = [_gain(result, point) for point in result.plan.points if _both(result, point)]
     gains = [gain for gain in gains if gain.n > 1]
     if not gains:
-        return _ON_ONE_LOG if result.plan.base.draws < 2 else "No place is finished yet."
+        return _ON_ONE_LOG if result.plan.base.draws < 2 else "No point is finished yet."
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     if not wins + loses:
-        return "Neither ranker is clearly ahead at any place of the map."
+        return "Neither ranker is clearly ahead at any point of the map."
     if loses:
-        return f"Weighting beats naive in {wins} places of the map and loses in {loses}."
-    return f"Weighting beats naive in {wins} of {len(gains)} places and loses in none."
+        return f"Weighting beats naive at {wins} points of the map and loses at {loses}."
+    return f"Weighting beats naive at {wins} of {len(gains)} points and loses at none."
 
 
 def _without_interval(result: StudyResult) -> list[str]:
@@ -144,11 +144,11 @@ def _against_naive(result: StudyResult, point: Point) -> str:
     """What the weighted ranker does to the naive one at a point."""
     gain = _gain(result, point)
     if gain.low == gain.high == 0:
-        return "is the same as the naive one"
+        return "is the same as the naive ranker"
     if gain.n < 2:
-        return f"comes out {'better' if gain.value > 0 else 'worse'} than the naive one {_ONE_LOG}"
+        return f"is {'better' if gain.value > 0 else 'worse'} than the naive ranker {_ONE_LOG}"
     verbs = {1: "beats", -1: "loses to", 0: "cannot be told apart from"}
-    return f"{verbs[gain.side]} the naive one"
+    return f"{verbs[gain.side]} the naive ranker"
 
 
 def _share_of_gap(result: StudyResult, point: Point) -> str:
@@ -268,9 +268,10 @@ def _read_severity(result: StudyResult, points: list[Point]) -> str:
         shares = f", where {result.noise_share(last) or 0:.0%} of the clicks are noise,"
     return (
         f"{_who_is_hurt(result, cause, first, last)} From {symbol} = {first.x:g} to "
-        f"{last.x:g}{shares} the naive ranker goes from "
-        f"{_value(result, 'naive', first)} to {_value(result, 'naive', last)}, the weighted one "
-        f"from {_value(result, 'propensity', first)} to {_value(result, 'propensity', last)} "
+        f"{last.x:g}{shares} the naive ranker goes from {_value(result, 'naive', first)} to "
+        f"{_value(result, 'naive', last)}, the weighted "
+        f"ranker from {_value(result, 'propensity', first)} to "
+        f"{_value(result, 'propensity', last)} "
         f"({_measure(result)}; {most:,.0f} clicks; production {result.level('production'):.2f}, "
         f"full information {result.level('skyline'):.2f})."
     )
@@ -290,8 +291,8 @@ def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> 
     worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
     harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
     if harm.side > 0:
-        return f"{cause} hurts the {worse} ranker more than the {other} one."
-    return f"With {cause.lower()} the {other} ranker gains on the {worse} one."
+        return f"{cause} hurts the {worse} ranker more than the {other} ranker."
+    return f"With {cause.lower()} the {other} ranker gains on the {worse} ranker."
 
 
 def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
@@ -304,9 +305,9 @@ def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
     users = "" if result.plan.curves else f"; users have η = {_MIDDLE:g}"
     return (
         f"Assuming {little}, the weighted ranker {_against_naive(result, below)}; assuming {much}, "
-        f"it {_against_naive(result, above)}. It is at {_value(result, 'propensity', truth)} when "
-        f"it assumes {truth.x:g}, at {_value(result, 'propensity', below)} with {below.x:g} and at "
-        f"{_value(result, 'propensity', above)} with {above.x:g}, the naive one at "
+        f"it {_against_naive(result, above)}. It reaches {_value(result, 'propensity', truth)} "
+        f"when it assumes {truth.x:g}, {_value(result, 'propensity', below)} with {below.x:g} and "
+        f"{_value(result, 'propensity', above)} with {above.x:g}; the naive ranker reaches "
         f"{_value(result, 'naive', truth)} ({_measure(result)}{users})."
     )
 
@@ -316,19 +317,19 @@ def _read_map(result: StudyResult) -> str:
     done = [_gain(result, point) for point in result.plan.points if _both(result, point)]
     gains = [gain for gain in done if gain.n >= needed]
     if not gains:
-        return f"No place of the map has {counted(needed, 'finished click log')} yet."
+        return f"No point of the map has {counted(needed, 'finished click log')} yet."
     if needed < 2:
         better, worse = (sum(side * gain.value > 0 for gain in gains) for side in (1, -1))
         return (
-            f"{_ONE_LOG.capitalize()} weighting comes out better than the naive ranker in {better} "
-            f"of {len(gains)} places of the map and worse in {worse or 'none'}."
+            f"{_ONE_LOG.capitalize()} weighting is better than the naive ranker at {better} of "
+            f"{len(gains)} points of the map and worse at {worse or 'none'}."
         )
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     left = len(gains) - wins - loses
-    rest = f"; in the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
+    rest = f"; at the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
     return (
-        f"Weighting beats the naive ranker in {wins} of {len(gains)} places of the map and loses "
-        f"in {loses or 'none'}{rest}."
+        f"Weighting beats the naive ranker at {wins} of {len(gains)} points of the map and loses "
+        f"at {loses or 'none'}{rest}."
     )
 
 
@@ -338,7 +339,7 @@ _NOISE = ("eps_minus", "eps_plus")
 
 
 def settings_words(plan: Plan) -> str:
-    """What the users, the learner and the logs of a plan have: one value, or the range it spans."""
+    """The values of a plan's users, learner and logs: one value, or the range."""
     logs = f"{counted(plan.base.draws, 'click log')} per point"
     first = plan.points[0].settings
     if USERS[first.users].own:
@@ -355,7 +356,7 @@ def settings_words(plan: Plan) -> str:
 
 
 def taken_words(plan: Plan) -> str:
-    """The controls above the page that a plan of this study takes over, in words."""
+    """The controls above the page that a plan of this study uses, in words."""
     numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
     *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
     return f"{', '.join(first)} and {last}"

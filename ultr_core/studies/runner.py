@@ -35,8 +35,8 @@ _FLUSHED = 0.1  # seconds after which a pool has let go of what was cancelled
 class Runner:
     """Somewhere to run cells.
 
-    ``describe()`` says which world the workers have. ``run(cells)`` yields results as they come,
-    in any order; closing the generator cancels what has not begun.
+    ``describe()`` describes the workers' world. ``run(cells)`` yields results as they arrive, in
+    any order; closing the generator cancels cells that have not started.
     """
 
     describe: Callable[[], WorldDescription]
@@ -44,14 +44,14 @@ class Runner:
 
 
 def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
-    """Run cells one by one on a world at hand; stop by not asking for the next."""
+    """Run cells one by one on an existing world; to stop, do not request the next."""
     for group in groups_of(cells):
         yield from run_group(world, group)
 
 
 @contextmanager
 def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
-    """A runner for the world of ``source``: here, in ``jobs`` processes, or at ``dask``.
+    """A runner for the world of ``source``: in this process, in ``jobs`` processes, or at ``dask``.
 
     Each process builds corpus and production ranker once; only cells travel.
 
@@ -181,8 +181,8 @@ def _require_lab(client: Any) -> None:
 
 def _no_lab(reason: object) -> InputError:
     return InputError(
-        f"The Dask cluster cannot run the lab ({reason}); install this version of it, with "
-        "pip install . in its folder, where scheduler and workers run."
+        f"The Dask cluster cannot run the lab ({reason}); install the same version (pip install . "
+        "in its folder) where the scheduler and workers run."
     )
 
 
@@ -213,8 +213,8 @@ def _first(client: Any, source: WorldSource) -> WorldDescription:
 def _run_there(cells: Sequence[Cell], source: WorldSource, fingerprint: str) -> list[CellResult]:
     if description_of(source).fingerprint != fingerprint:
         raise InputError(
-            "Two Dask workers have different corpora; every worker needs the same files under "
-            "the directory of the corpus.",
+            "Two Dask workers have different corpora; every worker needs the same files in the "
+            "corpus directory.",
             "corpus",
         )
     return list(run_group(world_of(source), cells))

@@ -39,7 +39,7 @@ _LAB = Lab(store=Store(otherwise=1), run=_alone)
 
 @dataclass(frozen=True)
 class WorldSource:
-    """What a world is made of, to travel to workers: settings, and a corpus that is not at hand.
+    """What workers need to build a world: settings, and where the corpus comes from.
 
     corpus: the directory of a LETOR corpus, or the size of a synthetic one.
     """
@@ -51,7 +51,7 @@ class WorldSource:
     def of(
         cls, settings: Settings, directory: str | None = None, size: str = "default"
     ) -> WorldSource:
-        """The source for ``settings``, of which only those of a world are kept."""
+        """The source for ``settings``; only the settings of a world are kept."""
         corpus = SIZES[size] if directory is None else os.path.realpath(directory)
         return cls(stage(settings, WORLD_FIELDS), corpus)
 
@@ -81,13 +81,13 @@ def description_cell(lab: Lab) -> Cell:
 
 
 def describe_world(lab: Lab) -> WorldDescription:
-    """The description of a lab's world, held in its store."""
+    """The description of a lab's world, kept in its store."""
     return lab.remember(description_cell(lab), lambda at: describe(at.world()))
 
 
 @dataclass(frozen=True)
 class WorldDescription:
-    """A world in plain values: enough to recognise it and to write about it.
+    """A world in plain values: enough to identify and describe it.
 
     ``fingerprint`` identifies features, grades and queries of all three parts;
     ``empty_queries`` is the number of test queries without a relevant document.

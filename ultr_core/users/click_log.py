@@ -54,21 +54,21 @@ class ClickLog:
     document: int64 [rows], the document's row in the corpus.
     rank: int32 [rows], where it was presented, from 1.
     impressions: int64 [rows], how often it was presented there.
-    clicks: int64 [rows], how often it was clicked there, at most once an impression.
-    query_draws: N, the number of query draws, those without any click included.
+    clicks: int64 [rows], how often it was clicked there, at most once per impression.
+    query_draws: N, the number of query draws, including those without a click.
     query_offsets: int64 [queries + 1], as in the corpus.
-    draws: int64 [queries], how often each query was drawn. Where it is not given, it is taken as
-        the impressions of the query's most presented document; exact when some document of the
-        query is presented at every draw, as whenever whole candidate lists are shown.
-    context: int32 [rows], 0 or more: what else examination may depend on, such as the device or
-        the number of clicks above; 0 where it is not given.
+    draws: int64 [queries], how often each query was drawn. By default, the impressions of the
+    query's most presented document; this is exact if some document of the query is presented at
+    every draw, as it is if whole candidate lists are shown.
+    context: int32 [rows], 0 or more: what else examination may depend on, such as the device or the
+    number of clicks above; 0 by default.
     whole_lists: whether each draw showed a query's candidates and nothing else, as simulated users
-        see them. Where it did not, ranks may lie below a query's last candidate: a real list may
-        hold what the corpus lacks.
+    see them. If not, ranks may lie below a query's last candidate, because a real list may contain
+    documents that the corpus lacks.
 
     N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
     the number of clicks n (`total_clicks`) to the C/n of their Section 6. Repeated clicks are a
-    count, never rows, so that later costs depend on the corpus and not on n.
+    count, never rows, so that the cost of later steps depends on the corpus and not on n.
 
     Arrays are made read-only. Raises InputError if the numbers contradict each other.
     """
@@ -108,7 +108,8 @@ class ClickLog:
         columns = (self.document, self.rank, self.impressions, self.clicks, self.context)
         if len({column.shape for column in columns}) > 1 or self.document.ndim != 1:
             raise InputError(
-                "The columns of a click log must be equally long lists of numbers.", "equal_lengths"
+                "The columns of a click log must be lists of numbers of equal length.",
+                "equal_lengths",
             )
         whole = whole_or_none(query_draws)
         if whole is None or whole < 1:
@@ -132,7 +133,7 @@ class ClickLog:
 
     @classmethod
     def presented(cls, ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-        """One presentation of every query, before anybody clicks: the rows that moments run over.
+        """One presentation of every query, before anybody clicks, for computing exact moments.
 
         ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError if they
         contradict each other.
@@ -238,11 +239,11 @@ class ClickLog:
 
     @cached_property
     def clicks_only(self) -> bool:
-        """Whether every impression was clicked, so that the log does not say what was shown."""
+        """Whether every impression was clicked, so the log does not say what was shown."""
         return bool(self.total_clicks and (self.clicks == self.impressions).all())
 
     def sum_by_document(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Sum numbers of the rows by document, [rows] to [documents], whole numbers as int64."""
+        """Sum row values by document, [rows] to [documents]; whole numbers stay int64."""
         dtype = np.float64 if values.dtype.kind == "f" else np.int64
         if self.covers_corpus:
             return values.astype(dtype)

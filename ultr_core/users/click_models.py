@@ -60,8 +60,8 @@ def _require_fit(ranks: FloatArray, relevance: FloatArray) -> None:
     """Raise InputError unless ranks and relevance have one shape, or one of them is one number."""
     if ranks.shape != relevance.shape and ranks.ndim and relevance.ndim:
         raise InputError(
-            f"There are ranks of shape {ranks.shape} for relevance of shape {relevance.shape}; "
-            "every document needs both."
+            f"Ranks have the shape {ranks.shape} but relevance has {relevance.shape}; every "
+            "document needs both."
         )
 
 
@@ -137,14 +137,15 @@ class PositionModel:
 
 @dataclass(frozen=True)
 class TrustBiasModel:
-    """Position-based model in which the noise of a click depends on the rank, too.
+    """Position-based model in which click noise also depends on the rank.
 
-    P(c = 1 | r, rank k) = theta_k (eps_plus_k r + eps_minus_k (1 - r)): users trust a high rank
-    and click there on irrelevant documents more often. Section 5.4 of the paper; Agarwal et al.
+    P(c = 1 | r, rank k) = theta_k (eps_plus_k r + eps_minus_k (1 - r)): users trust high ranks and
+    click on irrelevant documents there more often. Section 5.4 of the paper; Agarwal et al.
     (WWW 2019). It is affine in r, alpha_k r + beta_k with alpha_k = theta_k (eps_plus_k -
     eps_minus_k) and beta_k = theta_k eps_minus_k (Vardasbi et al., CIKM 2020).
 
-    curve: theta. eps_plus, eps_minus: one number for each rank from 1, the last one carried on.
+    curve: theta. eps_plus, eps_minus: one number for each rank from 1; the last is used beyond the
+    end.
     Raises InputError unless 1 >= eps_plus_k > eps_minus_k >= 0 at every rank.
     """
 
@@ -186,8 +187,8 @@ class TrustBiasModel:
     def steep(cls, ranks: int = 200) -> TrustBiasModel:
         """The trust bias ``trust_1`` of Vardasbi et al. (CIKM 2020), for ranks 1 to ``ranks``.
 
-        theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2,
-        below which it is carried on. Raises InputError for ranks outside 1 to 1,000,000.
+        theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2
+        and then stays there. Raises InputError for ranks outside 1 to 1,000,000.
         """
         ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)

@@ -100,12 +100,12 @@ class PowerLaw:
 
 @dataclass(frozen=True)
 class TableCurve:
-    """One number a rank, divided by the first, the last one carried on beyond the end.
+    """One number per rank, divided by the first; the last is used beyond the end.
 
     Section 7.6 of the paper uses p_r = p_21 for r > 21. ``values`` are the numbers for ranks
     1, 2, ... as given, e.g. click-through rates or ratios; they are normalised to p_1 = 1.
-    Raises InputError if they are empty, negative, not finite, if the first is 0, or if a later
-    one exceeds the first (a probability above 1).
+    Raises InputError if they are empty, negative or not finite, if the first is 0, or if a later
+    number exceeds the first (a probability above 1).
 
     >>> TableCurve((1.0, 0.6, 0.3)).at([1, 3, 50]).tolist()
     [1.0, 0.3, 0.3]
@@ -119,7 +119,7 @@ class TableCurve:
         given = tuple(table.astype(np.float64).ravel().tolist())
         if not given:
             raise InputError(
-                "An examination table needs at least one number, that of rank 1.", "empty_curve"
+                "An examination table needs at least one number, for rank 1.", "empty_curve"
             )
         for rank, value in enumerate(given, start=1):
             if not (math.isfinite(value) and value >= 0):
@@ -151,8 +151,8 @@ class TableCurve:
 class Cutoff:
     """A curve that ends: p_r = curve(r) up to rank k and 0 below it.
 
-    Documents below rank k have propensity 0, which no weighting can repair (Section 4 of the
-    paper asks for positive propensities). Raises InputError for k below 1.
+    Documents below rank k have propensity 0, which no weighting can correct (Section 4 of the paper
+    requires positive propensities). Raises InputError for k below 1.
     """
 
     curve: ExaminationCurve

@@ -37,13 +37,13 @@ def session_notice(groups: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """The rows of a click log by group of sessions, one entry for each row and group [entries].
+    """The rows of a click log by group of sessions, one entry per row and group [entries].
 
-    row: place in the log. group: from 0. impressions, clicks: of the row in that group. draws:
-    float64 [groups], query draws of each group, those without a click included.
+    row: index in the log. group: from 0. impressions, clicks: of the row in that group. draws:
+    float64 [groups], query draws of each group, including those without a click.
 
-    Raises InputError for fewer than two groups, or a group without a draw: leaving it out would
-    change nothing, and it would count as a group all the same.
+    Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
+    would change nothing although it counts as a group.
     """
 
     row: IntArray
@@ -68,11 +68,11 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False, init=False)
 class GroupedLog(ClickLog):
-    """A click log that also knows what each group of sessions adds to it.
+    """A click log that also knows what each group of sessions contributes.
 
     by_group: the same impressions, clicks and query draws, by group.
 
-    Raises InputError if both do not add up to the same.
+    Raises InputError if the groups do not add up to the log.
     """
 
     by_group: GroupCounts

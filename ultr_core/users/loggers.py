@@ -91,16 +91,16 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "production",
                 "Production",
-                "It always shows the list of the production ranker; what is below its end is never "
-                "seen.",
+                "It always shows the list of the production ranker; documents below the last rank "
+                "are never seen.",
                 None,
                 "section 7.1 of Joachims, Swaminathan and Schnabel (2017)",
             ),
             Logger(
                 "replace-last",
                 "Replace last",
-                "It shows the list of the production ranker, and at its last rank one of all the "
-                "documents below, each as often.",
+                "It shows the list of the production ranker, but at the last rank any of the "
+                "lower documents, all equally likely.",
                 replace_last,
                 "Oosterhuis and de Rijke (SIGIR 2020)",
             ),
@@ -119,7 +119,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
 
 
 def logger_named(key: str) -> Logger:
-    """The logger of that key; raises InputError for any other name."""
+    """The logger with that key; raises InputError for any other name."""
     if key not in LOGGERS:
         raise InputError(f"{quoted(key)} is not a logger; choose from {', '.join(LOGGERS)}.")
     return LOGGERS[key]

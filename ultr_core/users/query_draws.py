@@ -31,17 +31,17 @@ _REMEMBERED_EVERY, _MOST_REMEMBERED, _REMEMBERED_QUERIES = 1 << 16, 128, 20_000
 
 
 def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
-    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in all.
+    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in total.
 
-    Raises InputError for fewer than one query or draw, more than ``MOST_SIMULATED`` draws, or a
-    seed that is none.
+    Raises InputError for fewer than one query or draw, more than ``MOST_SIMULATED`` draws, or an
+    invalid seed.
     """
     queries, draws = _checked_queries(queries), checked_draws(query_draws)
     yield from _drawn(np.random.default_rng(child(seed, 0)), queries, draws)
 
 
 def count_queries(queries: int, query_draws: int, seed: Seed) -> IntArray:
-    """How often each query is among the first ``query_draws`` terms of ``draw_queries`` [queries].
+    """How often each query occurs in the first ``query_draws`` terms of ``draw_queries`` [queries].
 
     Raises InputError as ``draw_queries`` does.
 

@@ -45,8 +45,8 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "position",
                 "Position bias",
                 "They examine rank r with probability p_r, and click on what they examine with "
-                "probability ε₊ if it is relevant and ε₋ if not. Users have η or a given curve; "
-                "IPS divides by η′ or the learner's curve.",
+                "probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η or "
+                "given; IPS divides by the curve of η′ or the learner's curve.",
                 PositionModel,
                 "sections 5.1 and 5.2 of Joachims, Swaminathan and Schnabel (2017)",
             ),
@@ -76,7 +76,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
 
 
 def users_named(key: str) -> Users:
-    """The users of that key; raises InputError for any other name."""
+    """The users with that key; raises InputError for any other name."""
     if key not in USERS:
         raise InputError(f"{quoted(key)} is not a kind of user; choose from {', '.join(USERS)}.")
     return USERS[key]

@@ -43,12 +43,12 @@ _LEAST_ORDINARY = float(ndtr(-_LARGEST_EXPANDED_Z))
 def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     """Smallest k with P(X <= k) >= u for X ~ Binomial(n, p), element by element.
 
-    With u uniform on [0, 1) the result has exactly the binomial law; with u held fixed it never
-    falls as n or p grows, which is what makes logs drawn from it comparable.
+    With u uniform on [0, 1) the result has exactly the binomial distribution; with u held fixed it
+    never falls as n or p grows, which makes logs drawn from it comparable.
 
     Small variances: probabilities are summed upwards. Large variances: a Cornish-Fisher
-    expansion, replaced by a search on the regularised incomplete beta function wherever it
-    comes too close to a boundary to decide.
+    expansion, replaced by a search on the regularised incomplete beta function if it is too close
+    to a boundary to decide.
 
     u in [0, 1) (0 stands for the smallest possible value), n >= 0 whole trials, p in [0, 1];
     arrays of one shape after broadcasting. Returns int64 of that shape.
@@ -208,7 +208,7 @@ def query_draws_for(clicks: float, rate: float) -> int:
     if draws > MOST_SIMULATED:
         raise InputError(
             f"{clicks:g} clicks at {rate:g} per query draw need more than {MOST_SIMULATED:,} "
-            "query draws, the most that are simulated; ask for fewer clicks."
+            "query draws, the most that can be simulated; ask for fewer clicks."
         )
     return max(1, round(draws))
 
@@ -220,21 +220,21 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts: clicks cost nothing, a query draw some 5 ns.
+    """Draw a click log directly as counts: clicks cost nothing, a query draw about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
     clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
-    the quantile at u_d, one fixed uniform number a document. So the law is exact at every
-    setting, counts never fall as N or pi_d grows, and changing pi moves no other random number.
-    The price: logs of one seed at several N share their luck more than a growing log would, so
-    an interval over N needs several seeds.
+    the quantile at u_d, one fixed uniform number per document. So the distribution is exact at
+    every setting, counts never fall as N or pi_d grows, and changing pi changes no other random
+    number. The price is that logs of one seed at several N are more alike than stages of a growing
+    log, so an interval over N needs several seeds.
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
-    outside 1 to ``MOST_SIMULATED``, or arrays that do not fit.
+    outside 1 to ``MOST_SIMULATED``, or arrays whose shapes do not match.
 
-    Two queries of two documents; users look at the first place always, at the second half the
-    time, and click what is relevant:
+    Two queries of two documents; users always look at rank 1, half of them at rank 2, and click
+    what is relevant:
 
     >>> clicked = [1.0, 0.0, 0.0, 0.5]
     >>> log = simulate_counts(clicked, [1, 2, 1, 2], [0, 2, 4], query_draws=1000, seed=0)
@@ -259,7 +259,7 @@ def simulate_counts(
 
 @dataclass(frozen=True, eq=False)
 class Sessions:
-    """Every event of a simulated log, in the order in which it happened.
+    """Every event of a simulated log, in order.
 
     query: int32 [N], the query of each draw.
     click_draw: int64 [n], the draw (0 to N - 1) in which each click happened, rising.
@@ -280,9 +280,9 @@ def simulate_sessions(
 ) -> tuple[ClickLog, Sessions]:
     """Draw a click log event by event: each presented document is clicked or not.
 
-    The law of the log is that of `simulate_counts`, which is far faster; the queries drawn are
-    the same for the same seed, the clicks are not. The first N draws of a longer simulation are
-    the simulation of N draws.
+    The log has the same distribution as that of `simulate_counts`, which is far faster; with the
+    same seed, the queries drawn are the same, but the clicks are not. The first N draws of a longer
+    simulation equal a simulation of N draws.
 
     Arguments and errors as in `simulate_counts`, but with at most ``MOST_SESSIONS`` draws. Returns
     the log and its events.

@@ -131,7 +131,9 @@ def section(comparison: Comparison) -> None:
     if not pins:
         return
     st.subheader("Pinned runs", anchor=_ANCHOR)
-    st.table(_rows(pins, comparison), alt="Test risk of every ranker in pinned and current run")
+    st.table(
+        _rows(pins, comparison), alt="Test risk of every ranker in the pinned and current runs"
+    )
     for pin in pins:
         with st.container(border=True, key=f"pinned-{pin.number}"):
             _compared(pin, comparison)

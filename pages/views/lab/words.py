@@ -103,9 +103,9 @@ def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
     if right:
         others = ""
         if tau < MOST_RIGHT:
-            others = f", but gets {'most' if tau < 0 else 'many'} other pairs the wrong way round"
+            others = f", but gets {'most' if tau < 0 else 'many'} other pairs in the wrong order"
         return f"It correctly prefers {names[better]} to {names[worse]}{others}."
-    others = ", and gets most other pairs the wrong way round" if tau < 0 else ""
+    others = ", and puts most other pairs in the wrong order" if tau < 0 else ""
     return f"It wrongly prefers {names[better]} to {names[worse]}{others}."
 
 

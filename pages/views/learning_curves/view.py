@@ -9,20 +9,20 @@ from ultr_core.settings import Settings
 
 STEPS = (
     Step(
-        "**Which error is worse?** With 500 clicks one ranker is biased, the other noisy. Look "
-        "left of the crossing, then open that world.",
+        "**Which error is worse?** With 500 clicks one ranker is biased and the other is noisy. "
+        "Look to the left of the crossing, then open that world.",
         "Open n = 500",
         Settings(clicks=500),
     ),
     Step(
-        "**Can more data cure the naive ranker?** Compare its level at 9,000 and 850,000 clicks.",
+        "**Can more data cure the naive ranker?** Compare its risk at 9,000 and 850,000 clicks.",
         "Open n = 850,000",
         Settings(clicks=850_000),
     ),
     Step(
-        "**Where does clipping help?** Find the clicks below which green runs under blue. Open "
-        "a world there and see, under “Numbers”, which τ was chosen for each log: with few "
-        "validation clicks the choice is also a matter of luck.",
+        "**Where does clipping help?** Find the number of clicks below which the green line is "
+        "under the blue line. Open a world there and see, under “Numbers”, which τ was chosen for "
+        "each log: with few validation clicks the choice is partly luck.",
         "Open n = 1,000",
         Settings(clicks=1_000),
     ),

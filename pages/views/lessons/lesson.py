@@ -197,7 +197,7 @@ def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> 
                 )
         tries = state.tries(number)
         if state.is_blank(number):
-            st.markdown(":material/info: There is no answer yet; write a number.")
+            st.markdown(":material/info: There is no answer yet; enter a number.")
         elif tries:
             _verdict(exercise, number, tries, numbers)
 
@@ -242,7 +242,7 @@ def _next(lesson: Lesson, number: int, settings: Settings) -> None:
             )  # fmt: skip
         else:
             st.markdown(
-                "**That was the last lesson.** Everything in it was computed while you watched; "
+                "**That was the last lesson.** Everything you saw was computed while you watched; "
                 "the Lab has every slider."
             )
             st.link_button("Open the Lab", "lab", icon=":material/science:")
@@ -258,5 +258,6 @@ def _world_words(lesson: Lesson, settings: Settings) -> str:
     fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
     return (
         f":small[:material/tune: This lesson sets its own world: {fixed}; "
-        f"{lesson.traffic(settings)}. Only corpus and seed, under More settings, act on it.]"
+        f"{lesson.traffic(settings)}. Only the corpus and the seed, under More settings, affect "
+        "it.]"
     )

@@ -29,20 +29,21 @@ RANKERS = {
 }
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
-        "**Would the paper's number of queries have shown it here?** It had 218 against the "
-        "production ranker (Prod) and does not say whether its ties include queries without a "
-        "click. If all had a click, 370 must be shown here, where six in ten have one.",
+        "**Would the paper's number of queries have shown a difference here?** The paper had 218 "
+        "against the production ranker (Prod) and does not say whether its ties include queries "
+        "without a click. If all 218 had one, 370 queries must be shown here, where six in ten "
+        "get a click.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
     Step(
-        "**Does another way to interleave agree?** Team draft judges by teams instead of depth.",
+        "**Does another interleaving method agree?** Team draft judges by teams instead of depth.",
         "Use team draft",
         {"live_scheme": "team-draft"},
     ),
     Step(
         "**What do fewer clicks do to the weights?** The paper had 7,192 in 21 days; the nearest "
-        "step here is 9,000.",
+        "setting here is 9,000.",
         "Collect 9,000 clicks",
         {"clicks": 9_000},
     ),
@@ -61,7 +62,7 @@ def show(page: PageContext) -> None:
         show_error(error)
         st.stop()
     headline.place().markdown(f"**{result.headline}**")
-    st.subheader("Who wins when both rankings are mixed and users click?")
+    st.subheader("Which ranker wins when both rankings are mixed and users click?")
     show_figure(partial(win_share_figure, result))
     _reading(result)
     _numbers(result)
@@ -127,8 +128,9 @@ def _curve_section(result: LiveResult) -> None:
     st.subheader("The propensities that were used")
     st.markdown(
         "Swap ratios with their intervals, smoothed with the overall click rates; below rank "
-        f"{result.design.last_rank} the last value holds. Click rates fall faster than "
-        "examination, because relevant documents stand on top: more smoothing, steeper curve. "
+        f"{result.design.last_rank} the last value is used. Click rates fall faster than "
+        "examination, because relevant documents are at the top: the more smoothing, the steeper "
+        "the curve. "
         f"{SMOOTHING_BIAS}"
     )
     show_figure(partial(live_curve_figure, result))
@@ -156,10 +158,10 @@ def _sign_test_section() -> None:
 
 
 def _demonstration_section() -> None:
-    st.subheader("How interleaving itself can err")
+    st.subheader("How interleaving itself can go wrong")
     st.markdown(
-        "Two rankings of three documents, **A = a b c** and **B = b c a**; every coin and every "
-        "click is enumerated, so these are exact."
+        "Two rankings of three documents, **A = a b c** and **B = b c a**. Every coin toss and "
+        "every click is enumerated, so the results are exact."
     )
     users = {
         "clicks one document at random": one_random_click,
@@ -178,8 +180,9 @@ def _demonstration_section() -> None:
                     "Tie": str(verdict.tie),
                 }
             )
-    st.table(rows, alt="Exact verdicts of two ways to interleave on two rankings")
+    st.table(rows, alt="Exact verdicts of two interleaving methods on two rankings")
     st.markdown(
-        "The random clicker prefers nothing, yet balanced interleaving lets B win two times in "
-        "three. The user who wants c is better served by B; balanced sees it, team draft cannot."
+        "The user who clicks at random has no preference, yet balanced interleaving lets B win "
+        "two times in three. The user who wants c is better served by B; balanced interleaving "
+        "detects this, team draft cannot."
     )

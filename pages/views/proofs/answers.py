@@ -26,14 +26,14 @@ def _line(walk: Walk, place: int) -> str:
 
 def _unbiased(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"Over everything users may look at, the weighted loss averages to {_line(walk, 1)}: "
+        f"Averaged over everything users may look at, the weighted loss is {_line(walk, 1)}, "
         "exactly the true loss"
     )
 
 
 def _settles(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The weighted risk averages to {_line(walk, 1)}, the true risk, and after N users its "
+        f"The expected weighted risk is {_line(walk, 1)}, the true risk, and after N users its "
         f"error is √({_line(walk, 4)}/N)"
     )
 
@@ -41,13 +41,13 @@ def _settles(walk: Walk, world: SmallWorld) -> str:
 def _order(walk: Walk, world: SmallWorld) -> str:
     seen, true = walk.lines[0].value.closed, walk.lines[-1].value.closed
     if seen == true == 0:
-        return "Both rankers are equally good, and weighted clicks say so"
+        return "Both rankers are equally good, and weighted clicks agree"
     if world.eps_plus == world.eps_minus:
         return "Clicks that do not depend on relevance say nothing about the order"
     better = "S₁" if true < 0 else "S₂"
     return (
-        f"Weighted clicks put {better} ahead, and rightly: they see a difference of "
-        f"{short(seen)}, the true one is {short(true)}"
+        f"Weighted clicks correctly put {better} ahead: their difference is {short(seen)}, the "
+        f"true difference {short(true)}"
     )
 
 
@@ -57,36 +57,36 @@ def _straight_line(walk: Walk, world: SmallWorld) -> str:
     parts = [Fraction(f"{float(part):.4g}") for part in (slope, true, constant)]
     exact = parts == [slope, true, constant]
     return (
-        f"The weighted loss averages to {_line(walk, 1)} {'=' if exact else '≈'} {short(slope)} · "
-        f"{short(true)} + {short(constant)}: the true loss, stretched and shifted"
+        f"The expected weighted loss is {_line(walk, 1)} {'=' if exact else '≈'} {short(slope)} · "
+        f"{short(true)} + {short(constant)}: the true loss, scaled and shifted"
     )
 
 
 def _undone(walk: Walk, world: SmallWorld) -> str:
-    return f"With the noise taken off, the loss averages to {_line(walk, 1)}: exactly the true loss"
+    return f"With the noise removed, the expected loss is {_line(walk, 1)}, exactly the true loss"
 
 
 def _swapped(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The click rate goes from {_line(walk, 1)} to {_line(walk, 3)}; the ratio, "
+        f"The click rate changes from {_line(walk, 1)} to {_line(walk, 3)}; the ratio, "
         f"{_line(walk, 5)}, is that of the propensities"
     )
 
 
 def _bound(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The weighted risk less its constant, {_line(walk, 1)}, is at most the hinge, "
-        f"{_line(walk, 3)}, and that at most the slacks, {_line(walk, 4)}"
+        f"The weighted risk minus its constant, {_line(walk, 1)}, is at most the hinge, "
+        f"{_line(walk, 3)}, which is at most the slacks, {_line(walk, 4)}"
     )
 
 
 def _slack(walk: Walk, world: SmallWorld) -> str:
-    return f"One slack for each pair or one for all: both come to {_line(walk, 1)}"
+    return f"One slack per pair, or one for all: both give {_line(walk, 1)}"
 
 
 def _hinge(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The hinge loss with noise averages to {_line(walk, 1)}, and part of it depends on the "
+        f"The expected hinge loss with noise is {_line(walk, 1)}, and part of it depends on the "
         "ranker's score gaps"
     )
 
@@ -98,19 +98,19 @@ def _variance(walk: Walk, world: SmallWorld) -> str:
 def _clipped(walk: Walk, world: SmallWorld) -> str:
     return (
         f"Clipping changes the mean by {_line(walk, 3)} and leaves a variance of {_line(walk, 6)} "
-        "a user"
+        "per user"
     )
 
 
 def _naive(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The naive loss settles at {_line(walk, 1)}, off by {_line(walk, 4)} from where weighting "
-        "settles"
+        f"The naive loss converges to {_line(walk, 1)}, {_line(walk, 4)} away from the limit of "
+        "weighting"
     )
 
 
 def _assumed(walk: Walk, world: SmallWorld) -> str:
-    return f"Weighted with the assumed curve, the loss settles at {_line(walk, 1)}"
+    return f"Weighted with the assumed curve, the loss converges to {_line(walk, 1)}"
 
 
 _CROSSING = 7  # line of the number of users
@@ -118,13 +118,12 @@ _CROSSING = 7  # line of the number of users
 
 def _overtaking(walk: Walk, world: SmallWorld) -> str:
     if len(walk.lines) < _CROSSING:
-        return "In this world weighting never overtakes naive, or leads from the first click on"
+        return "In this world weighting never overtakes naive, or is ahead from the first click"
     users = walk.lines[_CROSSING - 1].value.closed
     clicks = users * world.users.clicks_per_user
     return (
-        "For this one query and the difference of its two rankers, weighting beats naive from "
-        f"{counted(math.ceil(clicks), 'click')} on, made by about "
-        f"{counted(math.ceil(users), 'user')}"
+        "For this one query and the difference between its two rankers, weighting beats naive "
+        f"after {counted(math.ceil(clicks), 'click')} by about {counted(math.ceil(users), 'user')}"
     )
 
 

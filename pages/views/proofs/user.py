@@ -105,5 +105,5 @@ def _ledger(world: SmallWorld, watched: Watched) -> None:
     if watched.mean is not None:
         st.markdown(
             f"Average of rank under S₁ ÷ p over {counted(watched.finished, 'user')}: "
-            f"**{watched.mean:.3g}**; it settles at {watched.expected:.3g}."
+            f"**{watched.mean:.3g}**; it converges to {watched.expected:.3g}."
         )

@@ -121,7 +121,7 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
     with left:
         st.markdown(
             f"**The weighted loss of S₁{', without click noise' if clean else ''}**, averaged over "
-            f"{counted(users, 'user')}, with its 95% interval. Draw more and watch it settle."
+            f"{counted(users, 'user')}, with its 95% interval. Draw more and watch it converge."
         )
         show_figure(
             partial(
@@ -144,12 +144,12 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     words = (
         "it falls as 1/√N"
         if found.is_unbiased
-        else "a bias stays, whatever the number of users; without it the slope would be −0.50"
+        else "a bias remains, whatever the number of users; without it the slope would be −0.50"
     )
     st.markdown(
         f"**Error against users{', without click noise' if clean else ''}**, as the distance from "
-        f"what the claim says: slope **{slope}**, {words}. Line and band: exact prediction; marks: "
-        "400 repetitions each."
+        f"what the claim says: slope **{slope}**, {words}. Line and band: exact prediction; "
+        "marks: 400 repetitions each."
     )
     show_figure(partial(errors_fall, found))
 
@@ -162,19 +162,19 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         return
     if found.predicted is None or found.predicted_clicks is None:
         text = (
-            "**In this world weighting never overtakes naive**, or leads from the first click on: "
+            "**In this world weighting never overtakes naive**, or is ahead from the first click: "
             "its own bias or its variance is too large."
         )
     else:
-        seen = "not within the picture" if found.observed_clicks is None else (
-            f"from {counted(found.observed_clicks, 'click')} on"
+        seen = "beyond the picture" if found.observed_clicks is None else (
+            f"after {counted(found.observed_clicks, 'click')}"
         )  # fmt: skip
         clicks = counted(found.predicted_clicks, "click")
         text = (
-            f"**Predicted: weighting is ahead of naive from {clicks} on** "
-            f"(about {counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
-            f"{seen}. This is the race on one query with a handful of documents; on the corpus of "
-            "the Lab, where rankers are trained, it takes many more clicks."
+            f"**Predicted: weighting is ahead of naive after {clicks}** (about "
+            f"{counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
+            f"{seen}. This race is on one query with a handful of documents; on the Lab's corpus, "
+            "where rankers are trained, it takes many more clicks."
         )
     st.markdown(
         f"{text} Lines: exact mean squared error of the estimated difference R(S₁) − R(S₂). "
@@ -189,14 +189,14 @@ def _noise_and_svm(world: SmallWorld) -> None:
         r"+\epsilon_-\sum_{i<j}\max(2,\,1+|s_i-s_j|)"
     )
     st.markdown(
-        "For ranks, noise adds a constant, so that order is kept. The SVM minimises the hinge "
+        "For ranks, noise adds a constant, so the order is preserved. The SVM minimises the hinge "
         f"instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some pairs "
-        "of documents have score gaps above 1 and noise punishes them, like a regulariser. "
+        "of documents have score gaps above 1, and noise penalises them like a regulariser. "
         f"**{noisy_hinge_curve(world, GAPS).alt}**"
     )
     best = LETTERS[world.query.new.index(1)]
     st.button(
-        f"Make only {best} relevant, the best of S₁", key="only_best", on_click=_only_relevant,
+        f"Make only {best} relevant (the top of S₁)", key="only_best", on_click=_only_relevant,
         args=(best,), icon=":material/star:",
     )  # fmt: skip
     show_figure(partial(noisy_hinge_curve, world, GAPS))

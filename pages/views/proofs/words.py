@@ -20,7 +20,7 @@ _WORDS = read(__file__, "proofs")
 
 LONGEST_FRACTION = 13
 NO_BREAK = "\N{NO-BREAK SPACE}"
-BROKEN_NOTE = "More users do not help: this is a bias, not chance."
+BROKEN_NOTE = "More users do not help: this is bias, not chance."
 
 
 def number(value: Fraction) -> str:

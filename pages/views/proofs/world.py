@@ -90,7 +90,7 @@ def _resizing(size: int) -> None:
             st.button(
                 label, key=f"candidates-{key}", on_click=_resize, args=(wanted,),
                 disabled=not FEWEST <= wanted <= MOST,
-                help="Starts the rankings and the relevance anew.",
+                help="Resets the rankings and the relevance.",
             )  # fmt: skip
 
 

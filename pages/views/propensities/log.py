@@ -40,13 +40,13 @@ def section(page: PageContext, lab: Lab) -> None:
 def _log(page: PageContext, settings: Settings) -> None:
     file = bring(
         page, "own-log", "Click log",
-        "Swaps are used where the log records them, otherwise documents that moved between "
+        "The estimate uses swaps if the log records them, otherwise documents that moved between "
         "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
-        "CSV or JSON lines, plain, gzip or zstandard, or Parquet. Columns query, document, "
-        "position, click; optionally impressions, swapped_rank (the landmark itself for a control) "
-        "and ranker. Only this session sees the file; it is forgotten when the session ends. The "
-        "page Your data takes larger logs, in several files and with other names of columns, and "
-        "the command line logs of any size.",
+        "CSV or JSON lines (plain, gzip or zstandard), or Parquet. Columns query, document, "
+        "position, click; optionally impressions, swapped_rank (the landmark itself for a "
+        "control) and ranker. Only this session sees the file; it is deleted when the session "
+        "ends. The page Your data takes larger logs, in several files and with other column "
+        "names; the command line takes logs of any size.",
         small=True,
     )  # fmt: skip
     method = str(control(OWN_METHOD, keep=True))
@@ -99,9 +99,9 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
 def _curve(page: PageContext, lab: Lab) -> None:
     file = bring(
         page, "own-curve", "Propensity curve (CSV)",
-        "A curve from elsewhere, or saved here, is used to train a ranker on this world's clicks, "
-        "beside the ones above.",
-        "Columns rank and propensity, of any scale; beyond the last rank its value holds.",
+        "A curve from elsewhere, or one saved here, is used to train another ranker on this "
+        "world's clicks, for comparison with those above.",
+        "Columns rank and propensity, on any scale; the last value is used for all ranks below it.",
         small=True,
     )  # fmt: skip
     if file is None:

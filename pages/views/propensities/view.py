@@ -148,7 +148,7 @@ def _price_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResu
 
 
 def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
-    st.subheader(f"{len(PROPENSITY_METHODS)} ways on the same traffic")
+    st.subheader(f"{len(PROPENSITY_METHODS)} methods on the same traffic")
     if not _wanted("ways", users, design, lab.settings):
         return
     table = Slot()
@@ -159,24 +159,23 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
             number / len(PROPENSITY_METHODS), f"{PROPENSITY_METHODS[key].label} …"
         )
         results[key] = lab.swaps(design, key, users)
-    table.place().table(
-        method_rows(results, truth), alt="Error, coverage and cost of every estimator"
-    )
+    table.place().table(method_rows(results, truth), alt="Error, coverage and cost of every method")
     st.markdown(
         "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Intervals right: "
-        "how many of the 95% intervals hold the true ratio; ranks share the reference, so they "
-        "miss together. Exact cost: added to the sum of ranks of relevant documents, a "
-        "presentation; below 0 the other ranker is the better one. Cost seen: the same in this "
-        "simulated traffic. EM gives no interval while documents are clicked rarely."
+        "how many of the 95% intervals contain the true ratio; ranks share the reference, so "
+        "intervals tend to miss together. Exact cost: what a presentation adds to the sum of "
+        "ranks of relevant documents; if it is below 0, the other ranker is better. Cost seen: "
+        "the same in this simulated traffic. EM gives no interval while documents are rarely "
+        "clicked."
     )
 
 
 def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResult) -> None:
-    st.subheader("Does the estimate train as good a ranker as the truth?")
+    st.subheader("Does the estimate train as good a ranker as the true curve?")
     if _trusting(users) or found.curve is None:
         st.markdown(
             ":material/info: Rankers are trained here on the clicks of position-model users; "
-            "choose those above, with a design that gives a curve."
+            "choose these users above, with a design that gives a curve."
         )
         return
     settings = lab.settings
@@ -189,7 +188,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     curves = {
         "true": ("True propensities", "skyline", true_curve(settings)),
         "estimated": ("Estimated by swaps", "propensity", found.curve.curve),
-        "wrong": (f"Mis-set, {wrong}", "clipped", mistaken),
+        "wrong": (f"Wrong, {wrong}", "clipped", mistaken),
         "none": ("No weights (naive)", "naive", None),
     }
     place = Slot()
@@ -206,7 +205,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
         show_figure(partial(curve_risk_figure, risks))
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
-        f"with {users_have(settings)}; C chosen for each on validation clicks. One log has no "
+        f"with {users_have(settings)}; C chosen for each on validation clicks. One log gives no "
         "interval: differences of a tenth come and go with the seed."
     )
 

@@ -101,9 +101,9 @@ def precision_sentence(rank: int, precision: float, needed: int, design: SwapDes
     """How much traffic a wanted precision takes."""
     share = design.sessions / needed
     enough = (
-        "the present traffic is enough"
+        "the current traffic is enough"
         if share >= 1
-        else f"the present traffic is {share:.0%} of it"
+        else f"the current traffic is {share:.0%} of that"
     )
     return _WORDS.text(
         "precision", rank=rank, precision=precision, needed=rounded_up(needed), enough=enough

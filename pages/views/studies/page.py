@@ -128,7 +128,7 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
 
 def _headline(result: StudyResult | None) -> str:
     if result is None:
-        return "Nothing is computed yet. Run the study to see the curve."
+        return "Nothing has been computed yet. Run the study to see the curve."
     return f"{'' if result.complete else 'So far: '}{study_headline(result)}"
 
 
@@ -178,9 +178,9 @@ def _map_key(result: StudyResult) -> str:
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
         "**In each cell:** what weighting gains over the naive ranker, in percent of the gap "
-        "between production and skyline. Blue: weighting is ahead; orange: naive; (in brackets): "
-        f"cannot be told apart. The white 0 at {unweighted} is exact: there every weight is 1, so "
-        "that both rankers are the same."
+        "between production and skyline. Blue: weighting is ahead; orange: naive is ahead; (in "
+        f"brackets): cannot be told apart. The white 0 at {unweighted} is exact: there every "
+        "weight is 1, so both rankers are the same."
     )
 
 
@@ -205,7 +205,7 @@ def _bars(draws: int) -> str:
         if draws > 1
         else NO_INTERVAL
     )
-    return f"{bars} Marks of several rankers at one place stand a little side by side."
+    return f"{bars} Marks of several rankers at the same point are drawn slightly apart."
 
 
 def run_plan(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
@@ -236,7 +236,7 @@ def run_button(lab: Lab, plan: Plan) -> None:
             else f"Go on: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
-            help="One ranker for each method, each place on the axis and each click log, with the "
+            help="One ranker for each method, each point on the axis and each click log, with the "
             "settings above that act on it; the study varies or fixes all others.",
         )  # fmt: skip
 

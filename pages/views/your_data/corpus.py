@@ -35,7 +35,7 @@ _LONGEST_LINE = 160
 
 def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
     """Bring and check a corpus; None where there is none that can be used."""
-    st.subheader("1 · Corpus: what can be ranked")
+    st.subheader("1 · Corpus: what is ranked")
     file = bring(page, "corpus", "Corpus", LOOKS_LIKE["corpus"], HELP["corpus"])
     if file is None:
         show_kept("corpus", "corpus")
@@ -64,7 +64,7 @@ def corpus_step(page: PageContext, settings: Settings) -> Corpus | None:
             _more(page)
         return None
     show_inspection(
-        found, key="corpus", following="Next: bring a click log of these queries, or simulate one."
+        found, key="corpus", following="Next: add a click log for these queries, or simulate one."
     )
     _preview(lines, found)
     if ids_of_corpus(own) or corpus.unread_ids:

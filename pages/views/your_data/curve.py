@@ -53,7 +53,7 @@ class Propensities:
 
 def propensities_step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
     """Choose and check propensities; None where they cannot be used."""
-    st.subheader("3 · Propensities: who looks how far down")
+    st.subheader("3 · Propensities: how far down users look")
     keep_choice(SOURCE)
     source = str(kept(SOURCE))
     if CURVE_SOURCES[source].needs_log and log is None:
@@ -76,7 +76,7 @@ def _power(page: PageContext, own: Bench, log: PresentationLog | None) -> Propen
     curve = PowerLaw(eta)
     st.markdown(
         f"Assumed, not measured: at ranks 1, 2, 5 and 10 it is {_at(curve, 1, 2, 5, 10)}. "
-        "If it is wrong, so are the weights; a curve of your own users is better."
+        "If it is wrong, so are the weights; a curve measured on your own users is better."
     )
     return Propensities(curve, ("power", eta), f"power law, η = {eta:g}")
 

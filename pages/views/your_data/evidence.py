@@ -146,13 +146,13 @@ def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
         return flattery(ranker.name, joined.clicks, ranker.trained)
     if not ranker.fair:
         return (
-            "It is judged on the clicks that it was trained on, which flatters it: too few queries "
-            "were clicked to hold any out."
+            "The ranker is judged on the clicks it was trained on, which makes it look too good: "
+            "too few queries were clicked to hold any out."
         )
     return (
-        f"It is judged fairly: {FOLDS} rankers were trained, each without a part of the queries, "
-        "and each query is ranked by the ranker trained without its clicks. The file contains the "
-        "ranker trained on all."
+        f"The ranker is judged fairly: {FOLDS} rankers were trained, each without some of the "
+        "queries, and each query is ranked by the ranker trained without its clicks. The file "
+        "contains the ranker trained on all of them."
     )
 
 

@@ -167,7 +167,7 @@ def _offered(own: weakref.ref[Bench], key: str) -> bytes:
     found = own()
     make = None if found is None else found.offers.get(key)
     if make is None:  # Streamlit answers that it failed, where empty bytes would be saved
-        raise InputError("This file is gone with its session; load the page again.", "lost_file")
+        raise InputError("The session of this file has ended; reload the page.", "lost_file")
     return make()
 
 
@@ -222,7 +222,7 @@ _PARTS = (
 )
 
 
-_SPLITS = "Of a directory with train.txt, vali.txt and test.txt, the training part is taken."
+_SPLITS = "From a directory with train.txt, vali.txt and test.txt, the training part is used."
 
 
 def _take_path(kind: str, key: str, root: str, several: bool) -> None:
@@ -274,7 +274,7 @@ def allowed_paths(text: str, root: str) -> list[Path]:
     elif glob.has_magic(text) and not os.path.exists(place):
         found = _matching(place, os.path.realpath(root))
         if not found:
-            raise InputError(f"No file has a name of the pattern {quoted(text)}.", "no_match")
+            raise InputError(f"No file name matches the pattern {quoted(text)}.", "no_match")
     LOG_PARTS.require(len(found), named(text))
     return [allowed_path(each, root) for each in found]
 
@@ -304,7 +304,7 @@ def _names_in(folder: str) -> list[str]:
 def _allowed(text: str, root: str) -> str:
     """The real path of what may be read, whether anything is there or not."""
     outside = InputError(
-        f"{named(text)} is outside of {named(root)}, the directory that this server may read.",
+        f"{named(text)} is outside {named(root)}, the directory that this server may read.",
         "outside_root",
     )
     base = os.path.realpath(root)

@@ -114,7 +114,7 @@ def log_step(
     found = own.make("log-checks", chosen(own).token, lambda: inspect_log(log, name=file.name))
     show_inspection(
         found, key="log",
-        following="Next: say how likely each position is to be examined.",
+        following="Next: say how likely users are to examine each position.",
     )  # fmt: skip
     if file.name == SIMULATED:
         download("Save this log", lambda: file.data, SIMULATED, key="data-save-log")
@@ -180,9 +180,8 @@ class _MissingError(InputError):
         self.preview = preview
         names = " and ".join(MEANINGS[name].lower() for name in preview.missing)
         super().__init__(
-            f"Say which column is the {names}; none of "
-            f"{counted(len(preview.header), 'column')} has a name that is known for it."
-            + (_APART if preview.missing == ("click",) else ""),
+            f"Say which column is the {names}; none of {counted(len(preview.header), 'column')} "
+            "has a name known for it." + (_APART if preview.missing == ("click",) else ""),
             "missing",
         )
 
@@ -281,13 +280,13 @@ def _panel(
             _controls(preview, file.token, asked)
         if preview is not None:
             _first_rows(preview, file)
-            st.markdown("What each column means. Names that are known are found by themselves.")
+            st.markdown("What each column means. Known names are recognised automatically.")
         _controls(preview, file.token, offered[:first])
         apart = gone or asked == ("click",)
         with st.expander("More columns and choices", type="compact", expanded=apart):
             _controls(preview, file.token, offered[first:])
             bring(
-                page, "clicks", "Clicks in files of their own (optional)", LOOKS_LIKE["clicks"],
+                page, "clicks", "Clicks in separate files (optional)", LOOKS_LIKE["clicks"],
                 HELP["clicks"], several=True,
             )  # fmt: skip
 
@@ -349,7 +348,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f"**No log?** Let simulated users click on your corpus: the users set above, "
+            "**No log?** Let simulated users click on your corpus: the users set above make "
             f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
             "rankers that learned from a few of your grades."
         )

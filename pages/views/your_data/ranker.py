@@ -221,8 +221,8 @@ def ranker_step(
     propensities: Propensities | None,
 ) -> list[Ranker]:
     """Train a ranker, or bring one; those that can be judged."""
-    st.subheader("4 · Ranker: what the clicks teach")
-    here, elsewhere = st.tabs(["Train on the clicks", "Bring a ranker or its scores"])
+    st.subheader("4 · Ranker: learned from the clicks")
+    here, elsewhere = st.tabs(["Train on the clicks", "Add a ranker or its scores"])
     with here:
         trained = _train(settings, corpus, together(corpus, log), propensities)
     with elsewhere:
@@ -376,7 +376,7 @@ def _record(file: Brought) -> dict[str, Any]:
 def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:
     own = bench()
     if corpus is None:
-        st.markdown(":material/info: Scores belong to a corpus; bring it in step 1.")
+        st.markdown(":material/info: Scores belong to a corpus; add it in step 1.")
         return None
     token = (file.token, *corpus_token(own))
     scores, notices = own.make("scores", token, lambda: _read_scores(file, corpus))

@@ -67,7 +67,7 @@ def take_away_section(
                 lambda: json.dumps(evidence, indent=1, ensure_ascii=False).encode(),
                 "evidence.json", key="data-evidence",
             )  # fmt: skip
-    st.markdown("The same on the command line, beside your files:")
+    st.markdown("To do the same on the command line, run this in the folder with your files:")
     st.code("\n".join(command_lines(work)), language="bash", wrap_lines=True)
 
 

@@ -31,7 +31,7 @@ _WALK_FILES = ("corpus", "log", "curve", "ranker")
 _DONE, _OPEN = ":green[:material/check_circle:]", ":gray[:material/radio_button_unchecked:]"
 
 _WANTED = {
-    "corpus": "documents with features, a line each",
+    "corpus": "documents with features, one per line",
     "log": "what was shown where, and what was clicked",
     "ranker": "trained here or uploaded",
     "evidence": "its risk with an interval, and whether it beats what users saw",
@@ -43,14 +43,16 @@ def _introduction() -> None:
     own = bench()
     brought = tuple(kind for kind in own.files if kind in KINDS)
     st.markdown(
-        "Bring a corpus and a click log: they are checked, weighted and turned into a ranker, and "
-        "the log says how good it is, with intervals. You can also use each step on its own."
+        "Add a corpus and a click log. The lab checks them, weights the clicks and trains a "
+        "ranker, and estimates from the log how good it is, with intervals. You can also use each "
+        "step on its own."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Use the samples", key="data-samples", icon=":material/science:", on_click=_walk,
             type="secondary" if brought else "primary",
-            help="A small corpus, clicks on it, their propensities and a ranker: the whole way.",
+            help="A small corpus with clicks, propensities and a ranker, so that you can try "
+            "every step.",
         )  # fmt: skip
         if brought:
             st.button(
@@ -58,13 +60,14 @@ def _introduction() -> None:
                 on_click=own.drop, args=brought,
             )  # fmt: skip
         st.markdown(
-            f":material/lock: Up to {largest_upload_mb()} MB a file. Only this session sees it; it "
-            "is forgotten when the session ends. A larger text file may fit when packed with gzip.",
+            f":material/lock: Up to {largest_upload_mb()} MB per file. Only this session sees "
+            "your files; they are deleted when the session ends. A larger text file may fit if "
+            "compressed with gzip.",
             width="content",
         )
     grade, seed = (field.label for field in JOB.pages["your_data"].settings)
     st.markdown(
-        f":small[:material/tune: Of the settings, “{grade}” and “{seed}” act on your files.]"
+        f":small[:material/tune: Of the settings above, “{grade}” and “{seed}” affect your files.]"
     )
 
 

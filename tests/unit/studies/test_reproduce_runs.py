@@ -128,7 +128,7 @@ def test_a_signal_ends_all_processes_without_a_word_and_the_run_goes_on(
     out, said = process.communicate(timeout=30)  # their ends of the pipes are closed, too
     assert process.returncode == -number
     assert out == ""
-    told = ("note: ", "0 of 42 rankers are trained already.")
+    told = ("note: ", "0 of 42 rankers are already trained.")
     assert all(line.startswith(told) for line in said.splitlines()), said
     assert 3 <= journal_lines(tmp_path) < len(undisturbed["bias.csv"].splitlines())
     assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0

@@ -101,7 +101,7 @@ def risk_converges(ways: Ways) -> Walk:
     )
     write.line(
         r"N\cdot\mathrm{Var}\big[\hat R_{IPS}(S)\big]",
-        "The spread of the average over N users, times N; enumerated for N = 2.",
+        "The variance of the average over N users, times N; enumerated for N = 2.",
         variance._replace(enumerated=None if pair is None else pair[1]),
         "",
     )
@@ -153,7 +153,7 @@ def variance(ways: Ways) -> Walk:
     model = times(world.propensity, world.constant_noise)
     write.line(
         r"\mathrm{Var}\Big[\sum_{d:\,c(d)=1}\frac{\mathrm{rank}(d|S)}{q_d}\Big]",
-        "How much the weighted loss differs from user to user.",
+        "How much the weighted loss varies from user to user.",
         ways.variance(weights),
         "",
     )
@@ -200,7 +200,7 @@ def misspecified(ways: Ways) -> Walk:
         r"\sum_d\mathrm{rank}(d|S)\,\frac{p_d}{q_d}\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
         "Each document counts p/q times: (rank)^(η′ − η) for power laws. η′ = 0 is naive.",
         dot(weights, times(world.position, world.constant_noise)),
-        assumes="examination depends on the rank alone, and noise is constant",
+        assumes="examination depends only on the rank, and noise is constant",
     )
     return write.walk()
 
@@ -240,18 +240,18 @@ def naive(ways: Ways) -> Walk:
         "Documents shown at the top count most: rankings that agree with the presented ranking "
         "are rewarded.",
         dot(ranks, expected),
-        assumes="examination depends on the rank alone, and noise is constant",
+        assumes="examination depends only on the rank, and noise is constant",
     )
     write.line(
         r"\mathbb E[\hat\Delta_{naive}]-\sum_d\mathrm{rank}(d|S)(\epsilon_+r+\epsilon_-(1-r))",
-        "Its bias: the distance from what weighting converges to. More users do not reduce it.",
+        "Its bias: the distance from the limit of weighting. More users do not reduce it.",
         mean.less(target),
         "",
     )
     write.line(
         r"-\sum_d\mathrm{rank}(d|S)\,(1-p_d)(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "It is 0 only if everybody looks everywhere.",
+        "It is 0 only if everybody looks at every rank.",
         dot(ranks, expected) - target,
-        assumes="examination depends on the rank alone, and noise is constant",
+        assumes="examination depends only on the rank, and noise is constant",
     )
     return write.walk()

@@ -48,7 +48,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     dropped = world.eps_minus * sum(delta)
     write.line(
         r"\mathbb E[\hat R_{IPS}(S_1)]-\mathbb E[\hat R_{IPS}(S_2)]",
-        "Which ranker looks worse from clicks? Above 0: S₁ does.",
+        "Which ranker looks worse judging by clicks? If this is above 0, S₁ does.",
         difference._replace(enumerated=enumerated),
         "",
     )
@@ -117,7 +117,7 @@ def affine_law(ways: Ways) -> Walk:
     constant = world.eps_minus * Fraction(size * (size + 1), 2)
     write.line(
         r"\mathbb E\Big[\sum_{d:\,c(d)=1}\frac{\mathrm{rank}(d|S)}{p_d}\Big]",
-        "The mean of the weighted loss, noise clicks included.",
+        "The mean of the weighted loss, including noise clicks.",
         mean,
         "",
     )
@@ -250,8 +250,8 @@ def swap_ratio(ways: Ways) -> Walk:
         )
         write.line(
             r"p_r/p_k",
-            "P(c | e) cancels: the ratio of the propensities, which is all that is needed. The "
-            "learner's own curve plays no part.",
+            "P(c | e) cancels. What is left is the ratio of the propensities, which is all we "
+            "need. The learner's own curve plays no part.",
             after / before,
             assumes="P(c | e) is not changed by the swap",
         )

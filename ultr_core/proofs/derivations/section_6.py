@@ -152,7 +152,7 @@ def noisy_hinge(ways: Ways) -> Walk:
     excess = penalty - pairs
     write.line(
         r"\mathbb E\Big[\sum_{j:\,c(d_j)=1}\frac1{q_j}\sum_{d\ne d_j}\max(0,1-s_j+s_d)\Big]",
-        "The hinge loss that the SVM minimises, noise clicks included.",
+        "The hinge loss that the SVM minimises, including noise clicks.",
         ways.mean(times(hinge, world.inverse)),
         "",
     )
@@ -170,7 +170,8 @@ def noisy_hinge(ways: Ways) -> Walk:
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\text{clean}+\epsilon_-\sum_{i<j}\max(2,\,1+|s_i-s_j|)",
-        "Each pair of documents occurs twice, once from each side: together max(2, 1 + gap).",
+        "Each pair of documents occurs twice, once from each side; together they give max(2, 1 + "
+        "gap).",
         slope * clean + world.eps_minus * penalty,
     )
     write.line(

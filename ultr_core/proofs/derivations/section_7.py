@@ -61,7 +61,7 @@ def clipped(ways: Ways) -> Walk:
     write.line(r"0", "It is never positive: clipping makes every loss look smaller.", ZERO, "≤")
     write.line(
         r"\mathrm{Var}[\hat\Delta_{CIPS}]",
-        "The gain: a smaller variance of one user's loss. Unclipped it is "
+        "The gain: a smaller variance of one user's loss. Unclipped, it is "
         f"{float(world.users.variance(times(query.new, world.inverse))):.4g}.",
         ways.variance(values),
         "",
@@ -125,8 +125,8 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     users = crossing(errors["naive"], errors["propensity"])
     if users is None:
         write.notes.append(
-            "The weighted estimate never overtakes the naive one in this world, or leads from the "
-            "first user."
+            "The weighted estimate never overtakes the naive estimate in this world, or is ahead "
+            "from the first user."
         )
         return
     per_user = ways.world.users.clicks_per_user
@@ -145,7 +145,7 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     )
     write.line(
         r"b_{IPS}^2+V_{IPS}/N^*",
-        "Mean squared error of the weighted estimate: the same.",
+        "Mean squared error of the weighted estimate, which is the same.",
         errors["propensity"].mean_squared(users),
     )
 
