@@ -224,6 +224,8 @@ class Evaluation:
                 " Clicks on irrelevant documents change the estimate by a factor and a constant "
                 "that are the same for every ranker, so compare rankers, not levels."
             )
+            if "clip" in ESTIMATORS[self.judge].needs:
+                text += " Clipping lowers it wherever a propensity is below τ."
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -309,8 +311,10 @@ def judge_by(
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
     method: one of ``FIT_METHODS``, or "" for `judge_of` ``clip``. clip: its threshold, where it has
-    one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Raises InputError for a
-    clip outside (0, 1] or for an estimator that has none, and as `fit_from_log` does.
+    one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Where a test rejects the
+    fitted relevance, `judge_of` ``clip`` judges: what trains in its place may be biased. Raises
+    InputError for a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
+    does.
     """
     if not method:
         judge, threshold = judge_of(clip)
@@ -325,6 +329,10 @@ def judge_by(
         whole, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
     known = informed_on_all(asked, corpus, whole or log, Belief(curve))
     judge = ESTIMATORS[known.estimator]
+    if known.estimator != method and known.test is not None:
+        judge, threshold = judge_of(clip)
+        told = f"{known.test.finding.sentence} The verdict is by {judge.label_at(threshold)}."
+        return Judge(judge, replace(known.belief, clip=threshold), (told,), whole)
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
     belief = replace(known.belief, clip=clip or 0.0)
@@ -598,8 +606,21 @@ def _difference(
     if not estimate.no_interval:
         numbers = judge.estimator.weigh(log, judge.belief)
         below = _below_candidates(log, numbers) if others is None else ""
-        estimate = estimate.without_interval(below or too_few_telling(log, numbers, differences))
+        estimate = estimate.without_interval(
+            below or too_few_telling(log, numbers, differences) or _contradicted(judge, log, ranks)
+        )
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
+
+
+def _contradicted(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> str:
+    """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
+    found = against_weighted_clicks(
+        judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
+        ranks,
+    )  # fmt: skip
+    if not warned(found):
+        return ""
+    return "the fitted relevance and the weighted clicks contradict each other; judge by IPS"
 
 
 def _below_candidates(log: ClickLog, numbers: RowNumbers) -> str:

@@ -91,8 +91,11 @@ def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: C
     assert fit.by_rank is not None and fit.by_rank.rejected and len(fit.notices) >= 1
     assert fit.label == ESTIMATORS["clipped"].label
     assert mentions(fit.sentence, fit.label, ESTIMATORS["doubly-robust"].label)
+    # Clipped weights train well and are biased: they give no verdict.
     judge = judge_by("doubly-robust", blind, many, CURVE)
-    assert judge.estimator is ESTIMATORS["clipped"] and judge.notices
+    assert judge.estimator is ESTIMATORS["ips"] and judge.notices
+    assert mentions(judge.notices[0], "IPS")
+    assert judge_by("doubly-robust", blind, many, CURVE, clip=0.2).belief.clip == 0.2
 
 
 def test_scores_by_fold_see_no_click_of_their_queries(corpus: Corpus, joined: JoinedLog) -> None:
@@ -208,5 +211,6 @@ def test_a_fit_that_contradicts_the_weighted_clicks_is_said(
             log, expected_ranks(scores, log.query_offsets) - shown_ranks(log)
         )
         assert own is not None and abs(other.value) > 1
+        assert own.side == 0 and own.no_interval  # no verdict by a fit that the clicks contradict
         assert mentions(found.agreement[0].sentence, f"{own.value:.2f}", f"{other.value:.2f}")
     assert evaluate_ranker(corpus, log, scores, CURVE).agreement == ()
