@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from scripts.screenshots import wait_until_done
 from tests.browser.pages import OpenPage, in_both_themes, opened
+from ultr_core.lessons import LESSONS
 
 MOST_TABS = 60
 
@@ -67,9 +68,9 @@ def test_a_button_that_waits_for_a_prediction_can_be_read(
 def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -> None:
     page = lesson_opened(open_page, address, "lesson=3", width=390, height=844)
     buttons = page.locator(".st-key-lesson button")
-    expect(buttons).to_have_count(9)
+    expect(buttons).to_have_count(len(LESSONS))
     boxes = [box for box in (button.bounding_box() for button in buttons.all()) if box]
-    assert len(boxes) == 9
+    assert len(boxes) == len(LESSONS)
     assert max(box["x"] + box["width"] for box in boxes) <= 390
     assert len({box["y"] for box in boxes}) == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
