@@ -12,9 +12,9 @@ from ultr_core.jobs.lessons import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
 
 _ONE_ROW = """<style>@media (max-width: 430px) {
-  .st-key-lesson button { min-width: 0; padding-inline: 0.9rem }
+  .st-key-lesson button { min-width: 0; padding-inline: 0.45rem }
 }</style>"""
-"""On a phone the last lesson would stand alone in a second row."""
+"""On a phone the last lessons would be alone in a second row."""
 
 
 def show(page: PageContext) -> None:
