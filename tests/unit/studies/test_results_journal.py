@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.meaning import refused
 from ultr_core.studies.cells import CellResult
-from ultr_core.studies.journal import open_journal, read_journal
+from ultr_core.studies.grids import GRID_VERSION, STUDIES
+from ultr_core.studies.journal import load_shipped, open_journal, read_journal
 
 HEADER = {"setting": {"--seed": 0}}
 
@@ -61,3 +62,21 @@ def test_a_disk_without_room_for_the_header_is_told(tmp_path: Path) -> None:
         pass
     with open_journal(path, HEADER) as journal:
         assert not journal.done
+
+
+def test_results_of_an_older_version_are_refused_and_kept(tmp_path: Path) -> None:
+    """C and τ are chosen otherwise since version 2; the two would be shown as one figure."""
+    path = tmp_path / "cells.jsonl"
+    with open_journal(path, {"grid version": 1}) as journal:
+        journal.append(cell(0))
+    before = path.read_bytes()
+    with refused("out") as told, open_journal(path, {"grid version": GRID_VERSION}):
+        pass
+    assert str(told.value).count(". ") == 0
+    assert path.read_bytes() == before
+
+
+def test_shipped_results_load_in_every_version() -> None:
+    parts = {study.shipped_in for study in STUDIES.values()}
+    cells = {part: len(load_shipped(part).done) for part in parts}
+    assert all(cells.values())
