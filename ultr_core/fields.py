@@ -67,6 +67,23 @@ def last_of(value: Any) -> Any:
     return last
 
 
+def repeated(label: str, asked: Any) -> Notice:
+    """A sentence where a link says several things of one value, of which the last counts.
+
+    >>> repeated("Seed", ["1", "2"]), repeated("Seed", ["1", "1"])
+    ('The link gives Seed 2 times; the last one counts.', None)
+    """
+    texts = [each for each in asked if isinstance(each, str)] if isinstance(asked, list) else []
+    if len(set(texts)) < 2:
+        return None
+    return f"The link gives {label} {len(texts)} times; the last one counts."
+
+
+def both(*notices: Notice) -> Notice:
+    """Several sentences on one value, or None."""
+    return " ".join(filter(None, notices)) or None
+
+
 def parts_of(text: str) -> list[str]:
     """What stands between commas, semicolons and blanks; empty text for an empty place.
 
@@ -122,7 +139,8 @@ class Field:
 
         Never raises; of several values the last counts, and an unusable one gives the default.
         """
-        return self._read(last_of(asked))
+        value, notice = self._read(last_of(asked))
+        return value, both(repeated(self.label, asked), notice)
 
     def _read(self, asked: Any) -> tuple[Any, Notice]:
         try:
