@@ -169,7 +169,8 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "agreement": (-1, 1),
     "noise_share": (0, 1),
     **dict.fromkeys(
-        ("cost", "clip", "gap", "clicks", "query_draws", "seconds", "peak_mib"), (0, _LARGEST)
+        (*LOSSES, "cost", "clip", "gap", "clicks", "query_draws", "seconds", "peak_mib"),
+        (0, _LARGEST),
     ),
 }
 _ROUNDING = 1e-9
@@ -180,10 +181,9 @@ def _cell(values: Mapping[str, Any]) -> CellResult:
     result = CellResult(**values)
     if not isinstance(result.key, str) or set(result.losses) != set(LOSSES):
         raise ValueError("a key and all losses")
-    limits = dict.fromkeys(LOSSES, (0, _LARGEST)) | _LIMITS
     for name, value in {**values, **result.losses}.items():
-        if name in limits:
-            _require_within(value, *limits[name])
+        if name in _LIMITS:
+            _require_within(value, *_LIMITS[name])
     for name in _WHOLE:
         if not isinstance(values[name], int):
             raise ValueError(name)
