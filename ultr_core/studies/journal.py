@@ -137,11 +137,15 @@ def _require_torn(rest: bytes, start: bytes, path: Path) -> None:
     Raises InputError if it is something else, such as a file of the user with this name.
     """
     if not (rest.startswith(start) or start.startswith(rest)):
-        raise InputError(
-            f"{path} is not a file of finished cells, or was changed; it is kept as it is: choose "
-            "another directory.",
-            "out",
-        )
+        raise _no_journal(path)
+
+
+def _no_journal(path: Path) -> InputError:
+    return InputError(
+        f"{path} is not a file of finished cells, or was changed; it is kept as it is: choose "
+        "another directory.",
+        "out",
+    )
 
 
 def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
@@ -158,6 +162,8 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
                     raise ValueError("two results of one cell")
                 done[result.key] = result
         except (ValueError, TypeError, RecursionError):
+            if number == 1:
+                raise _no_journal(path) from None
             raise InputError(
                 f"Line {number} of {path} is not a finished cell; delete the file to start again."
             ) from None
