@@ -15,7 +15,16 @@ from types import MappingProxyType
 from typing import Any
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.fields import Field, Notice, last_of, no_number, number_of, parts_of
+from ultr_core.fields import (
+    Field,
+    Notice,
+    both,
+    last_of,
+    no_number,
+    number_of,
+    parts_of,
+    repeated,
+)
 
 Values = tuple[float, ...]
 
@@ -114,11 +123,13 @@ class CurveField(Field):
 
     def read(self, asked: Any) -> tuple[Values, Notice]:
         """The curve of a link, or the power law and a sentence if it cannot be used."""
+        again = repeated(self.label, asked)
         try:
             values = self.from_text(last_of(asked))
         except InputError as error:
-            return (), f"The link's curve cannot be used: {error} The power law is shown."
-        return self.checked(values), self.scaled(values)
+            told = f"The link's curve cannot be used: {error} The power law is shown."
+            return (), both(again, told)
+        return self.checked(values), both(again, self.scaled(values))
 
     def write(self, value: Any) -> str:
         """Every digit of every number: "1,0.62,0.45"."""

@@ -67,6 +67,36 @@ def last_of(value: Any) -> Any:
     return last
 
 
+def repeated(label: str, asked: Any) -> Notice:
+    """A sentence where a link says several things of one value, of which the last counts.
+
+    >>> repeated("Seed", ["1", "2"]), repeated("Seed", ["1", "1"])
+    ('The link gives Seed 2 times; the last one counts.', None)
+    """
+    texts = [each for each in asked if isinstance(each, str)] if isinstance(asked, list) else []
+    if len(set(texts)) < 2:
+        return None
+    return f"The link gives {label} {len(texts)} times; the last one counts."
+
+
+def both(*notices: Notice) -> Notice:
+    """Several sentences on one value, or None."""
+    return " ".join(filter(None, notices)) or None
+
+
+def each_once(label: str, name: str, found: Iterable[Any]) -> tuple[Any, ...]:
+    """The entries of a list.
+
+    Raises InputError: an entry is there twice, which asks for nothing more than once, so that
+    something else was meant.
+    """
+    entries = tuple(found)
+    for place, entry in enumerate(entries):
+        if entry in entries[:place]:
+            raise InputError(f"{label} has {quoted(entry)} more than once; give it once.", name)
+    return entries
+
+
 def parts_of(text: str) -> list[str]:
     """What stands between commas, semicolons and blanks; empty text for an empty place.
 
@@ -122,7 +152,8 @@ class Field:
 
         Never raises; of several values the last counts, and an unusable one gives the default.
         """
-        return self._read(last_of(asked))
+        value, notice = self._read(last_of(asked))
+        return value, both(repeated(self.label, asked), notice)
 
     def _read(self, asked: Any) -> tuple[Any, Notice]:
         try:
@@ -354,19 +385,19 @@ class Choices(Field):
     @property
     def wanted(self) -> str:
         """The keys."""
-        return f"one or more of {', '.join(self.options)}, separated by commas"
+        return f"one or more of {', '.join(self.options)}, each once, separated by commas"
 
     def checked(self, value: Any) -> tuple[str, ...]:
-        """The keys of one text or of several, each once."""
+        """The keys of one text or of several."""
         given = value if isinstance(value, list | tuple) else str(value).split(",")
         one_of = Choice(self.key, self.label, self.options)
         try:
-            found = tuple(dict.fromkeys(one_of.checked(str(each).strip()) for each in given))
+            found = [one_of.checked(str(each).strip()) for each in given]
         except InputError:
             raise self.refused(value) from None
         if not found:
             raise self.refused(value)
-        return found
+        return each_once(self.label, self.name, found)
 
     def write(self, value: Any) -> str:
         """The keys with commas between them."""

@@ -122,6 +122,20 @@ def parse_corpus(
         return table_corpus(read_table(source, groups=groups, ids=ids))
 
 
+def directory_files(path: str | Path) -> tuple[Path, list[Path]]:
+    """The directory of a corpus and its three files, unread.
+
+    Raises InputError: no such directory, or a file missing, there twice, or no file.
+    """
+    directory = checked_path(path, "The corpus")
+    if fault := directory_fault(directory):
+        raise InputError(
+            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt.",
+            "no_corpus_directory",
+        )
+    return directory, _find_parts(directory)
+
+
 def load_directory(
     path: str | Path,
     *,
@@ -143,16 +157,11 @@ def load_directory(
             different features.
 
     """
-    directory = checked_path(path, "The corpus")
-    if fault := directory_fault(directory):
-        raise InputError(
-            f"{named(directory)} {fault}; give a directory with train.txt, vali.txt and test.txt.",
-            "no_corpus_directory",
-        )
+    directory, files = directory_files(path)
     train, validation, test = _on_equal_columns(
         [
             load_corpus(file, ids=ids, progress=_third(progress, number), cache=cache)
-            for number, file in enumerate(_find_parts(directory))
+            for number, file in enumerate(files)
         ],
         missing_zero,
     )

@@ -131,7 +131,7 @@ def run(given: Given) -> Evidence:
         )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
-    curve = own_propensities(given, log)
+    curve, odd = own_propensities(given, log)
     assert curve is not None
     every = own_join(given, log, own.corpus, own.name)
     joined = every
@@ -147,7 +147,7 @@ def run(given: Given) -> Evidence:
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
-    checks = replace(checks, findings=(*checks.findings, *result.agreement))
+    checks = replace(checks, findings=(*checks.findings, *odd, *result.agreement))
     against = compare_with_shown(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
     )

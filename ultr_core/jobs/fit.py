@@ -110,7 +110,7 @@ def run(given: Given) -> Fitted:
         )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
-    curve = own_propensities(given, log)
+    curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
     line = progress_line()
@@ -132,7 +132,7 @@ def run(given: Given) -> Fitted:
         log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
         learner=learner_named(given.learner),
     )  # fmt: skip
-    checks = replace(checks, findings=(*checks.findings, *fit.agreement))
+    checks = replace(checks, findings=(*checks.findings, *odd, *fit.agreement))
     by_fold = None
     if given.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from ultr_core.errors import InputError, named
 from ultr_core.fields import Text
 from ultr_core.files.disk import write_whole
+from ultr_core.files.letor import directory_files
 from ultr_core.jobs.files import CORPUS, File
 from ultr_core.jobs.job import Given, Job, PageState
 from ultr_core.jobs.links import NOTEBOOK_PAGES, read_page_query
@@ -18,6 +19,8 @@ from ultr_core.settings import SETTING_FIELDS, Settings
 
 def run(given: Given) -> None:
     """Write the notebook."""
+    if given.corpus is not None:
+        directory_files(given.corpus)  # before the reader of the notebook finds it missing
     content = page_notebook(_state(given)).as_bytes()
     if given.out is None:
         sys.stdout.write(content.decode())
@@ -41,12 +44,19 @@ def _state(given: Given) -> PageState:
 
 def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
     try:
-        query = urlsplit(link).query
+        address = urlsplit(link)
     except ValueError:
         raise InputError(
             "--link is not an address; give the address shown under Share.", "link_address"
         ) from None
-    settings, values, notices = read_page_query(page, query)
+    linked = address.path.rstrip("/").rpartition("/")[2]
+    if linked != page and linked in NOTEBOOK_PAGES and page in NOTEBOOK_PAGES:
+        raise InputError(
+            f"--link is the address of the page {linked}, not of {page}; name that page, or give "
+            "an address of this one.",
+            "other_page",
+        )
+    settings, values, notices = read_page_query(page, address.query)
     print_notes(notices)
     return settings, values
 

@@ -11,14 +11,15 @@ from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values
 from ultr_core.files.name_tables import read_names
 from ultr_core.files.trec_files import read_qrels
+from ultr_core.findings import Finding
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
+    inspect_curve,
     inspect_log,
     inspect_together,
     join_log,
     own_curve,
-    rescaled_notice,
 )
 from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
@@ -159,19 +160,24 @@ def check_propensities(given: Given) -> None:
         raise InputError("--propensities replaces --eta; give one of the two.", "one_of_two")
 
 
-def own_propensities(given: Given, log: PresentationLog) -> ExaminationCurve | None:
+def own_propensities(
+    given: Given, log: PresentationLog
+) -> tuple[ExaminationCurve | None, tuple[Finding, ...]]:
     """The curve of ``--propensities`` or ``--eta``, None where neither is given.
 
-    Raises InputError for a curve that cannot be used.
+    With what ``check`` warns of in its numbers, which is told as well. Raises InputError for a
+    curve that cannot be used.
     """
     if given.propensities is None:
-        return None if given.eta is None else PowerLaw(given.eta)
+        return (None if given.eta is None else PowerLaw(given.eta)), ()
     if given.propensities == LOG_ITSELF:
         values = own_curve(log)
     else:
         values = read_curve_values(given.propensities)
-    print_notes(rescaled_notice(values))
-    return curve_for_log(values, log, carry_on=given.carry_on)
+    curve = curve_for_log(values, log, carry_on=given.carry_on)
+    odd = [each for each in inspect_curve(values).warnings if each.key in ("scale", "shape")]
+    print_notes(finding.sentence for finding in odd)
+    return curve, tuple(odd)
 
 
 def own_checks(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ultr_core.export.notebook import Cell, code, words
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Field, Number, Switch, each_once
 from ultr_core.files import write_curve
 from ultr_core.jobs.files import LOG, READING, File, given_log
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
@@ -48,7 +48,8 @@ class Ranks(Field):
     def checked(self, value: Any) -> tuple[int, ...]:
         """The ranks of a text."""
         each = replace(RANK, label="A rank", name=self.name)
-        return tuple(each.checked(part.strip()) for part in value.split(","))
+        ranks = (each.checked(part.strip()) for part in value.split(","))
+        return each_once(self.label or "The list of ranks", self.name, ranks)
 
     def write(self, value: Any) -> str:
         """The ranks with commas between them."""

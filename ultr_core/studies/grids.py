@@ -12,8 +12,8 @@ from ultr_core.curve_values import CURVES
 from ultr_core.settings import Settings
 from ultr_core.studies.cells import SKIP_ABOVE, Cell, cell_of
 
-GRID_VERSION = 1
-"""To be raised whenever a grid, a stage or a random stream changes its meaning."""
+GRID_VERSION = 2
+"""To be raised whenever a grid, a stage, a random stream or a choice of C changes its meaning."""
 
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")

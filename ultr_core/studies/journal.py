@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -64,7 +65,13 @@ def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
     # Without a buffer: closing one on a full disk fails again and hides what was said before.
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         _lock(file, path)
-        found, done = _read(file, path)
+        content = _read(file, path)
+        whole = content.rfind(b"\n") + 1
+        _require_torn(content[whole:], _STARTS[whole > 0], path)
+        found, done = _parsed(content[:whole], path)
+        with _told(path):
+            file.seek(whole)
+            file.truncate()
         if found is None:
             _write_line(file, path, wanted)
         else:
@@ -115,14 +122,30 @@ def _lock(file: FileIO, path: Path) -> None:
         ) from None
 
 
-def _read(file: FileIO, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
-    """Header and results; leaves the file cut and positioned after its last whole line."""
+def _read(file: FileIO, path: Path) -> bytes:
     with _told(path):
-        content = file.readall()
-        whole = content.rfind(b"\n") + 1
-        file.seek(whole)
-        file.truncate()
-    return _parsed(content[:whole], path)
+        return file.readall()
+
+
+_STARTS = (json.dumps({"format": FORMAT})[:-1].encode(), b'{"key": "')
+"""How the header begins, and how every other line does."""
+
+
+def _require_torn(rest: bytes, start: bytes, path: Path) -> None:
+    """What follows the last whole line must be one that was cut: the rest of the file is no loss.
+
+    Raises InputError if it is something else, such as a file of the user with this name.
+    """
+    if not (rest.startswith(start) or start.startswith(rest)):
+        raise _no_journal(path)
+
+
+def _no_journal(path: Path) -> InputError:
+    return InputError(
+        f"{path} is not a file of finished cells, or was changed; it is kept as it is: choose "
+        "another directory.",
+        "out",
+    )
 
 
 def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str, CellResult]]:
@@ -134,13 +157,50 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
             if number == 1:
                 header = dict(values)
             else:
-                result = CellResult(**values)
+                result = _cell(values)
+                if result.key in done:
+                    raise ValueError("two results of one cell")
                 done[result.key] = result
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
+            if number == 1:
+                raise _no_journal(path) from None
             raise InputError(
                 f"Line {number} of {path} is not a finished cell; delete the file to start again."
             ) from None
     return header, done
+
+
+_LARGEST = sys.float_info.max
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    "agreement": (-1, 1),
+    "noise_share": (0, 1),
+    **dict.fromkeys(
+        (*LOSSES, "cost", "clip", "gap", "clicks", "query_draws", "seconds", "peak_mib"),
+        (0, _LARGEST),
+    ),
+}
+_ROUNDING = 1e-9
+
+
+def _cell(values: Mapping[str, Any]) -> CellResult:
+    """The result that a line describes; raises ValueError or TypeError if it cannot be one."""
+    result = CellResult(**values)
+    if not isinstance(result.key, str) or set(result.losses) != set(LOSSES):
+        raise ValueError("a key and all losses")
+    for name, value in {**values, **result.losses}.items():
+        if name in _LIMITS:
+            _require_within(value, *_LIMITS[name])
+    for name in _WHOLE:
+        if not isinstance(values[name], int):
+            raise ValueError(name)
+    return result
+
+
+def _require_within(value: Any, low: float, high: float) -> None:
+    """Raises ValueError for no number, NaN, and what is beyond the limits by more than rounding."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and low - _ROUNDING <= value <= high + _ROUNDING):
+        raise ValueError(value)
 
 
 def _require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:

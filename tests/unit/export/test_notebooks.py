@@ -204,6 +204,8 @@ def test_command_takes_a_shared_link(capsys: pytest.CaptureFixture[str]) -> None
         (["lab", "--link", "http://h/lab", "--eta", "1"], ("one_of_two", "--link")),
         (["lab", "--link", "http://[/"], ("link_address", "--link")),
         (["lab", "--eta", "9"], ("eta", "'9'")),
+        (["lab", "--link", "http://h/base/live?eta=0.7"], ("other_page", "live", "lab")),
+        (["lab", "--corpus", "no-such-directory"], ("no_corpus_directory", "no-such-directory")),
     ],
 )
 def test_command_refuses_in_a_sentence(arguments: list[str], fault: tuple[str, ...]) -> None:

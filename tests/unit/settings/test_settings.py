@@ -98,7 +98,10 @@ def test_off_stop_clicks_move_to_the_nearest_slider_position_only_on_request() -
 
 
 def test_a_repeated_key_takes_its_last_value() -> None:
-    assert Settings.from_query({"eta": ["0.5", "0.7"]})[0].eta == 0.7
+    settings, notices = Settings.from_query({"eta": ["0.5", "0.7"], "p": ["1,0.5", "1,0.2"]})
+    assert (settings.eta, settings.curve) == (0.7, (1, 0.2))
+    assert len(notices) == 2
+    assert Settings.from_query({"eta": ["0.7", "0.7"]}) == (Settings(eta=0.7), ())
     assert Settings.from_query({"eta": []})[0].eta == 1.0
 
 
