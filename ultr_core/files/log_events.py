@@ -23,7 +23,8 @@ CLICKS = ("click", "clicked", "select", "selected", "tap")
 class Sizes:
     """Rows of a log of events: views, clicks, those of them that name no presentation, and others.
 
-    other: the most frequent of the other actions.
+    other: the most frequent of the other actions. zeros: rows of clicks that say 0. faulty: those
+    that say no whole number of 0 or more.
     """
 
     views: int
@@ -32,6 +33,8 @@ class Sizes:
     clicks_without: int
     others: int
     other: str
+    zeros: int
+    faulty: int
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,13 @@ def joined_events(
     """
     if "presentation" not in meanings:
         raise _no_presentation(columns, said)
-    sizes = _sizes(relation, together(cells), progress)
+    sizes = _sizes(relation, together(cells), _counts(meanings), progress)
     _require_joinable(relation.name, sizes, columns["presentation"])
     kept = [m for m in meanings if m not in ("action", "click", "presentation", "document",
                                              "position")]  # fmt: skip
     position = "k_position" if "position" in meanings else "''"
-    rows = [_joinable(piece, kept, position) for piece in cells]
+    counts = _counts(meanings)
+    rows = [_joinable(piece, kept, position, counts) for piece in cells]
     files, alone, size = [], 0, sizes.views + sizes.clicks
     with relation.split(rows, "hash(k_presentation)", size, progress, JOINED_AT_ONCE) as buckets:
         for place, some in enumerate(buckets):
@@ -97,14 +101,26 @@ def joined_events(
     return JoinedEvents([*pieces, *none], left, sizes, alone)
 
 
-def _joinable(cells: str, kept: Sequence[str], position: str) -> str:
+def _counts(meanings: Sequence[str]) -> str:
+    """SQL for how often a row of clicks says that it was clicked; NULL for no number."""
+    if "click" not in meanings:
+        return "1"
+    text = "lower(trim(k_click))"
+    number = (
+        f"CASE {text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE try_cast({text} AS DOUBLE) END"
+    )
+    return f"CASE WHEN {number} BETWEEN 0 AND 1e15 AND {number} = trunc({number}) THEN {number} END"
+
+
+def _joinable(cells: str, kept: Sequence[str], position: str, counts: str) -> str:
     """SQL for the views and clicks that name a presentation."""
     carried = "".join(f", k_{meaning}" for meaning in kept)
     return (
         "SELECT trim(k_presentation) AS k_presentation, trim(k_document) AS k_document, "
         f"{position} AS k_position{carried}, "
         f"{_ACTION} IN ({_listed(VIEWS)}) AS is_view FROM ({cells}) "
-        f"WHERE {_ACTION} IN ({_listed((*VIEWS, *CLICKS))}) AND NOT {_WITHOUT} "
+        f"WHERE ({_ACTION} IN ({_listed(VIEWS)}) OR {_ACTION} IN ({_listed(CLICKS)}) AND "
+        f"coalesce({counts} > 0, false)) AND NOT {_WITHOUT} "
         "AND NOT broken AND NOT short"
     )
 
@@ -149,12 +165,23 @@ def _listed(words: Iterable[str]) -> str:
 
 _ACTION = "lower(trim(k_action))"
 _WITHOUT = f"trim(k_presentation) IN ({WITHOUT_NAME})"
+VIEWS_AMONG_CLICKS = (
+    f"CASE WHEN lower(trim({{0}})) IN ({_listed(VIEWS)}) THEN 'view among the clicks' "
+    "ELSE {0} END AS k_action"
+)
+"""SQL for the actions, {0}, of a file of clicks: what was shown stands in the other file."""
 
 
-def _sizes(relation: Relation, cells: str, progress: Progress | None) -> Sizes:
+def is_click(action: str) -> str:
+    """SQL for whether an action, SQL of its text, is a click."""
+    return f"lower(trim({action})) IN ({_listed(CLICKS)})"
+
+
+def _sizes(relation: Relation, cells: str, counts: str, progress: Progress | None) -> Sizes:
     kind = (
         f"CASE WHEN {_ACTION} IN ({_listed(VIEWS)}) THEN 'views' "
-        f"WHEN {_ACTION} IN ({_listed(CLICKS)}) THEN 'clicks' ELSE 'others' END"
+        f"WHEN {_ACTION} NOT IN ({_listed(CLICKS)}) THEN 'others' WHEN {counts} > 0 THEN 'clicks' "
+        f"WHEN {counts} = 0 THEN 'zeros' ELSE 'faulty' END"
     )
     found = relation.run(
         f"SELECT {kind} AS kind, CASE WHEN kind = 'others' THEN k_action ELSE '' END AS other, "
@@ -167,10 +194,9 @@ def _sizes(relation: Relation, cells: str, progress: Progress | None) -> Sizes:
     (views, views_without), (clicks, clicks_without) = (
         size.get(kind, (0, 0)) for kind in ("views", "clicks")
     )
-    number = sum(n for _, n in others)
-    return Sizes(
-        views, clicks, views_without, clicks_without, number, others[0][0] if others else ""
-    )
+    zeros, faulty = (size.get(kind, (0, 0))[0] for kind in ("zeros", "faulty"))
+    number, other = sum(n for _, n in others), others[0][0] if others else ""
+    return Sizes(views, clicks, views_without, clicks_without, number, other, zeros, faulty)
 
 
 def _no_presentation(columns: Mapping[str, str], said: Mapping[str, str]) -> InputError:

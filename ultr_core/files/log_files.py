@@ -12,13 +12,14 @@ import numpy as np
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
+    COLUMNS,
     NO_COLUMN,
     REQUIRED,
     SEARCH_ID,
     found_columns,
     require_columns,
 )
-from ultr_core.files.log_events import JoinedEvents, joined_events
+from ultr_core.files.log_events import JoinedEvents, is_click, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
 from ultr_core.files.log_presentations import (
     GroupedRows,
@@ -42,6 +43,7 @@ from ultr_core.files.log_relation import (
     together,
 )
 from ultr_core.files.log_rows import (
+    CLICK_WITHOUT_NUMBER,
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
     IDS,
@@ -227,6 +229,7 @@ def _read(
             require_sound(part, list(places[part.layout].values()))
             require_single_keys(relation, part, list(places[part.layout].values()))
         require_rows(relation, places)
+        _settle_actions(relation, places, columns or {})
         _settle_queries(relation, places, columns or {})
         _settle_pages(relation, places)
         named: dict[str, str] = {}
@@ -237,13 +240,23 @@ def _read(
 
 
 def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
-    if part.action == "click":
+    if part.action:
         # The mapping is of both, and a click needs less than a view.
         plain = {NO_COLUMN, *(cell.strip().lower() for cell in part.header)}
-        columns = {m: c for m, c in (columns or {}).items() if c.strip().lower() in plain}
+        of_clicks = COLUMNS if part.action == "click" else ("action", "click")
+        columns = {
+            meaning: column
+            for meaning, column in (columns or {}).items()
+            if meaning not in of_clicks or column.strip().lower() in plain
+        }
     places = found_columns(part.header, columns, part.name)
-    if part.action:
-        places.pop("action", None)
+    if part.action == "view" and "click" in places:
+        column = quoted(part.header[places["click"]])
+        raise InputError(
+            f"{part.name} has clicks of its own in the column {column}, beside clicks in a file of "
+            "their own: leave that file out, or say that the column is none (a dash).",
+            "clicks_twice",
+        )
     line = "line 1" if part.is_text else f"the {part.form} schema"
     require_columns(places, part.header, part.name, line, _required(places, part.action))
     given = [meaning for meaning in IDS if meaning in places]
@@ -255,10 +268,34 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
             f"place of it; say which of them is none (a dash).",
             "columns",
         )
-    if "action" in places and "click" in places:
-        # A row of what happened says it once.
-        places.pop("action")
     return places
+
+
+def _settle_actions(
+    relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]], said: Mapping[str, str]
+) -> None:
+    """Take one of a column of actions and one of clicks, where both stand in a file.
+
+    Raises InputError where some actions are clicks and the reader named neither or both.
+    """
+    for part in relation.parts:
+        found = places[part.layout]
+        if not {"action", "click"} <= found.keys():
+            continue
+        if "action" in said and "click" not in said:
+            found.pop("click")
+            continue
+        action = part.text_of(found["action"])
+        if ("action" in said or "click" not in said) and relation.run(
+            f"SELECT 1 FROM {relation.scan_of(part)} WHERE {is_click(action)} LIMIT 1"
+        ):
+            names = [quoted(part.header[found[meaning]]) for meaning in ("action", "click")]
+            raise InputError(
+                f"{part.name} says in two columns what was clicked, {' and '.join(names)}; say "
+                "which of them is none (a dash).",
+                "action_or_click",
+            )
+        found.pop("action")
 
 
 def _settle_queries(
@@ -434,6 +471,8 @@ def _located(
         views, clicks = events.sizes.views_without, events.sizes.clicks_without
         if views or clicks:
             faults.append(RowFault(WITHOUT_PRESENTATION, views + clicks, clicks, 0))
+        if events.sizes.faulty:
+            faults.append(RowFault(CLICK_WITHOUT_NUMBER, events.sizes.faulty, 0, 0))
         if events.alone:
             faults.append(RowFault(CLICK_WITHOUT_VIEW, events.alone, events.alone, 0))
         return tuple(faults)
@@ -512,6 +551,8 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.clicks - sizes.clicks_without, 'click')} joined with "
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
+    if sizes.zeros:
+        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "
