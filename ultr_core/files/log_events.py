@@ -43,12 +43,14 @@ class JoinedEvents:
 
     cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
     sizes: of the rows before. alone: clicks on what was not shown in their presentation.
+    elsewhere: clicks that name another position or query than the view they are joined with.
     """
 
     cells: list[str]
     meanings: list[str]
     sizes: Sizes
     alone: int
+    elsewhere: int
 
 
 def joined_events(
@@ -76,13 +78,13 @@ def joined_events(
     position = "k_position" if "position" in meanings else "''"
     counts = _counts(meanings)
     rows = [_joinable(piece, kept, position, counts) for piece in cells]
-    files, alone, size = [], 0, sizes.views + sizes.clicks
+    files, alone, elsewhere, size = [], 0, 0, sizes.views + sizes.clicks
     with relation.split(rows, "hash(k_presentation)", size, progress, JOINED_AT_ONCE) as buckets:
         for place, some in enumerate(buckets):
             told = share_of(progress, place, len(buckets))
-            lonely, joined = _joined(relation, some, kept, told)
+            lonely, contrary, joined = _joined(relation, some, kept, told)
             files.append(relation.written(f"joined-{place}", joined, told)[0])
-            alone += lonely
+            alone, elsewhere = alone + lonely, elsewhere + contrary
             for table in ("views", "clicked", "first_views", "placed"):
                 relation.run(f"DROP TABLE {table}")
     several = max(1, PIECE_ROWS // JOINED_AT_ONCE)
@@ -98,7 +100,7 @@ def joined_events(
         for piece in cells
     ]
     left = ["presentation", "document", "position", *kept, "click"]
-    return JoinedEvents([*pieces, *none], left, sizes, alone)
+    return JoinedEvents([*pieces, *none], left, sizes, alone, elsewhere)
 
 
 def _counts(meanings: Sequence[str]) -> str:
@@ -127,10 +129,14 @@ def _joinable(cells: str, kept: Sequence[str], position: str, counts: str) -> st
 
 def _joined(
     relation: Relation, rows: str, kept: Sequence[str], progress: Progress | None
-) -> tuple[int, str]:
-    """How many clicks of `_joinable` rows are on no view, and SQL for the views with the others."""
+) -> tuple[int, int, str]:
+    """Join clicks of `_joinable` rows with views.
+
+    Returns how many are on no view, how many contradict theirs, and SQL for the views with clicks.
+    """
     carried = "".join(f", max(k_{meaning}) AS k_{meaning}" for meaning in kept)
-    for table, which, more in (("views", "is_view", carried), ("clicked", "NOT is_view", "")):
+    query = ", k_query" if "query" in kept else ""
+    for table, which, more in (("views", "is_view", carried), ("clicked", "NOT is_view", query)):
         relation.run(
             f"CREATE TEMP TABLE {table} AS SELECT k_presentation, k_document, k_position{more}, "
             f"count(*) AS n FROM ({rows}) WHERE {which} GROUP BY ALL",
@@ -147,15 +153,34 @@ def _joined(
         "LEFT JOIN views USING (k_presentation, k_document, k_position) "
         "LEFT JOIN first_views USING (k_presentation, k_document)"
     )
-    alone = int(relation.run("SELECT coalesce(sum(n), 0) FROM placed WHERE place IS NULL")[0][0])
+    others = _differ("placed.k_position", "place")
+    if query:
+        others += f" OR {_differ('placed.k_query', 'views.k_query')}"
+    alone, elsewhere = relation.run(
+        "SELECT coalesce(sum(placed.n) FILTER (place IS NULL), 0), "
+        f"coalesce(sum(placed.n) FILTER (place IS NOT NULL AND ({others})), 0) FROM placed "
+        "LEFT JOIN views ON views.k_presentation = placed.k_presentation AND "
+        "views.k_document = placed.k_document AND views.k_position = place"
+    )[0]
     carried = "".join(f", k_{meaning}" for meaning in kept)
-    return alone, (
-        f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
-        "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
-        "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
-        "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation AND "
-        "views.k_document = hit.k_document AND views.k_position = hit.place"
+    return (
+        int(alone),
+        int(elsewhere),
+        (
+            f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
+            "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
+            "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
+            "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation "
+            "AND views.k_document = hit.k_document AND views.k_position = hit.place"
+        ),
     )
+
+
+def _differ(one: str, other: str) -> str:
+    """SQL for whether two texts, both given, are neither the same nor the same number."""
+    named = " AND ".join(f"trim({each}) NOT IN ({WITHOUT_NAME})" for each in (one, other))
+    numbers = " <> ".join(f"try_cast({each} AS DOUBLE)" for each in (one, other))
+    return f"({named} AND trim({one}) <> trim({other}) AND coalesce({numbers}, true))"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -231,12 +231,12 @@ def _read(
         require_rows(relation, places)
         _settle_actions(relation, places, columns or {})
         _settle_queries(relation, places, columns or {})
-        _settle_pages(relation, places)
+        unused = _settle_pages(relation, places)
         named: dict[str, str] = {}
         for part in relation.parts:
             for meaning, place in places[part.layout].items():
                 named.setdefault(meaning, part.header[place])
-        return _counted_log(relation, places, named, columns or {}, how, progress)
+        return _counted_log(relation, places, named, columns or {}, how, progress, unused)
 
 
 def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
@@ -329,12 +329,16 @@ def _settle_queries(
             found["presentation"] = wider[layout]["presentation"]
 
 
-def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> None:
-    """Take a column called page for what its values are: numbers of pages, or ids of lists."""
+def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> str:
+    """Take a column called page for what its values are: numbers of pages, or ids of lists.
+
+    Returns why it is neither, in one sentence; "" where it is one, or there is none.
+    """
     if not all("page" in found for found in places.values()):
-        for found in places.values():
-            found.pop("page", None)
-        return
+        some = [found.pop("page", None) for found in places.values()]
+        if any(place is not None for place in some):
+            return "The column of pages was not used, because some files do not have it."
+        return ""
     cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
         "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
@@ -348,10 +352,25 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         and different == most - least + 1
         and ("presentation" in next(iter(places.values())) or _numbers_pages(relation, cells))
     ):
-        return
+        return ""
+    column = quoted(relation.first.header[places[relation.first.layout]["page"]])
+    known = all("presentation" in found for found in places.values())
     for found in places.values():
         page = found.pop("page")
         found.setdefault("presentation", page)
+    if not known:
+        return ""
+    if not different:
+        why = "it is empty"
+    elif not numbers:
+        why = "its values are no whole numbers"
+    elif least not in (0, 1):
+        why = f"its first page is {least:,}, so that how many documents stand above is unknown"
+    elif most > _PAGE_NUMBERS:
+        why = f"it goes up to {most:,}, as no page of results does"
+    else:
+        why = f"pages between {least} and {most} are missing"
+    return f"The column {column} was not used: {why}. Positions are taken as ranks."
 
 
 def _numbers_pages(relation: Relation, cells: str) -> bool:
@@ -376,8 +395,12 @@ def _counted_log(
     said: Mapping[str, str],
     how: Reading,
     progress: Progress | None,
+    unused: str,
 ) -> PresentationLog:
-    """The log; columns: meaning to column name. said: what the reader mapped."""
+    """The log; columns: meaning to column name. said: what the reader mapped.
+
+    unused: about a column that was not used, in one sentence.
+    """
     cells = cells_of(relation, places)
     meanings = meanings_of(places)
     events = None
@@ -419,10 +442,13 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     joined = tuple(_of_events(events))
+    contrary = (0, 0)
+    if events is not None:
+        sizes = events.sizes
+        contrary = (events.elsewhere, sizes.clicks - sizes.clicks_without - events.alone)
     copies = copies_in(relation.parts)
-    log = replace(log, copies=copies)
-    if copies:
-        notices.insert(0, log.copied)
+    log = replace(log, copies=copies, contrary=contrary, unused=unused)
+    notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,

@@ -115,6 +115,28 @@ def test_a_file_of_clicks_says_which_of_its_rows_are_clicks(
     assert sum(fault.rows for fault in log.faults) == faulty
 
 
+@pytest.mark.parametrize(
+    ("clicks", "severity", "some"),
+    [
+        (("p1,q,a,1,click", "p2,other,b,1,click"), "warning", 1),
+        (("p1,q,a,3,click", "p2,q,b,,click"), "warning", 1),
+        (("p1,other,a,1,click", "p2,q,b,2,click"), "stop", 2),
+        (("p1,q,a,1.0,click", "p2,NULL,b,,click"), "", 0),
+    ],
+)
+def test_clicks_that_contradict_their_views_are_told(
+    clicks: tuple[str, ...], severity: str, some: int
+) -> None:
+    log = parse_log(events(*VIEWS, *clicks))
+    found = {each.key: each for each in inspect_log(log).findings}
+    assert int(log.clicks.sum()) == 2
+    assert log.contrary == (some, 2)
+    assert ("contradicted" in found) == bool(severity)
+    if severity:
+        assert (found["contradicted"].severity, found["contradicted"].value) == (severity, some)
+        assert log.contradicted in log.notices
+
+
 def test_a_column_of_clicks_beside_a_file_of_clicks_is_refused() -> None:
     own = b"presentation,query,document,position,click\np1,q,a,1,0\np1,q,b,2,1\n"
     clicks = b"document,presentation\na,p1\n"
