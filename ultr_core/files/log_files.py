@@ -40,6 +40,7 @@ from ultr_core.files.log_relation import (
     opened_log,
     require_single_keys,
     require_sound,
+    require_whole_ids,
     together,
 )
 from ultr_core.files.log_rows import (
@@ -47,6 +48,7 @@ from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
     IDS,
+    NAMES,
     WITHOUT_PRESENTATION,
     UsableRows,
     cells_of,
@@ -227,7 +229,10 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
-            require_single_keys(relation, part, list(places[part.layout].values()))
+            found = places[part.layout]
+            require_single_keys(relation, part, list(found.values()))
+            names = [found[meaning] for meaning in (*NAMES, *IDS) if meaning in found]
+            require_whole_ids(relation, part, names)
         require_rows(relation, places)
         _settle_actions(relation, places, columns or {})
         _settle_queries(relation, places, columns or {})
