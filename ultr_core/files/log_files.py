@@ -368,7 +368,7 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
     if not different:
         why = "it is empty"
     elif not numbers:
-        why = "its values are no whole numbers"
+        why = "it has values that cannot be numbers of pages"
     elif least not in (0, 1):
         why = f"its first page is {least:,}, so that how many documents stand above is unknown"
     elif most > _PAGE_NUMBERS:

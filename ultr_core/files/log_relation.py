@@ -948,11 +948,14 @@ def require_whole_ids(relation: Relation, part: Part, places: Sequence[int]) -> 
         return
     # The engine reads a whole number of 2^64 or more as a float, too.
     suspect = "regexp_matches(line, '[0-9]{16}[0-9]*[.]|[0-9]{20}|[0-9][eE][+]?[0-9]')"
+    rows = f"FROM {relation.scan_of(part)} WHERE {suspect}"
+    if not relation.run(f"SELECT 1 {rows} LIMIT 1"):
+        return
     for place in places:
         value = f"try_cast(c{place} AS DOUBLE)"
         kind = f"json_type(line, ${relation.bound(part.pointers[place])})"
         if relation.run(
-            f"SELECT 1 FROM {relation.scan_of(part)} WHERE {suspect} AND {_LOST.format(value)} "
+            f"SELECT 1 {rows} AND {_LOST.format(value)} "
             f"AND CASE WHEN json_valid(line) THEN {kind} = 'DOUBLE' END LIMIT 1"
         ):
             raise part.lost_ids(place)
