@@ -188,7 +188,7 @@ def require_columns(
     plain = [cell.strip().lower() for cell in header]
     for meaning in required:
         if meaning not in found:
-            _ask_which(meaning, plain, name)
+            ask_which(meaning, plain, name)
             if not any(plain):
                 raise InputError(
                     f"{name} has no names of columns in {place}; write them there, such as "
@@ -217,7 +217,7 @@ def require_columns(
             )
 
 
-def _ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
+def ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
     """Raise InputError where several columns may have a meaning, or a grid has two for it."""
     known = [alias for alias in COLUMNS[meaning] if alias in plain]
     if meaning in _ASKED and len(known) > 1:

@@ -16,6 +16,7 @@ from ultr_core.files.log_columns import (
     NO_COLUMN,
     REQUIRED,
     SEARCH_ID,
+    ask_which,
     found_columns,
     require_columns,
 )
@@ -255,6 +256,8 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
             if meaning not in of_clicks or column.strip().lower() in plain
         }
     places = found_columns(part.header, columns, part.name)
+    if part.action and "click" not in {*places, *(columns or {})}:
+        ask_which("click", [cell.strip().lower() for cell in part.header], part.name)
     if part.action == "view" and "click" in places:
         column = quoted(part.header[places["click"]])
         raise InputError(

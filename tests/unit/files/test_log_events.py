@@ -142,6 +142,8 @@ def test_a_column_of_clicks_beside_a_file_of_clicks_is_refused() -> None:
     clicks = b"document,presentation\na,p1\n"
     with refused("clicks_twice", "'click'"):
         parse_log(own, clicks=clicks)
+    with refused("columns", "'click'", "'clicks'"):
+        parse_log(APART, clicks=b"document,presentation,click,clicks\na,p1,1,0\n")
     log = parse_log(own, clicks=clicks, columns={"click": "-"})
     assert counts(log) == {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 0)}
 
