@@ -349,7 +349,9 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         return ""
     cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
-        "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
+        # A cast to a whole number rounds.
+        "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) FILTER "
+        "(try_cast(k_page AS DOUBLE) = trunc(try_cast(k_page AS DOUBLE))) = count(*), "
         "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
         f"(SELECT k_page FROM ({cells}) WHERE k_page <> '' LIMIT {_LOOKED_AT})"
     )[0]
