@@ -138,7 +138,7 @@ def found_columns(
 
     A column that is mapped serves no other meaning, and ``NO_COLUMN`` says that none does. Where
     several columns may be the position or the click, none is taken. Raises InputError if a mapped
-    column does not exist.
+    column does not exist, or is to have two meanings.
     """
     plain = [cell.strip().lower() for cell in header]
     found: dict[str, int] = {}
@@ -154,7 +154,15 @@ def found_columns(
                 f"{name} has no column {quoted(column)}, which was to be the {meaning}; its "
                 f"columns are {in_words(header)}."
             )
-        found[meaning] = plain.index(column.strip().lower())
+        place = plain.index(column.strip().lower())
+        if place in found.values():
+            other = next(each for each, known in found.items() if known == place)
+            raise InputError(
+                f"The column {quoted(column)} is to be both the {other} and the {meaning}; give "
+                "each meaning a column of its own, or a dash.",
+                "columns",
+            )
+        found[meaning] = place
     taken = set(found.values())
     for meaning, aliases in COLUMNS.items():
         if meaning in found or meaning in (mapping or {}):
@@ -180,7 +188,7 @@ def require_columns(
     plain = [cell.strip().lower() for cell in header]
     for meaning in required:
         if meaning not in found:
-            _ask_which(meaning, plain, name)
+            ask_which(meaning, plain, name)
             if not any(plain):
                 raise InputError(
                     f"{name} has no names of columns in {place}; write them there, such as "
@@ -209,7 +217,7 @@ def require_columns(
             )
 
 
-def _ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
+def ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
     """Raise InputError where several columns may have a meaning, or a grid has two for it."""
     known = [alias for alias in COLUMNS[meaning] if alias in plain]
     if meaning in _ASKED and len(known) > 1:

@@ -23,7 +23,8 @@ CLICKS = ("click", "clicked", "select", "selected", "tap")
 class Sizes:
     """Rows of a log of events: views, clicks, those of them that name no presentation, and others.
 
-    other: the most frequent of the other actions.
+    other: the most frequent of the other actions. zeros: rows of clicks that say 0. faulty: those
+    that say no whole number of 0 or more.
     """
 
     views: int
@@ -32,6 +33,8 @@ class Sizes:
     clicks_without: int
     others: int
     other: str
+    zeros: int
+    faulty: int
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,14 @@ class JoinedEvents:
 
     cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
     sizes: of the rows before. alone: clicks on what was not shown in their presentation.
+    elsewhere: clicks that name another position or query than the view they are joined with.
     """
 
     cells: list[str]
     meanings: list[str]
     sizes: Sizes
     alone: int
+    elsewhere: int
 
 
 def joined_events(
@@ -66,19 +71,20 @@ def joined_events(
     """
     if "presentation" not in meanings:
         raise _no_presentation(columns, said)
-    sizes = _sizes(relation, together(cells), progress)
+    sizes = _sizes(relation, together(cells), _counts(meanings), progress)
     _require_joinable(relation.name, sizes, columns["presentation"])
     kept = [m for m in meanings if m not in ("action", "click", "presentation", "document",
                                              "position")]  # fmt: skip
     position = "k_position" if "position" in meanings else "''"
-    rows = [_joinable(piece, kept, position) for piece in cells]
-    files, alone, size = [], 0, sizes.views + sizes.clicks
+    counts = _counts(meanings)
+    rows = [_joinable(piece, kept, position, counts) for piece in cells]
+    files, alone, elsewhere, size = [], 0, 0, sizes.views + sizes.clicks
     with relation.split(rows, "hash(k_presentation)", size, progress, JOINED_AT_ONCE) as buckets:
         for place, some in enumerate(buckets):
             told = share_of(progress, place, len(buckets))
-            lonely, joined = _joined(relation, some, kept, told)
+            lonely, contrary, joined = _joined(relation, some, kept, told)
             files.append(relation.written(f"joined-{place}", joined, told)[0])
-            alone += lonely
+            alone, elsewhere = alone + lonely, elsewhere + contrary
             for table in ("views", "clicked", "first_views", "placed"):
                 relation.run(f"DROP TABLE {table}")
     several = max(1, PIECE_ROWS // JOINED_AT_ONCE)
@@ -94,27 +100,43 @@ def joined_events(
         for piece in cells
     ]
     left = ["presentation", "document", "position", *kept, "click"]
-    return JoinedEvents([*pieces, *none], left, sizes, alone)
+    return JoinedEvents([*pieces, *none], left, sizes, alone, elsewhere)
 
 
-def _joinable(cells: str, kept: Sequence[str], position: str) -> str:
+def _counts(meanings: Sequence[str]) -> str:
+    """SQL for how often a row of clicks says that it was clicked; NULL for no number."""
+    if "click" not in meanings:
+        return "1"
+    text = "lower(trim(k_click))"
+    number = (
+        f"CASE {text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE try_cast({text} AS DOUBLE) END"
+    )
+    return f"CASE WHEN {number} BETWEEN 0 AND 1e15 AND {number} = trunc({number}) THEN {number} END"
+
+
+def _joinable(cells: str, kept: Sequence[str], position: str, counts: str) -> str:
     """SQL for the views and clicks that name a presentation."""
     carried = "".join(f", k_{meaning}" for meaning in kept)
     return (
         "SELECT trim(k_presentation) AS k_presentation, trim(k_document) AS k_document, "
         f"{position} AS k_position{carried}, "
         f"{_ACTION} IN ({_listed(VIEWS)}) AS is_view FROM ({cells}) "
-        f"WHERE {_ACTION} IN ({_listed((*VIEWS, *CLICKS))}) AND NOT {_WITHOUT} "
+        f"WHERE ({_ACTION} IN ({_listed(VIEWS)}) OR {_ACTION} IN ({_listed(CLICKS)}) AND "
+        f"coalesce({counts} > 0, false)) AND NOT {_WITHOUT} "
         "AND NOT broken AND NOT short"
     )
 
 
 def _joined(
     relation: Relation, rows: str, kept: Sequence[str], progress: Progress | None
-) -> tuple[int, str]:
-    """How many clicks of `_joinable` rows are on no view, and SQL for the views with the others."""
+) -> tuple[int, int, str]:
+    """Join clicks of `_joinable` rows with views.
+
+    Returns how many are on no view, how many contradict theirs, and SQL for the views with clicks.
+    """
     carried = "".join(f", max(k_{meaning}) AS k_{meaning}" for meaning in kept)
-    for table, which, more in (("views", "is_view", carried), ("clicked", "NOT is_view", "")):
+    query = ", k_query" if "query" in kept else ""
+    for table, which, more in (("views", "is_view", carried), ("clicked", "NOT is_view", query)):
         relation.run(
             f"CREATE TEMP TABLE {table} AS SELECT k_presentation, k_document, k_position{more}, "
             f"count(*) AS n FROM ({rows}) WHERE {which} GROUP BY ALL",
@@ -131,15 +153,34 @@ def _joined(
         "LEFT JOIN views USING (k_presentation, k_document, k_position) "
         "LEFT JOIN first_views USING (k_presentation, k_document)"
     )
-    alone = int(relation.run("SELECT coalesce(sum(n), 0) FROM placed WHERE place IS NULL")[0][0])
+    others = _differ("placed.k_position", "place")
+    if query:
+        others += f" OR {_differ('placed.k_query', 'views.k_query')}"
+    alone, elsewhere = relation.run(
+        "SELECT coalesce(sum(placed.n) FILTER (place IS NULL), 0), "
+        f"coalesce(sum(placed.n) FILTER (place IS NOT NULL AND ({others})), 0) FROM placed "
+        "LEFT JOIN views ON views.k_presentation = placed.k_presentation AND "
+        "views.k_document = placed.k_document AND views.k_position = place"
+    )[0]
     carried = "".join(f", k_{meaning}" for meaning in kept)
-    return alone, (
-        f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
-        "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
-        "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
-        "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation AND "
-        "views.k_document = hit.k_document AND views.k_position = hit.place"
+    return (
+        int(alone),
+        int(elsewhere),
+        (
+            f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
+            "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "
+            "false AS broken, false AS long FROM views LEFT JOIN (SELECT DISTINCT k_presentation, "
+            "k_document, place FROM placed) AS hit ON views.k_presentation = hit.k_presentation "
+            "AND views.k_document = hit.k_document AND views.k_position = hit.place"
+        ),
     )
+
+
+def _differ(one: str, other: str) -> str:
+    """SQL for whether two texts, both given, are neither the same nor the same number."""
+    named = " AND ".join(f"trim({each}) NOT IN ({WITHOUT_NAME})" for each in (one, other))
+    numbers = " <> ".join(f"try_cast({each} AS DOUBLE)" for each in (one, other))
+    return f"({named} AND trim({one}) <> trim({other}) AND coalesce({numbers}, true))"
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -149,12 +190,23 @@ def _listed(words: Iterable[str]) -> str:
 
 _ACTION = "lower(trim(k_action))"
 _WITHOUT = f"trim(k_presentation) IN ({WITHOUT_NAME})"
+VIEWS_AMONG_CLICKS = (
+    f"CASE WHEN lower(trim({{0}})) IN ({_listed(VIEWS)}) THEN 'view among the clicks' "
+    "ELSE {0} END AS k_action"
+)
+"""SQL for the actions, {0}, of a file of clicks: what was shown stands in the other file."""
 
 
-def _sizes(relation: Relation, cells: str, progress: Progress | None) -> Sizes:
+def is_click(action: str) -> str:
+    """SQL for whether an action, SQL of its text, is a click."""
+    return f"lower(trim({action})) IN ({_listed(CLICKS)})"
+
+
+def _sizes(relation: Relation, cells: str, counts: str, progress: Progress | None) -> Sizes:
     kind = (
         f"CASE WHEN {_ACTION} IN ({_listed(VIEWS)}) THEN 'views' "
-        f"WHEN {_ACTION} IN ({_listed(CLICKS)}) THEN 'clicks' ELSE 'others' END"
+        f"WHEN {_ACTION} NOT IN ({_listed(CLICKS)}) THEN 'others' WHEN {counts} > 0 THEN 'clicks' "
+        f"WHEN {counts} = 0 THEN 'zeros' ELSE 'faulty' END"
     )
     found = relation.run(
         f"SELECT {kind} AS kind, CASE WHEN kind = 'others' THEN k_action ELSE '' END AS other, "
@@ -167,10 +219,9 @@ def _sizes(relation: Relation, cells: str, progress: Progress | None) -> Sizes:
     (views, views_without), (clicks, clicks_without) = (
         size.get(kind, (0, 0)) for kind in ("views", "clicks")
     )
-    number = sum(n for _, n in others)
-    return Sizes(
-        views, clicks, views_without, clicks_without, number, others[0][0] if others else ""
-    )
+    zeros, faulty = (size.get(kind, (0, 0))[0] for kind in ("zeros", "faulty"))
+    number, other = sum(n for _, n in others), others[0][0] if others else ""
+    return Sizes(views, clicks, views_without, clicks_without, number, other, zeros, faulty)
 
 
 def _no_presentation(columns: Mapping[str, str], said: Mapping[str, str]) -> InputError:

@@ -12,13 +12,15 @@ import numpy as np
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
+    COLUMNS,
     NO_COLUMN,
     REQUIRED,
     SEARCH_ID,
+    ask_which,
     found_columns,
     require_columns,
 )
-from ultr_core.files.log_events import JoinedEvents, joined_events
+from ultr_core.files.log_events import JoinedEvents, is_click, joined_events
 from ultr_core.files.log_parts import Given, LogParts, log_parts
 from ultr_core.files.log_presentations import (
     GroupedRows,
@@ -39,12 +41,15 @@ from ultr_core.files.log_relation import (
     opened_log,
     require_single_keys,
     require_sound,
+    require_whole_ids,
     together,
 )
 from ultr_core.files.log_rows import (
+    CLICK_WITHOUT_NUMBER,
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
     IDS,
+    NAMES,
     WITHOUT_PRESENTATION,
     UsableRows,
     cells_of,
@@ -225,25 +230,41 @@ def _read(
         places = {part.layout: _places(part, columns) for part in relation.parts}
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
-            require_single_keys(relation, part, list(places[part.layout].values()))
+            found = places[part.layout]
+            require_single_keys(relation, part, list(found.values()))
+            names = [found[meaning] for meaning in (*NAMES, *IDS) if meaning in found]
+            require_whole_ids(relation, part, names)
         require_rows(relation, places)
+        _settle_actions(relation, places, columns or {})
         _settle_queries(relation, places, columns or {})
-        _settle_pages(relation, places)
+        unused = _settle_pages(relation, places)
         named: dict[str, str] = {}
         for part in relation.parts:
             for meaning, place in places[part.layout].items():
                 named.setdefault(meaning, part.header[place])
-        return _counted_log(relation, places, named, columns or {}, how, progress)
+        return _counted_log(relation, places, named, columns or {}, how, progress, unused)
 
 
 def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
-    if part.action == "click":
+    if part.action:
         # The mapping is of both, and a click needs less than a view.
         plain = {NO_COLUMN, *(cell.strip().lower() for cell in part.header)}
-        columns = {m: c for m, c in (columns or {}).items() if c.strip().lower() in plain}
+        of_clicks = COLUMNS if part.action == "click" else ("action", "click")
+        columns = {
+            meaning: column
+            for meaning, column in (columns or {}).items()
+            if meaning not in of_clicks or column.strip().lower() in plain
+        }
     places = found_columns(part.header, columns, part.name)
-    if part.action:
-        places.pop("action", None)
+    if part.action and "click" not in {*places, *(columns or {})}:
+        ask_which("click", [cell.strip().lower() for cell in part.header], part.name)
+    if part.action == "view" and "click" in places:
+        column = quoted(part.header[places["click"]])
+        raise InputError(
+            f"{part.name} has clicks of its own in the column {column}, beside clicks in a file of "
+            "their own: leave that file out, or say that the column is none (a dash).",
+            "clicks_twice",
+        )
     line = "line 1" if part.is_text else f"the {part.form} schema"
     require_columns(places, part.header, part.name, line, _required(places, part.action))
     given = [meaning for meaning in IDS if meaning in places]
@@ -255,10 +276,34 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
             f"place of it; say which of them is none (a dash).",
             "columns",
         )
-    if "action" in places and "click" in places:
-        # A row of what happened says it once.
-        places.pop("action")
     return places
+
+
+def _settle_actions(
+    relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]], said: Mapping[str, str]
+) -> None:
+    """Take one of a column of actions and one of clicks, where both stand in a file.
+
+    Raises InputError where some actions are clicks and the reader named neither or both.
+    """
+    for part in relation.parts:
+        found = places[part.layout]
+        if not {"action", "click"} <= found.keys():
+            continue
+        if "action" in said and "click" not in said:
+            found.pop("click")
+            continue
+        action = part.text_of(found["action"])
+        if ("action" in said or "click" not in said) and relation.run(
+            f"SELECT 1 FROM {relation.scan_of(part)} WHERE {is_click(action)} LIMIT 1"
+        ):
+            names = [quoted(part.header[found[meaning]]) for meaning in ("action", "click")]
+            raise InputError(
+                f"{part.name} says in two columns what was clicked, {' and '.join(names)}; say "
+                "which of them is none (a dash).",
+                "action_or_click",
+            )
+        found.pop("action")
 
 
 def _settle_queries(
@@ -292,15 +337,21 @@ def _settle_queries(
             found["presentation"] = wider[layout]["presentation"]
 
 
-def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> None:
-    """Take a column called page for what its values are: numbers of pages, or ids of lists."""
+def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> str:
+    """Take a column called page for what its values are: numbers of pages, or ids of lists.
+
+    Returns why it is neither, in one sentence; "" where it is one, or there is none.
+    """
     if not all("page" in found for found in places.values()):
-        for found in places.values():
-            found.pop("page", None)
-        return
+        some = [found.pop("page", None) for found in places.values()]
+        if any(place is not None for place in some):
+            return "The column of pages was not used, because some files do not have it."
+        return ""
     cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
-        "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) = count(*), "
+        # A cast to a whole number rounds.
+        "SELECT count(DISTINCT k_page), count(try_cast(k_page AS BIGINT)) FILTER "
+        "(try_cast(k_page AS DOUBLE) = trunc(try_cast(k_page AS DOUBLE))) = count(*), "
         "max(try_cast(k_page AS BIGINT)), min(try_cast(k_page AS BIGINT)) FROM "
         f"(SELECT k_page FROM ({cells}) WHERE k_page <> '' LIMIT {_LOOKED_AT})"
     )[0]
@@ -311,10 +362,25 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
         and different == most - least + 1
         and ("presentation" in next(iter(places.values())) or _numbers_pages(relation, cells))
     ):
-        return
+        return ""
+    column = quoted(relation.first.header[places[relation.first.layout]["page"]])
+    known = all("presentation" in found for found in places.values())
     for found in places.values():
         page = found.pop("page")
         found.setdefault("presentation", page)
+    if not known:
+        return ""
+    if not different:
+        why = "it is empty"
+    elif not numbers:
+        why = "it has values that cannot be numbers of pages"
+    elif least not in (0, 1):
+        why = f"its first page is {least:,}, so that how many documents stand above is unknown"
+    elif most > _PAGE_NUMBERS:
+        why = f"it goes up to {most:,}, as no page of results does"
+    else:
+        why = f"pages between {least} and {most} are missing"
+    return f"The column {column} was not used: {why}. Positions are taken as ranks."
 
 
 def _numbers_pages(relation: Relation, cells: str) -> bool:
@@ -339,8 +405,12 @@ def _counted_log(
     said: Mapping[str, str],
     how: Reading,
     progress: Progress | None,
+    unused: str,
 ) -> PresentationLog:
-    """The log; columns: meaning to column name. said: what the reader mapped."""
+    """The log; columns: meaning to column name. said: what the reader mapped.
+
+    unused: about a column that was not used, in one sentence.
+    """
     cells = cells_of(relation, places)
     meanings = meanings_of(places)
     events = None
@@ -382,10 +452,13 @@ def _counted_log(
         )
         notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
     joined = tuple(_of_events(events))
+    contrary = (0, 0)
+    if events is not None:
+        sizes = events.sizes
+        contrary = (events.elsewhere, sizes.clicks - sizes.clicks_without - events.alone)
     copies = copies_in(relation.parts)
-    log = replace(log, copies=copies)
-    if copies:
-        notices.insert(0, log.copied)
+    log = replace(log, copies=copies, contrary=contrary, unused=unused)
+    notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,
@@ -434,6 +507,8 @@ def _located(
         views, clicks = events.sizes.views_without, events.sizes.clicks_without
         if views or clicks:
             faults.append(RowFault(WITHOUT_PRESENTATION, views + clicks, clicks, 0))
+        if events.sizes.faulty:
+            faults.append(RowFault(CLICK_WITHOUT_NUMBER, events.sizes.faulty, 0, 0))
         if events.alone:
             faults.append(RowFault(CLICK_WITHOUT_VIEW, events.alone, events.alone, 0))
         return tuple(faults)
@@ -512,6 +587,8 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.clicks - sizes.clicks_without, 'click')} joined with "
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
+    if sizes.zeros:
+        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "

@@ -195,15 +195,18 @@ class Part:
                 f"Line {line} of {self.name} opens a quotation mark that is never closed."
             ) from None
 
+    def lost_ids(self, place: int) -> InputError:
+        """The error for a column of ids that are floats of 2^53 or more."""
+        return InputError(
+            f"The column {quoted(self.header[place])} of {self.name} holds numbers of 2^53 or more "
+            "as floats, which merges ids; write the ids as text or as whole numbers.",
+            "lost_ids",
+        )
+
     def in_one_sentence(self, text: str, error: Exception) -> InputError:
         """What DuckDB says of this file, for a reader."""
         if own := _LOST_ERROR.match(text):
-            return InputError(
-                f"The column {quoted(self.header[int(own[1])])} of {self.name} holds numbers of "
-                "2^53 or more as floats, which merges ids; write the ids as text or as whole "
-                "numbers.",
-                "lost_ids",
-            )
+            return self.lost_ids(int(own[1]))
         if not self.is_text:
             if "UTF8" in text or "UTF-8" in text or isinstance(error, UnicodeError):
                 return InputError(f"{self.name} has text that is no UTF-8; write it as UTF-8.")
@@ -937,6 +940,25 @@ def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -
         rows = enumerate(part.stream, 1)
         number = next((number for number, row in rows if row.rstrip(b"\r\n") == found), 1)
         raise key_twice(lines[0][0], part.name, number, set().union(*keys.values()))
+
+
+def require_whole_ids(relation: Relation, part: Part, places: Sequence[int]) -> None:
+    """Raise InputError for JSON whose names in these columns are floats that merge ids."""
+    if not part.pointers:
+        return
+    # The engine reads a whole number of 2^64 or more as a float, too.
+    suspect = "regexp_matches(line, '[0-9]{16}[0-9]*[.]|[0-9]{20}|[0-9][eE][+]?[0-9]')"
+    rows = f"FROM {relation.scan_of(part)} WHERE {suspect}"
+    if not relation.run(f"SELECT 1 {rows} LIMIT 1"):
+        return
+    for place in places:
+        value = f"try_cast(c{place} AS DOUBLE)"
+        kind = f"json_type(line, ${relation.bound(part.pointers[place])})"
+        if relation.run(
+            f"SELECT 1 {rows} AND {_LOST.format(value)} "
+            f"AND CASE WHEN json_valid(line) THEN {kind} = 'DOUBLE' END LIMIT 1"
+        ):
+            raise part.lost_ids(place)
 
 
 def copies_in(parts: Sequence[Part]) -> tuple[tuple[str, str], ...]:

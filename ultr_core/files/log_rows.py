@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.log_columns import COLUMNS, NO_NAME
+from ultr_core.files.log_events import VIEWS_AMONG_CLICKS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation, share_of
 from ultr_core.files.parquet_pages import Budget
@@ -31,6 +32,7 @@ IN_COUNTS = ("group", "query_presentations")
 """Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
+CLICK_WITHOUT_NUMBER = "a click that is no whole number of 0 or more, in the clicks"
 CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
 WITHOUT_PRESENTATION = "no id of a presentation"
 
@@ -50,7 +52,7 @@ _LIMITS = {
     "group": GROUPS,
 }  # fmt: skip
 _LIMIT = 2**53  # of the others, which are added up
-_WITHOUT = {"impressions": "1", "offset": "0"}  # of the parts that have no such column
+_WITHOUT = {"click": "1", "impressions": "1", "offset": "0"}  # of parts without such a column
 _GOOD, _EMPTY, _TEXT, _BROKEN, _HUGE = 0, 1, 2, 3, 4
 _MOST_BREAKS = 1 << 23  # in one row, of which ROW_BYTES are accepted
 _LARGEST_FAULTY = 2**40  # so that clicks on faulty rows can be added
@@ -123,6 +125,8 @@ def cells_of_part(
         else f"'{part.action if meaning == 'action' else _WITHOUT.get(meaning, '')}' AS k_{meaning}"
         for meaning in meanings
     ]
+    if part.action == "click" and "action" in places:
+        cells[meanings.index("action")] = VIEWS_AMONG_CLICKS.format(part.text_of(places["action"]))
     if part.is_text:
         # All columns are looked at only where the first ones are empty.
         where = f"WHERE NOT CASE WHEN {_may_be_blank(part)} THEN {part.is_blank()} ELSE false END"

@@ -110,6 +110,17 @@ def _events(log: PresentationLog) -> Seen | None:
     return good(int(log.clicks.sum()), " ".join(log.events)) if log.events else None
 
 
+def _unused(log: PresentationLog) -> Seen | None:
+    return warning(1, log.unused) if log.unused else None
+
+
+def _contradicted(log: PresentationLog) -> Seen | None:
+    some, joined = log.contrary
+    if not some:
+        return None
+    return (stop if some == joined else warning)(some, log.contradicted)
+
+
 def _left_out(log: PresentationLog) -> Seen:
     others = [f for f in log.faults if f.kind not in (*_OF_CLICKS, WITHOUT_PRESENTATION)]
     lost, used = sum(fault.rows for fault in others), log.rows
@@ -278,7 +289,7 @@ def _views_as_rows(log: PresentationLog) -> Seen | None:
 
 
 def _rows_per_position(log: PresentationLog) -> Seen | None:
-    if log.clicks_only or log.positions.size == 1:
+    if log.clicks_only or log.positions.size == 1 or not log.impressions.any():
         return None
     if log.has_swaps and np.unique(log.position[log.position != log.swap]).size <= 1:
         return None  # only the two documents that traded places are logged
@@ -570,7 +581,9 @@ CHECKS = (
     Check("columns", "Columns", _columns),
     Check("longer", "Rows with more columns", _longer),
     Check("copies", "Files with the same content", _copies),
+    Check("unused", "A column that was not used", _unused),
     Check("events", "Views and clicks", _events),
+    Check("contradicted", "Clicks that contradict their views", _contradicted),
     Check("rows_left_out", "Rows that cannot be used", _left_out),
     Check("clicks_without_position", "Clicks on something that was never shown", _without_position),
     Check("positions", "What position means", _positions),

@@ -42,6 +42,8 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "session": "--columns session=NAME",
         "views": "--columns action=NAME",
         "clicks_apart": "--columns click=NAME, or --clicks FILE",
+        "clicks_twice": "no --clicks, or --columns click=-",
+        "action_or_click": "--columns click=-, or action=-",
     }
 )
 """How the command line repairs what a message is about, where that is no option of its name."""

@@ -32,8 +32,8 @@ from ultr_core.settings import PARAMETERS
 from ultr_core.users import ExaminationCurve, PowerLaw
 
 _TOLD_BY_READER = (
-    "columns", "copies", "rows_left_out", "clicks_without_position", "positions",
-    "repeated_on_page", "rank_changes",
+    "columns", "copies", "unused", "contradicted", "rows_left_out", "clicks_without_position",
+    "positions", "repeated_on_page", "rank_changes",
 )  # fmt: skip
 
 

@@ -99,7 +99,9 @@ class PresentationLog:
     format: of the file, in words. columns: meaning to column name. faults: what was left out.
     notices: one sentence for each thing a reader should know. events: findings about rows that are
     views and clicks, and about rows that are neither. longer: rows with more columns than the first
-    line names. copies: files with the same content as another, and which that is.
+    line names. copies: files with the same content as another, and which that is. contrary: clicks
+    that name another position or query than their view, of how many that have one. unused: about a
+    column that was not used, in one sentence, "" without one.
     """
 
     query: Numbers
@@ -126,6 +128,20 @@ class PresentationLog:
     events: tuple[str, ...] = ()
     longer: int = 0
     copies: tuple[tuple[str, str], ...] = ()
+    contrary: tuple[int, int] = (0, 0)
+    unused: str = ""
+
+    @property
+    def contradicted(self) -> str:
+        """What clicks that contradict their views mean, in one sentence; "" without any."""
+        some, joined = self.contrary
+        if not some:
+            return ""
+        return (
+            f"{some:,} of {joined:,} joined clicks name another position or query than the view "
+            "they are joined with, and count at the view; check that views and clicks are of one "
+            "log and use its ids."
+        )
 
     @property
     def copied(self) -> str:

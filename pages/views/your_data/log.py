@@ -63,6 +63,8 @@ _ASKED = {
     "views": ("action",),
     "larger_ids": ("presentation",),
     "clicks_apart": ("click",),
+    "clicks_twice": ("click",),
+    "action_or_click": ("action", "click"),
 }
 """By key of what an error is about: the controls that answer it, where they have other names."""
 

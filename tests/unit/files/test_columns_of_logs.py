@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.files import parse_log
 from ultr_core.files.log_columns import found_columns, parse_columns
+from ultr_core.inspection import inspect_log
 
 ROWS = {"query": "q", "document": "a", "position": "1", "click": "1"}
 
@@ -68,3 +69,26 @@ def test_clicks_and_positions_that_changed_places_are_told() -> None:
     swapped = {"position": "click", "click": "position"}
     with refused("columns", "'click'", "'position'", "7"):
         parse_log(f"query,document,position,click\n{rows}", columns=swapped)
+
+
+@pytest.mark.parametrize(
+    "pages", [("2", "2"), ("2", "3"), ("1.5", "1.5"), ("1000000000", "1000000000"), ("", "")]
+)
+def test_a_column_of_pages_that_is_not_used_is_told(pages: tuple[str, str]) -> None:
+    rows = "".join(f"p{n},q,d{n},{n},{page},1\n" for n, page in enumerate(pages, 1))
+    log = parse_log(f"presentation,query,document,position,page,click\n{rows}")
+    assert mentions(log.unused, "'page'")
+    assert mentions(log.unused, 2) == (pages[0] == "2")
+    assert log.unused in log.notices
+    assert inspect_log(log).finding("unused").severity == "warning"
+
+
+def test_a_column_for_two_meanings_is_refused() -> None:
+    text = "query,document,position,click\nq,a,1,1\n"
+    with refused("columns", "'query'", "document"):
+        parse_log(text, columns={"query": "query", "document": "Query"})
+
+
+def test_rows_without_impressions_have_no_rate() -> None:
+    log = parse_log("query,document,position,impressions,clicks\nq,a,1,0,0\nq,b,2,0,0\n")
+    assert not any(mentions(each.sentence, "nan") for each in inspect_log(log).findings)

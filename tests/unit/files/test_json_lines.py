@@ -142,3 +142,13 @@ def test_a_key_twice_in_a_ranker_is_refused(more: str, key: str) -> None:
     )
     with refused("key_twice", "mine.json", 3, key):
         parse_ranker(text.encode(), "mine.json")
+
+
+@pytest.mark.parametrize("query", ["9007199254740992.0", "9.007199254740993e15", "1" + "0" * 24])
+def test_ids_that_are_floats_and_merge_are_refused(query: str) -> None:
+    row = '{"query": %s, "document": "a", "position": 1, "click": 1}\n'
+    with refused("lost_ids", "'query'"):
+        parse_log((row % "1.5" + row % query).encode(), "log.jsonl")
+    for kept in ("9007199254740993", "123.0", f'"{query}"'):
+        log = parse_log((row % kept).encode(), "log.jsonl")
+        assert len(log.query_names) == 1

@@ -93,6 +93,74 @@ def test_clicks_in_a_file_of_their_own(tmp_path: Path) -> None:
         assert counts(again) == JOINED
 
 
+APART = events(*(row.rpartition(",")[0] for row in VIEWS), header=HEADER.replace(",action", ""))
+
+
+@pytest.mark.parametrize(
+    ("clicks", "told", "faulty"),
+    [
+        (b"document,presentation,click\na,p1,1\nb,p1,0\n", ("1 row",), 0),
+        (b"document,presentation,clicks\na,p1,3\na,p2,FALSE\nb,p2,-1\nb,p2,x\n", ("1 row",), 2),
+        (b"document,presentation,click\nb,p1,0.5\na,p1,true\nb,p1,\n", (), 2),
+        (b"document,presentation,event\na,p1,click\na,p2,view\nb,p1,hover\n", ("2 rows",), 0),
+        (b"document,presentation,action\na,p1,click\nb,p2,Displayed\n", ("1 row",), 0),
+    ],
+)
+def test_a_file_of_clicks_says_which_of_its_rows_are_clicks(
+    clicks: bytes, told: tuple[str, ...], faulty: int
+) -> None:
+    log = parse_log(APART, clicks=clicks)
+    assert counts(log) == JOINED
+    assert mentions(log.notices, "1 click", *told)
+    assert sum(fault.rows for fault in log.faults) == faulty
+
+
+@pytest.mark.parametrize(
+    ("clicks", "severity", "some"),
+    [
+        (("p1,q,a,1,click", "p2,other,b,1,click"), "warning", 1),
+        (("p1,q,a,3,click", "p2,q,b,,click"), "warning", 1),
+        (("p1,other,a,1,click", "p2,q,b,2,click"), "stop", 2),
+        (("p1,q,a,1.0,click", "p2,NULL,b,,click"), "", 0),
+    ],
+)
+def test_clicks_that_contradict_their_views_are_told(
+    clicks: tuple[str, ...], severity: str, some: int
+) -> None:
+    log = parse_log(events(*VIEWS, *clicks))
+    found = {each.key: each for each in inspect_log(log).findings}
+    assert int(log.clicks.sum()) == 2
+    assert log.contrary == (some, 2)
+    assert ("contradicted" in found) == bool(severity)
+    if severity:
+        assert (found["contradicted"].severity, found["contradicted"].value) == (severity, some)
+        assert log.contradicted in log.notices
+
+
+def test_a_column_of_clicks_beside_a_file_of_clicks_is_refused() -> None:
+    own = b"presentation,query,document,position,click\np1,q,a,1,0\np1,q,b,2,1\n"
+    clicks = b"document,presentation\na,p1\n"
+    with refused("clicks_twice", "'click'"):
+        parse_log(own, clicks=clicks)
+    with refused("columns", "'click'", "'clicks'"):
+        parse_log(APART, clicks=b"document,presentation,click,clicks\na,p1,1,0\n")
+    log = parse_log(own, clicks=clicks, columns={"click": "-"})
+    assert counts(log) == {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 0)}
+
+
+def test_of_two_columns_of_clicks_one_is_chosen() -> None:
+    text = "presentation,query,document,position,action,click\np,q,a,1,view,0\np,q,a,1,click,1\n"
+    text += "p,q,b,2,view,1\n"
+    with refused("action_or_click", "'action'", "'click'"):
+        parse_log(text)
+    by_action = {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 0)}
+    assert counts(parse_log(text, columns={"click": "-"})) == by_action
+    assert counts(parse_log(text, columns={"action": "action"})) == by_action
+    by_click = {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 1)}
+    assert counts(parse_log(text, columns={"action": "-"})) == by_click
+    assert counts(parse_log(text, columns={"click": "click"})) == by_click
+
+
 def test_a_column_of_clicks_says_more_than_one_of_actions() -> None:
     text = "query,document,position,click,event\nq,a,1,1,search\nq,b,2,0,search\n"
     assert counts(parse_log(text)) == {("q", "a", 1): (1, 1), ("q", "b", 2): (1, 0)}
