@@ -357,9 +357,13 @@ class Switch(Field):
 
 @dataclass(frozen=True)
 class Text(Field):
-    """A line of at most ``longest`` characters; whoever uses it checks what it means."""
+    """A line of at most ``longest`` characters; whoever uses it checks what it means.
+
+    metavar: what help calls it, if not by the usual word.
+    """
 
     longest: int = field(kw_only=True, default=200)
+    metavar: str = field(kw_only=True, default="")
     default: Any = field(kw_only=True, default="")
 
     @property

@@ -11,13 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app.markdown import plain
 from pages.views.lessons import state
-from pages.views.lessons.lesson import OTHER
+from pages.views.lessons.lesson import OTHER, world_words
 from pages.views.lessons.state import Progress
 from tests.meaning import mentions
 from ultr_core.lab import Lab
 from ultr_core.lessons import GLOSSARY, LESSONS, Choice, Found, Guess
 from ultr_core.lessons.answers import MORE_DIGITS
 from ultr_core.settings import Settings
+from ultr_core.users import USERS
 
 ROOT = Path(__file__).resolve().parents[2]
 OpenApp = Callable[..., AppTest]
@@ -194,6 +195,12 @@ def test_plans_show_computed_answers(open_app: OpenApp, found: dict[int, Found],
     assert len(app.get("download_button")) == 2
     links = [button.proto.url for button in app.get("link_button")]
     assert sum("lesson=" in link and "mode=lecture" in link for link in links) >= 7
+
+
+def test_a_lesson_names_its_own_users_instead_of_a_noise_that_they_do_not_have() -> None:
+    told = {each.key: world_words(each, each.settings(Settings())) for each in LESSONS}
+    assert {key for key, text in told.items() if "ε₋" not in text} == {"trust-top"}
+    assert USERS["trust-steep"].label in told["trust-top"]
 
 
 def test_glossary_is_listed(open_app: OpenApp) -> None:

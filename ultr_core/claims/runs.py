@@ -187,7 +187,8 @@ def more_clicks_more_wins(lab: Lab) -> Finding:
     )
     return Finding(
         f"Win share against naive by clicks: {listed}. From the first to the last it grows by "
-        f"{gains.value:.1%}, 95% interval over corpora {gains.low:.1%} to {gains.high:.1%}.",
+        f"{100 * gains.value:.1f} percentage points, 95% interval over corpora "
+        f"{100 * gains.low:.1f} to {100 * gains.high:.1f}.",
         gains.value,
         ">",
         interval=(gains.low, gains.high),

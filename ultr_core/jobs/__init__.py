@@ -49,8 +49,8 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "claims",
-        "Measure every claim of the paper and print the results. The exit code is 0 even if a "
-        "claim does not hold: that is a finding, not an error.",
+        "Measure every claim, of the paper, this lab and later work, and print the results. The "
+        "exit code is 0 even if a claim does not hold: that is a finding, not an error.",
         pages=("claims",),
     ),
     Entry(

@@ -25,6 +25,7 @@ from ultr_core.findings import OUTCOMES
 from ultr_core.jobs.files import CORPUS
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
+from ultr_core.studies.claims import ORIGIN_WORDS
 
 _WIDTH = 100
 _NOTES = (
@@ -34,14 +35,6 @@ _NOTES = (
     "it), reason, page and query. value and limit decide the outcome; of a claim with several "
     "numbers they are of the number that decides."
 )
-
-WHO = {
-    "paper": "the paper's",
-    "set-up": "of the paper's set-up",
-    "lab": "this lab's own",
-    "later": "of later work",
-}
-"""Whose claims they are, by origin."""
 
 ALL = "all"
 
@@ -97,7 +90,7 @@ class Ledger:
         for origin, counts in counts_by_origin(self.lines).items():
             listed = ", ".join(f"{outcome} {count:,}" for outcome, count in counts.items() if count)
             if listed:
-                print(f"  {WHO[origin]}: {listed}")
+                print(f"  {ORIGIN_WORDS[origin]}: {listed}")
 
 
 def run(given: Given) -> Ledger:
@@ -124,14 +117,14 @@ def _print_table(lines: Sequence[LedgerLine]) -> None:
         if entry.section != section:
             section = entry.section
             print(SECTIONS[section])
-        origin = f" ({entry.where})" if entry.origin == "paper" else f" ({WHO[entry.origin]})"
-        print(f"  {line.outcome:14} {entry.key}: {entry.claim}{origin}")
+        whose = entry.where if entry.origin == "paper" else ORIGIN_WORDS[entry.origin]
+        print(f"  {line.outcome:14} {entry.key}: {entry.claim} ({whose})")
         parts = (
             f"Check: {entry.check}",
             f"Found: {line.shown}",
             f"Decides: {line.decides}" if line.decides else "",
             found.reason if line.decided else "",
-            f"Broken by: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
+            f"Would fail if: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
             f"Page: {entry.link}",
         )
         for part in filter(None, parts):

@@ -252,7 +252,7 @@ def _labelled(each: Field, label: str) -> Field:
 
 
 def _metavar(each: Field, otherwise: str) -> str:
-    return str(getattr(each, "metavar", otherwise))
+    return str(getattr(each, "metavar", "") or otherwise)
 
 
 def _text(each: Field, value: Any) -> str:

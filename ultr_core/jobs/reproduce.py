@@ -312,8 +312,10 @@ JOB = Job(
     arguments=(
         Choice(
             "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
-            help="one of figures 1 to 4 of the paper, a sensitivity map, what breaks weighting "
-            "with its repair, all four figures, both maps, or all repairs but few-clicks",
+            help=f"{', '.join(FIGURES)}: figures 1 to 4 of the paper; all: these four. "
+            f"{', '.join(MAPS)}: sensitivity maps; maps: both. {', '.join(REPAIRS)}: what breaks "
+            "weighting and what repairs it, as on the page Users and repairs; repairs: these "
+            f"without {REPAIRS[0]}",
         ),
     ),
     options=(
@@ -328,7 +330,10 @@ JOB = Job(
         ),
         replace(LOSS, label="", default=DEFAULT_LOSS, help="how rankings are judged"),
         Number("jobs", "Number of processes", 1, 256, default=1, help="processes to use"),
-        Text("dask", "", default=None, longest=10**6, help="use this Dask scheduler instead"),
+        Text(
+            "dask", "", default=None, longest=10**6, metavar="ADDRESS",
+            help="address of a Dask scheduler to use instead of processes",
+        ),
         File(
             "out", "", metavar="DIR", use="folder", required=True, help="directory for all files"
         ),

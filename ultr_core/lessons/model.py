@@ -157,6 +157,7 @@ class Lesson:
         steps: what to try next.
         traffic: its clicks, visits or presentations, in words with the numbers.
         exercise: the task with its checked answer.
+        users: key of its users in ``USERS``.
     """
 
     key: str
@@ -170,6 +171,7 @@ class Lesson:
     exercise: Exercise
     given: Callable[[Lab], Mapping[str, float]]
     traffic: Callable[[Settings], str]
+    users: str = "position"
 
     @property
     def title(self) -> str:

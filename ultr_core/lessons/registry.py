@@ -53,6 +53,7 @@ def _lesson(
     *,
     given: Callable[[Lab], Mapping[str, float]] = lambda _: {},
     traffic: Callable[[Settings], str] = _one_log,
+    users: str = "position",
     **values: int,
 ) -> Lesson:
     """A lesson with the words of ``content/KEY.toml``; ``values`` are named by its tasks."""
@@ -69,6 +70,7 @@ def _lesson(
         exercise=_exercise(words.part("exercise")),
         given=given,
         traffic=traffic,
+        users=users,
     )
 
 
@@ -136,7 +138,13 @@ LESSONS: tuple[Lesson, ...] = (
     ),
     _lesson("live", measures.live_test, pictures.win_shares, traffic=_live),
     _lesson("doubly-robust", measures.repaired, pictures.repaired, traffic=_a_log_for_each_draw),
-    _lesson("trust-top", measures.trusted, pictures.trusted, given=measures.trust_by_rank),
+    _lesson(
+        "trust-top",
+        measures.trusted,
+        pictures.trusted,
+        given=measures.trust_by_rank,
+        users=measures.TRUST,
+    ),
 )
 """All lessons in their order; the first one has number 1."""
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from ultr_core.findings import Finding, Relation, all_of
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
-from ultr_core.studies.cells import CellResult
+from ultr_core.studies.cells import STUDY_METHODS, CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
+from ultr_core.studies.reading import in_sentence
 
 FLAT = 0.05
 """A change below this share of the gap from production to skyline counts as none, of any ranker."""
@@ -308,7 +309,7 @@ def in_order(*methods: str) -> Callable[[StudyResult], Finding]:
         point = result.point(result.plan.study.read_at)
         return _together(
             [
-                _part(f"{one} minus {other}", _worse(result, (one, point), (other, point)))
+                _part(_minus(one, other), _worse(result, (one, point), (other, point)))
                 for one, other in pairwise(methods)
             ]
         )
@@ -324,7 +325,7 @@ def better_than(best: str, *others: str, at: int | None = None) -> Callable[[Stu
         point = result.point(read_at) if at is None else _points(result)[at]
         return _together(
             [
-                _part(f"{other} minus {best}", _worse(result, (other, point), (best, point)))
+                _part(_minus(other, best), _worse(result, (other, point), (best, point)))
                 for other in others
             ]
         )
@@ -332,21 +333,32 @@ def better_than(best: str, *others: str, at: int | None = None) -> Callable[[Stu
     return decide
 
 
+def _minus(one: str, other: str) -> str:
+    """A difference of two methods, by their labels."""
+    return f"{STUDY_METHODS[one].label} minus {in_sentence(STUDY_METHODS[other].label)}"
+
+
 def hole_stays(result: StudyResult) -> Finding:
     """Weighting by rank no better with the most clicks than where the study is read."""
     read, last = result.point(result.plan.study.read_at), _points(result)[-1]
+    if read == last:
+        return Finding(f"No point has more than {read.x:,.0f} clicks.", decided="not checkable")
     change = _worse(result, ("propensity", read), ("propensity", last))
     return _flat(result, f"change from n = {read.x:,.0f} to {last.x:,.0f}", change)
 
 
-_SAID_BY: Mapping[Origin, str] = MappingProxyType(
-    {"paper": "", "set-up": "", "lab": " (added here)", "later": " (later work)"}
+ORIGIN_WORDS: Mapping[Origin, str] = MappingProxyType(
+    {"paper": "paper", "set-up": "set-up", "lab": "this lab", "later": "later work"}
 )
+"""Whose a claim is, in words; the same on every page and in every command."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A claim before it is judged: its statement, its section, what decides it, and its origin."""
+    """A claim before it is judged: its statement, its section, what decides it, and its origin.
+
+    ``{most}`` in a statement is the largest number of clicks of the study that is judged.
+    """
 
     key: str
     statement: str
@@ -358,7 +370,13 @@ class Rule:
     @property
     def said(self) -> str:
         """The statement, with a note if the paper does not print it."""
-        return f"{self.statement}{_SAID_BY[self.origin]}"
+        note = "" if self.origin == "paper" else f" ({ORIGIN_WORDS[self.origin]})"
+        return f"{self.statement}{note}"
+
+    def on(self, result: StudyResult) -> Rule:
+        """The same claim, with the numbers of this study in its statement."""
+        most = f"{max(point.x for point in result.plan.points):,.0f}"
+        return replace(self, statement=self.statement.replace("{most}", most))
 
 
 @dataclass(frozen=True)
@@ -429,7 +447,7 @@ def _judged(rule: Rule, result: StudyResult) -> Claim:
         found = Finding("The study is not finished.", decided="open")
     else:
         found = rule.decide(result)
-    return Claim(rule, found)
+    return Claim(rule.on(result), found)
 
 
 _LOW = "The lower end of the interval of the difference is above 0"
@@ -618,7 +636,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "few-clicks": (
             Rule(
                 "doubly-robust-early",
-                "With few clicks a doubly robust ranker beats the naive, the weighted and the "
+                "With 1,000 clicks a doubly robust ranker beats the naive, the weighted and the "
                 "clipped ranker.",
                 "7.2",
                 f"{_LOW} at 1,000 clicks, against each of the three.",
@@ -627,7 +645,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "direct-stops",
-                "With many clicks a fitted relevance alone is worse than one that clicks correct.",
+                "With {most} clicks a fitted relevance alone is worse than one that clicks "
+                "correct.",
                 "7.2",
                 f"{_LOW} at the most clicks, direct against doubly robust.",
                 better_than("doubly-robust", "direct", at=-1),
@@ -637,8 +656,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "trust-steep": (
             Rule(
                 "affine-beats-weighting",
-                "If users trust the top, dividing by examination beats naive, and the affine "
-                "correction beats dividing.",
+                "With 45,000 clicks from users who trust the top, dividing by examination beats "
+                "naive, and the affine correction beats dividing.",
                 "5.4",
                 f"{_LOW} at 45,000 clicks, naive against weighted and weighted against affine.",
                 in_order("naive", "propensity", "affine"),
@@ -648,7 +667,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "More clicks do not bring back documents that a fixed logger never shows.",
+                "More clicks than 45,000 do not bring back documents that a fixed logger never "
+                "shows.",
                 "4",
                 f"From 45,000 clicks to the most the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",
@@ -657,8 +677,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "policy-aware-fills",
-                "If a logger shows every document at times, policy-aware weights beat weights by "
-                "rank on a fixed logger.",
+                "With {most} clicks, policy-aware weights on Plackett-Luce lists beat weights by "
+                "rank on a fixed logger's lists.",
                 "4",
                 f"{_LOW} at the most clicks, weighted against policy-aware with Plackett-Luce "
                 "lists.",

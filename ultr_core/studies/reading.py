@@ -174,7 +174,7 @@ def repair_headline(result: StudyResult, point: Point) -> str:
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
     clicks = f"With {point.x:,.0f} clicks"
-    label = _REPAIR.get(best, _lower(STUDY_METHODS[best].label))
+    label = _REPAIR.get(best, in_sentence(STUDY_METHODS[best].label))
     sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
     for rival in broken_methods(result.plan.study):
         gains = interval_over_draws(list(result.excess((rival, point), (best, point)).values()))
@@ -186,14 +186,14 @@ def repair_headline(result: StudyResult, point: Point) -> str:
     ]
     if not verdicts:
         return f"{clicks} {label} is not clearly ahead of any other ranker."
-    return f"{clicks} {label} {' and '.join(verdicts)}."
+    return f"{clicks} {label} {' but '.join(verdicts)}."
 
 
 _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
-    "too-steep": "steeper", "too-flat": "flatter",
+    "too-steep": "steeper weighting", "too-flat": "flatter weighting",
 }  # fmt: skip
-_REPAIR = {"propensity": "the right curve"}
+_REPAIR = {"propensity": "correct weighting"}
 
 
 def broken_methods(study: Study) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def best_repair(result: StudyResult, point: Point) -> str | None:
     return min(ranked, key=lambda key: ranked[key], default=None)
 
 
-def _lower(label: str) -> str:
+def in_sentence(label: str) -> str:
     """A label inside a sentence; a name such as Plackett-Luce keeps its letters."""
     return f"{label[0].lower()}{label[1:]}"
 

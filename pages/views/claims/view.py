@@ -42,6 +42,7 @@ from ultr_core.jobs.claims import (
     VERDICT,
 )
 from ultr_core.lab import Lab
+from ultr_core.studies.claims import ORIGIN_WORDS
 from ultr_core.words import counted, part_of
 
 _VERDICT_IN_ONE_LINE = """<style>
@@ -54,14 +55,6 @@ _VERDICT_IN_ONE_LINE = """<style>
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MENU = {page.path: page.menu for page in PAGES}
-WHOSE = {
-    "paper": "The paper's",
-    "set-up": "The paper's set-up, followed here",
-    "lab": "This lab's own",
-    "later": "Of later work",
-}
-SAID_BY = {"paper": "paper", "set-up": "set-up", "lab": "added here", "later": "later work"}
-"""Whose a claim is, by origin: in the summary, and behind the claim."""
 
 
 def _show_ledger(corpus: str | None) -> None:
@@ -127,7 +120,7 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
         st.table(
             [
                 {
-                    "Claims": WHOSE[origin],
+                    "Claims": ORIGIN_WORDS[origin],
                     **{outcome: f"{counts[outcome]:,}" for outcome in OUTCOMES},
                 }
                 for origin, counts in counts_by_origin(lines).items()
@@ -157,8 +150,8 @@ def _exception(line: LedgerLine) -> str:
 
 def _said_by(entry: Entry) -> str:
     """Who says it; of the paper's, where it is printed."""
-    said = SAID_BY[entry.origin]
-    return said if entry.origin != "paper" or entry.where == "text" else entry.where
+    printed = entry.origin == "paper" and entry.where != "text"
+    return entry.where if printed else ORIGIN_WORDS[entry.origin]
 
 
 def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
@@ -183,7 +176,7 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     if checks:
         row["Checked by"] = prose(entry.check)
         row["Decides"] = prose(line.decides)
-        row["Broken by"] = MUTATIONS[entry.mutation].words if entry.mutation else ""
+        row["Would fail if"] = MUTATIONS[entry.mutation].words if entry.mutation else ""
         row["Remark"] = prose(found.reason) if line.decided else ""
     row["See"] = f"[{MENU[entry.page]}]({entry.link})"
     return row

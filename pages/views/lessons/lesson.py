@@ -29,6 +29,7 @@ from ultr_core.lessons import (
     Term,
 )
 from ultr_core.settings import PARAMETERS, Settings
+from ultr_core.users import USERS
 
 
 def _training(cell: Cell, settings: Settings) -> str:
@@ -75,7 +76,7 @@ def show(reader: Lab, number: int) -> None:
     settings = lesson.settings(reader.settings)
     with st.container(key="lesson-title"):
         st.markdown(f"### Lesson {number}: {lesson.title}")
-        st.markdown(_world_words(lesson, settings))
+        st.markdown(world_words(lesson, settings))
     require_world(reader.at(settings))
     waiting = Slot()
     lab = telling_lab(reader.at(settings), waiting)
@@ -253,9 +254,13 @@ def _open(door: Door, settings: Settings) -> None:
     st.link_button(door.button, door.address(settings), icon=":material/open_in_new:")
 
 
-def _world_words(lesson: Lesson, settings: Settings) -> str:
+def world_words(lesson: Lesson, settings: Settings) -> str:
     """The lesson's world, before anybody moves a control in vain."""
-    fixed = ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
+    fixed = (
+        ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
+        if lesson.users == Settings().users
+        else f"users: {USERS[lesson.users].label}"
+    )
     return (
         f":small[:material/tune: This lesson sets its own world: {fixed}; "
         f"{lesson.traffic(settings)}. Only the corpus and the seed, under More settings, affect "

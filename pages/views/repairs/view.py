@@ -50,6 +50,8 @@ SWITCH = {
     "trust-steep": "trust", "trust-mild": "trust", "cut": "cut", "wrong-curve": "wrong-curve",
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
+COMPARED = "In differences paired by click log, 95% intervals"
+"""What the verbs of the headline mean; the same words as `compare`."""
 BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}
 """By break: the methods whose assumed curves are in the picture of the users."""
 
@@ -78,7 +80,7 @@ def show(page: PageContext) -> None:
     if view == COMPUTED:
         with status:
             run_button(lab, plan)
-    headline.place().markdown(f"**{_headline(result, clicks)}**")
+    headline.place().markdown(_headline(result, clicks))
     if result is not None:
         with chart.place().container():
             draw_risks = partial(repair_figure, result, result.point(clicks))
@@ -124,9 +126,10 @@ def _computed(lab: Lab, plan: Plan) -> StudyResult | None:
 
 def _headline(result: StudyResult | None, clicks: float) -> str:
     if result is None:
-        return "Nothing is computed yet. Run it to see the rankers."
+        return "**Nothing is computed yet. Run it to see the rankers.**"
     so_far = "" if result.complete else "So far: "
-    return f"{so_far}{repair_headline(result, result.point(clicks))}"
+    compared = f" ({COMPARED}.)" if result.plan.base.draws > 1 else ""
+    return f"**{so_far}{repair_headline(result, result.point(clicks))}**{compared}"
 
 
 def _details(name: str, result: StudyResult | None) -> None:

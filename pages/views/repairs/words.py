@@ -12,7 +12,7 @@ from ultr_core.studies import STUDIES, STUDY_METHODS
 WORDS = read(__file__, "repairs")
 
 LONGEST = 9_999
-"""The largest denominator that is printed; a larger one becomes a decimal."""
+"""The largest denominator that is printed."""
 
 LINE = {
     "trust-steep": ("propensity", ("affine",)),
@@ -31,11 +31,15 @@ def of_break(name: str) -> tuple[str, str, str]:
     return breaks, repairs, limits
 
 
+def decimal_text(value: Fraction) -> str:
+    """A fraction with two decimals; 0 only if it is exactly 0."""
+    return f"{float(value):.2f}" if value else "0"
+
+
 def fraction_text(value: Fraction) -> str:
-    """A fraction as it is; about, as a decimal, where nobody would read it."""
-    if value.denominator > LONGEST:
-        return f"about {float(value):.2f}"
-    return str(value)
+    """The decimal, and behind it the fraction if that says more and is short enough to read."""
+    exact = f" ({value})" if 1 < value.denominator <= LONGEST else ""
+    return f"{decimal_text(value)}{exact}"
 
 
 def enumerated(name: str) -> str:
@@ -62,7 +66,7 @@ def enumerated(name: str) -> str:
 
 
 def _error(case: SmallCase) -> str:
-    return fraction_text(abs(case.largest_error))
+    return decimal_text(abs(case.largest_error))
 
 
 def _spread(case: SmallCase) -> str:
@@ -89,7 +93,7 @@ def exact_rows(name: str) -> list[dict[str, str]]:
         {
             "Ranker": STUDY_METHODS[method].label,
             "Repair": "yes" if method in STUDIES[name].repaired_by else "",
-            "Largest error": _error(case),
+            "Largest error": fraction_text(abs(case.largest_error)),
             "Pairs in the wrong order": f"{case.wrong_pairs} of {len(PAIRS)}",
             "Spread": _spread(case),
         }

@@ -20,21 +20,21 @@ from ultr_core.studies import (
 )
 
 VERDICTS = {
-    "learning-curve": ("the weighted ranker beats the naive one", "loses to the naive one"),
+    "learning-curve": ("the weighted ranker beats the naive ranker", "loses to the naive ranker"),
     "bias": (
-        "More bias hurts the naive ranker more than the weighted one.",
-        "More bias hurts the weighted ranker more than the naive one.",
+        "More bias hurts the naive ranker more than the weighted ranker.",
+        "More bias hurts the weighted ranker more than the naive ranker.",
     ),
     "noise": (
-        "More click noise hurts the naive ranker more than the weighted one.",
-        "More click noise hurts the weighted ranker more than the naive one.",
+        "More click noise hurts the naive ranker more than the weighted ranker.",
+        "More click noise hurts the weighted ranker more than the naive ranker.",
     ),
     "misspecification": (
-        "assuming too much (1.5), it beats the naive one.",
-        "assuming too much (1.5), it loses to the naive one.",
+        "assuming too much (1.5), it beats the naive ranker.",
+        "assuming too much (1.5), it loses to the naive ranker.",
     ),
-    "map-noise": ("in 6 of 9 places of the map and loses in none; in the other 3", "loses in 6."),
-    "map-assumed": ("in 3 of 9 places of the map and loses in 3; in the", "and loses in 6."),
+    "map-noise": ("at 6 of 9 points of the map and loses at none; at the other 3", "loses at 6."),
+    "map-assumed": ("at 3 of 9 points of the map and loses at 3; at the", "and loses at 6."),
 }
 
 
