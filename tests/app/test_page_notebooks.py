@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pages.app import take_away
 from pages.app.markdown import mark
 from pages.views.proofs.words import number
+from pages.views.repairs.words import fraction_text
 from tests.app.pages import WITH_NOTEBOOK, opened
 from tests.meaning import mentions
 from ultr_core.jobs.job import PageState
@@ -179,7 +180,7 @@ def repairs(app: AppTest, out: str) -> None:
     for row, (error, wrong, pairs) in zip(rows, exact, strict=True):
         assert row["Pairs in the wrong order"] == f"{wrong} of {pairs}"
         size = abs(Fraction(error))
-        assert row["Largest error"] in {str(size), f"about {float(size):.2f}"}
+        assert row["Largest error"] == fraction_text(size)
 
 
 def any_page(app: AppTest, out: str) -> None:

@@ -87,8 +87,9 @@ def test_words_over_words_and_words_cut_off_are_found(open_page: OpenPage, addre
         Object.assign(words.style, { overflow: 'hidden', height: '8px' });
     }""")
     found = crowded(page)
-    assert sum(" over " in text for text in found) == 1
-    assert sum(text.startswith("cut") for text in found) == 1
+    cut = [text for text in found if text.startswith("cut: ")]
+    assert len(cut) == 1
+    assert sum(" over " in text for text in found if text not in cut) == 1
 
 
 def test_axe_would_find_a_faint_button(open_page: OpenPage, address: str) -> None:

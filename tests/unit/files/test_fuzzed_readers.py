@@ -25,7 +25,7 @@ def test_what_breaks_a_reader_is_saved_and_told(
     monkeypatch.setattr(fuzz_readers, "readers", lambda: {"curve": reader})
     monkeypatch.setattr(fuzz_readers, "INPUTS_A_CHILD", 20)
     out = tmp_path / "broken"
-    assert fuzz_readers.fuzz(0, 60, out, most=8) == (8, 8, 0)
+    assert fuzz_readers.fuzz(0, 60, out, most=10) == (10, 10, 0)
     told = capsys.readouterr().out
     assert "MemoryError" in told and "ZeroDivisionError" in told
     name, data = fuzz_readers.input_of(0, 7)

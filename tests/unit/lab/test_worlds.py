@@ -361,7 +361,9 @@ def test_rankers_whose_intervals_overlap_are_told_apart_by_paired_differences() 
 
 def test_the_command_offers_every_method_that_learns_from_clicks() -> None:
     assert {key: METHODS[key].label for key in TRAINED_METHODS} == OFFERED.options
-    assert OFFERED.checked("naive, doubly-robust,naive") == ("naive", "doubly-robust")
+    assert OFFERED.checked("naive, doubly-robust") == ("naive", "doubly-robust")
+    with refused("methods", "naive"):
+        OFFERED.checked("naive, doubly-robust,naive")
     for wrong in ("", "naive,skyline", ","):
         with refused("methods", *TRAINED_METHODS):
             OFFERED.checked(wrong)

@@ -307,7 +307,8 @@ def test_one_row_far_below_the_candidates_decides_nothing(method: str, clicks: i
     corpus, log = listed((0, 5, clicks))
     judge = judge_by(method, corpus, log, CURVE)
     near = compare_with_shown(log, -scores, CURVE, name="it", judge=judge).estimate
-    assert near is not None and near.no_interval == ""
+    # Features of noise: what is fitted to them contradicts the weighted clicks.
+    assert near is not None and (near.no_interval == "") == (method != "direct")
 
 
 @pytest.mark.parametrize("clicks", [1, 5, 6])
