@@ -194,7 +194,9 @@ class _Race:
                 chosen = _between(near)
             while chosen.any():
                 self.fit(candidate, chosen, gap)
-                chosen = _beyond(self.found[candidate])
+                found = self.found[candidate]
+                # A risk that is no number would be asked for again and again.
+                chosen = _beyond(found) & np.isfinite(found[chosen]).any()
 
     def leave(self, margin: float) -> None:
         """Give up what is further above the lowest."""

@@ -121,6 +121,12 @@ def test_the_search_goes_on_while_the_outermost_cost_is_the_best() -> None:
     assert begun == [100.0, 10.0, 1.0]
 
 
+def test_a_risk_beyond_all_numbers_ends_the_search_there() -> None:
+    exact = np.array([[9.0, 4.0, 8.0], [np.inf, 3.0, np.inf]])
+    candidate, ranker, _ = Fits(exact, np.zeros_like(exact)).best()
+    assert (candidate, ranker[1]) == (1, 1)
+
+
 @pytest.fixture(scope="module")
 def world() -> World:
     return build_world(Settings())
