@@ -6,9 +6,9 @@ clipped and full-information training differ in no line of this file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.solver import Data, Options, prepare, solve
 from ultr_core.propensity.weights import Weights
 from ultr_core.words import counted
+
+Fit = TypeVar("Fit")
 
 # A fit that gave up is tried again from this many times smaller costs on, one after the other.
 STEPS_FROM_BELOW = (1e4, 1e3, 1e2, 1e1, 1.0)
@@ -162,33 +164,31 @@ class RankerPath:
 
         Raises InputError for a C or a tolerance out of range.
         """
-        costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
-        rising = sorted(set(costs))
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            found = self.solver.to(rising, tolerance)
-        rankers = {
-            cost: _ranker(self.corpus, cost, *fit) for cost, fit in zip(rising, found, strict=False)
-        }
-        return tuple(rankers[cost] for cost in costs if cost in rankers)
+        fits = _in_order(self.solver.to, costs, tolerance)
+        return tuple(_ranker(self.corpus, cost, *fit) for cost, fit in fits)
 
     def near(self, costs: Sequence[float], tolerance: float) -> tuple[LinearModel, ...]:
         """What ``to`` finds, without certificates and so sooner: enough to compare settings.
 
         Raises InputError as ``to`` does.
         """
-        costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
-        rising = sorted(set(costs))
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            found = self.solver.near(rising, tolerance)
-        models = {
-            cost: LinearModel(w, self.corpus.feature_ids)
-            for cost, w in zip(rising, found, strict=False)
-        }
-        return tuple(models[cost] for cost in costs if cost in models)
+        fits = _in_order(self.solver.near, costs, tolerance)
+        return tuple(LinearModel(w, self.corpus.feature_ids) for _, w in fits)
 
     def keep(self, costs: Collection[float]) -> None:
         """Forget where the fits at other C stood."""
         self.solver.keep(costs)
+
+
+def _in_order(
+    solve_all: Callable[[list[float], float], list[Fit]], costs: Sequence[float], tolerance: float
+) -> list[tuple[float, Fit]]:
+    """What a solver finds at rising costs, in the order given; fewer if a callback stopped it."""
+    costs, tolerance = checked_costs(costs), checked_tolerance(tolerance)
+    rising = sorted(set(costs))
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        found = dict(zip(rising, solve_all(rising, tolerance), strict=False))
+    return [(cost, found[cost]) for cost in costs if cost in found]
 
 
 def fit_paths(
