@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice
-from ultr_core.jobs.job import Begins, Job, Page, PageState, setting_fields
-from ultr_core.jobs.reproduce import RESULT
+from ultr_core.jobs.job import Job, Page, PageState, setting_fields
+from ultr_core.jobs.reproduce import RESULT, begins_with, is_shipped
 
 BREAK = Choice(
     "breaks",
@@ -28,15 +28,6 @@ CLICKS = Choice(
 AT = {"fewest": 1_000.0, "few": 9_000.0, "many": 45_000.0, "most": 170_000.0}
 ACTS = ("draws", "seed", "corpus_seed", "relevant_grade")
 """Settings that act on a result that is computed; a study fixes all others."""
-
-
-def is_shipped(state: PageState) -> bool:
-    """Whether the page shows results that came with the code."""
-    return state.corpus is None and state.values[RESULT.key] == "shipped"
-
-
-def _begins(state: PageState) -> Begins:
-    return "settings" if is_shipped(state) else "lab"
 
 
 _SHIPPED = """
@@ -113,7 +104,7 @@ JOB = Job(
     pages={
         "repairs": Page(
             "What breaks weighting, and what repairs it?", cells, (BREAK, CLICKS, RESULT),
-            begins=_begins,
+            begins=begins_with,
         )
     },
 )  # fmt: skip

@@ -248,7 +248,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
         A study trains every ranker in a grid of worlds, on several click logs in each world.
         """
     )
-    result = _SHIPPED if _is_shipped(state) else _QUICK
+    result = _SHIPPED if is_shipped(state) else _QUICK
     return [
         title,
         code(result.format(name=name, loss=loss)),
@@ -270,13 +270,14 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
     ]
 
 
-def _is_shipped(state: PageState) -> bool:
+def is_shipped(state: PageState) -> bool:
     """Whether the page shows results that came with the code."""
     return state.corpus is None and state.values[RESULT.key] == "shipped"
 
 
-def _begins(state: PageState) -> Begins:
-    return "settings" if _is_shipped(state) else "lab"
+def begins_with(state: PageState) -> Begins:
+    """What the notebook of such a page begins with: shipped results need no lab."""
+    return "settings" if is_shipped(state) else "lab"
 
 
 _SHIPPED = """
@@ -342,11 +343,11 @@ JOB = Job(
     pages={
         "learning_curves": Page(
             "How many clicks before weighting pays off?", learning_curves,
-            (RESULT, LOSS), begins=_begins,
+            (RESULT, LOSS), begins=begins_with,
         ),
         "robustness": Page(
             "How robust is weighting to bias, noise and wrong propensities?", robustness,
-            (STUDY, RESULT, LOSS), begins=_begins,
+            (STUDY, RESULT, LOSS), begins=begins_with,
         ),
     },
 )  # fmt: skip
