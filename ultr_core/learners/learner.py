@@ -57,7 +57,7 @@ class Objective(Protocol):
 
 
 class Path(Protocol):
-    """Fits of one weighting of a corpus, each carried on from where it stood."""
+    """Fits of one weighting of a corpus, each of which can continue to a smaller gap."""
 
     def to(self, costs: Sequence[float], tolerance: float) -> tuple[LinearRanker, ...]:
         """One ranker for each C, in the order given, up to a tolerance of the certificate."""
@@ -66,7 +66,7 @@ class Path(Protocol):
         """The same without the certificates, where that takes less time."""
 
     def keep(self, costs: Collection[float]) -> None:
-        """Forget what is known of fits at other C."""
+        """Drop the fits at any other C."""
 
 
 class MakePaths(Protocol):

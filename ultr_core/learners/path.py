@@ -1,7 +1,7 @@
-"""Fits at several costs, each of which goes on from what is known already.
+"""Fits at several costs, each of which continues from what is already known.
 
-A fit at a new cost starts where the one at the cost below ended; one that was fitted before goes on
-from where it stood, so that a smaller gap costs the iterations that are missing and no more.
+A fit at a new cost starts where the fit at the cost below ended. A fit at a known cost continues
+from its own state, so a smaller gap takes only the missing iterations.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _End:
 class SolverPath:
     """Minimises P of one problem at any cost, to smaller and smaller gaps.
 
-    Keeps the state of each fit: scores and dual points [documents], in a second phase a multiplier
-    a pair. ``keep`` forgets those that are no longer wanted.
+    Keeps the state of each fit: scores and dual points [documents], and in phase 2 one multiplier
+    for each pair. ``keep`` drops the states that are no longer needed.
     """
 
     def __init__(self, data: Data, options: Options) -> None:
@@ -70,8 +70,8 @@ class SolverPath:
     def near(self, costs: Iterable[float], tolerance: float) -> list[NDArray[np.float64]]:
         """What ``to`` finds, without certificates: the gap is what the solver believes.
 
-        A certificate reads all features once more, which takes as long as half of a fit that goes
-        on. In float32 the belief was off by 2e-5 or less at gaps from 1e-3, else by 6e-8 or less.
+        A certificate reads all features again, which takes half as long as continuing a fit. In
+        float32 the solver's gap was off by at most 2e-5 at gaps from 1e-3, and by 6e-8 below.
         """
         options = replace(self._options, tolerance=tolerance)
         found = []

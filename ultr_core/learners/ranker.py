@@ -154,7 +154,7 @@ def fit_ranker(
 
 @dataclass(frozen=True, eq=False)
 class RankerPath:
-    """Rankers of one weighting of a corpus at any C, each carried on from where it stood."""
+    """Rankers of one weighting of a corpus at any C; each can continue to a smaller gap."""
 
     corpus: Corpus
     solver: SolverPath
@@ -176,7 +176,7 @@ class RankerPath:
         return tuple(LinearModel(w, self.corpus.feature_ids) for _, w in fits)
 
     def keep(self, costs: Collection[float]) -> None:
-        """Forget where the fits at other C stood."""
+        """Drop the fits at any other C."""
         self.solver.keep(costs)
 
 
