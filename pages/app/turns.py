@@ -34,7 +34,8 @@ CellT = TypeVar("CellT", bound=Hashable)
 class _Order(Generic[CellT]):
     """What one visitor waits for: cells in order, the first ``urgent`` of them before others'.
 
-    ``ticket`` is when the visitor was served last; the first ``done`` cells are made.
+    ``ticket`` is the visitor's place in the line, ``served`` says whether a cell of this order has
+    been begun; the first ``done`` cells are made.
     """
 
     cells: Sequence[CellT]
@@ -42,17 +43,22 @@ class _Order(Generic[CellT]):
     ticket: int
     seen: float
     done: int = 0
+    served: bool = False
     error: Exception | None = None
 
 
 class TrainingQueue(Generic[CellT]):
     """Has the cells made that visitors order.
 
-    A visitor has one order; a new one takes the old one's place. First come all visitors'
-    urgent cells, then the others, and among equals whoever was served longest ago. A cell that
-    several wait for is made once. Orders of visitors who have not been seen for a while are
-    dropped. ``known(cell)`` says whether a cell is made, ``make`` makes and remembers it, and
-    ``room(cell, wanted)`` is how many of ``wanted`` cells like this one can be made at once.
+    A visitor has one order; a new one replaces it, and keeps its place unless it has been served
+    from. First come all visitors' urgent cells, visitor after visitor, so that half of them have
+    theirs by half of the time that it takes to serve all; then the others, from whoever was served
+    longest ago. A cell that several wait for is made once. Orders of visitors who have not been
+    seen for a while are dropped.
+
+    ``known(cell)`` says whether a cell is made, ``make`` makes and remembers it, ``room(cell,
+    wanted)`` is how many of ``wanted`` cells like this one can be made at once, and ``needs(cell)``
+    are cells that it is computed from: it waits while one of them is being made.
     """
 
     def __init__(
@@ -61,11 +67,13 @@ class TrainingQueue(Generic[CellT]):
         make: Callable[[CellT], object],
         room: Callable[[CellT, int], int] = lambda cell, wanted: 1,
         clock: Callable[[], float] = time.monotonic,
+        needs: Callable[[CellT], Sequence[CellT]] = lambda cell: (),
     ) -> None:
         self._known = known
         self._make = make
         self._room = room
         self._clock = clock
+        self._needs = needs
         self._orders: dict[str, _Order[CellT]] = {}
         self._tickets = 0
         self._changed = threading.Condition()
@@ -85,7 +93,8 @@ class TrainingQueue(Generic[CellT]):
                 former.seen = self._clock()
                 return
             self._tickets += 1
-            ticket = self._tickets if former is None else former.ticket
+            waited = former is not None and not former.served
+            ticket = former.ticket if former is not None and waited else self._tickets
             order = _Order(cells, urgent, ticket, self._clock())
             self._skip_known(order)
             if order.done == len(cells):
@@ -170,17 +179,20 @@ class TrainingQueue(Generic[CellT]):
             if order.error is None:
                 for number in range(order.done, len(order.cells)):
                     cell = order.cells[number]
-                    if cell not in self._making and not self._known(cell):
+                    if not (cell in self._making or self._known(cell) or self._too_early(cell)):
                         found.append(((number >= order.urgent, order.ticket), order, cell))
                         break
         return found
+
+    def _too_early(self, cell: CellT) -> bool:
+        return any(need in self._making for need in self._needs(cell))
 
     def _hand_out(self) -> None:
         """Begin as many cells as there is room for; orders of visitors who left are dropped."""
         for visitor in [name for name, order in self._orders.items() if not self._alive(order)]:
             del self._orders[visitor]
         while waiting := self._waiting():
-            _, order, cell = min(waiting, key=lambda found: found[0])
+            (further, _), order, cell = min(waiting, key=lambda found: found[0])
             wanted = len(self._making) + 1
             if self._room(cell, wanted) < wanted:
                 return
@@ -189,10 +201,13 @@ class TrainingQueue(Generic[CellT]):
             else:
                 threading.Thread(target=self._work, name="training-cells", daemon=True).start()
             self._making[cell] = order
-            self._served(order)
+            order.served = True
+            if further:
+                self._to_the_end(order)
             self._handed_out.put((order, cell))
 
-    def _served(self, order: _Order[CellT]) -> None:
+    def _to_the_end(self, order: _Order[CellT]) -> None:
+        """Let the others go before the next cell of this order."""
         self._tickets += 1
         order.ticket = self._tickets
 
@@ -207,12 +222,13 @@ class TrainingQueue(Generic[CellT]):
             with self._changed:
                 self._idle += 1
                 del self._making[cell]
-                self._served(order)
                 order.error = order.error or error
                 for visitor, other in list(self._orders.items()):
                     self._skip_known(other)
                     if other.done == len(other.cells):
                         del self._orders[visitor]
+                if order.done >= order.urgent:
+                    self._to_the_end(order)
                 self._hand_out()
                 self._changed.notify_all()
 
@@ -307,7 +323,7 @@ def _room(cell: Cell, wanted: int) -> int:
     return POOL.room(wanted) if is_made_apart(cell) else 1
 
 
-_QUEUE: TrainingQueue[Cell] = TrainingQueue(_known, LAB.make, _room)
+_QUEUE: TrainingQueue[Cell] = TrainingQueue(_known, LAB.make, _room, needs=LAB.needs)
 POOL.when_ready(_QUEUE.look_again)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ PATIENCE = 10.0  # seconds
 class Bench:
     """A queue whose cells are made when the test says so, ``room`` at once, by the test's clock."""
 
-    def __init__(self, room: int = 1) -> None:
+    def __init__(self, room: int = 1, needs: Mapping[str, Sequence[str]] | None = None) -> None:
         self.begun: list[str] = []
         self.made: list[str] = []
         self.room = room
@@ -29,6 +29,7 @@ class Bench:
             self._make,
             lambda cell, wanted: self.room,
             lambda: self.now,
+            lambda cell: (needs or {}).get(cell, ()),
         )
 
     def _make(self, cell: str) -> None:
@@ -83,10 +84,42 @@ def test_with_room_for_two_first_answers_still_come_first_and_then_everybody_in_
         bench.begin(number)
         assert len(bench.begun) == number  # never more than two at once
     bench.let(2)
-    assert bench.begun[2:5] == ["b1", "c1", "b2"]
+    # Visitor after visitor: b has both of its first answers before c has one.
+    assert bench.begun[2:5] == ["b1", "b2", "c1"]
     assert bench.begun[5:8] in (["a3", "c2", "b3"], ["c2", "a3", "b3"], ["a3", "b3", "c2"])
     assert bench.begun[8] == "a4"
     until(lambda: all(bench.queue.done(visitor) for visitor in "abc"))
+
+
+def test_a_cell_waits_while_one_that_it_needs_is_being_made() -> None:
+    bench = Bench(room=2, needs={"a2": ["a1"]})
+    bench.queue.order("a", ["a1", "a2", "a3"], urgent=2)
+    bench.begin(2)
+    assert sorted(bench.begun) == ["a1", "a3"]
+    bench.let(2)
+    bench.begin(3)
+    assert bench.begun[2] == "a2"
+    bench.let(1)
+    until(lambda: bench.queue.done("a"))
+
+
+def test_a_cell_whose_need_nobody_makes_is_made_all_the_same() -> None:
+    bench = Bench(needs={"a2": ["elsewhere"]})
+    bench.queue.order("a", ["a2"], urgent=1)
+    bench.let(1)
+    until(lambda: bench.queue.done("a"))
+
+
+def test_who_changes_while_waiting_keeps_the_place_and_who_was_served_does_not() -> None:
+    bench = Bench()
+    bench.queue.order("a", ["a1", "a2"], urgent=2)
+    bench.begin(1)
+    bench.queue.order("b", ["b1"], urgent=1)
+    bench.queue.order("c", ["c1"], urgent=1)
+    bench.queue.order("b", ["b2"], urgent=1)  # b moved a slider again
+    bench.queue.order("a", ["a3"], urgent=1)  # and so did a, after a1 had been begun
+    bench.let(4)
+    assert bench.made == ["a1", "b2", "c1", "a3"]
 
 
 def test_whoever_is_served_now_is_before_those_who_wait() -> None:
