@@ -6,26 +6,22 @@ certificate; on the small query: simulated users.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from statistics import NormalDist
+from functools import lru_cache
 from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 from ultr_core.corpus import Corpus
-from ultr_core.corpus.ranking import query_sums, rank_documents
+from ultr_core.corpus.ranking import rank_documents
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.learners import fit_ranker, objective_value, weighted_hinge
 from ultr_core.learners.certificate import Solver
 from ultr_core.learners.selection import converged
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, RARE_QUANTILE
 from ultr_core.proofs.derivations import section_4, section_5, section_6, section_7
 from ultr_core.proofs.monte_carlo import convergence, draw_users, log_grid
 from ultr_core.proofs.proof import (
@@ -45,89 +41,12 @@ from ultr_core.propensity import Weights, ips_weights, naive_weights
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
-    estimate_risk,
     estimate_risks,
-    expected_risk,
     order_agreement,
     plus_minus,
-    variance_of_risk,
 )
 from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.words import counted, part_of
-
-FALSE_ALARM_RATE = 1e-6
-"""Chance that a true expectation is declared wrong, for any sample size."""
-
-RARE_QUANTILE = NormalDist().inv_cdf(1.0 - FALSE_ALARM_RATE / 2.0)
-"""As many standard errors a normal mean strays that rarely."""
-
-_REACH = 6.0  # the best exponent is at most e^6 times the one for a normal mean, or less
-_ACCURACY = 0.03  # of its logarithm; any exponent is valid, near the best one the radius is flat
-
-
-@dataclass(frozen=True, eq=False)
-class ClickSums:
-    """The law of one query draw's weighted clicks X = sum_d c_d v_d.
-
-    A draw takes one of the Q queries at random and clicks each of its documents d independently
-    with probability pi_d.
-
-    Attributes:
-        click_probability: pi, float64 [documents].
-        weights: v, float64 [documents], finite where pi is above 0.
-        query_offsets: int64 [queries + 1].
-    """
-
-    click_probability: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    query_offsets: NDArray[np.int64]
-
-    def log_moment(self, exponent: float) -> float:
-        """ln E[exp(t X)] = ln (1/Q) sum_q prod_d (1 - pi_d + pi_d exp(t v_d)) for t = exponent."""
-        never, ever, weights = self._parts
-        logs = query_sums(np.logaddexp(never, ever + exponent * weights), self.query_offsets)
-        return float(logsumexp(logs)) - math.log(len(logs))
-
-    def radius(
-        self, mean: float, variance: float, draws: int, *, upper: bool, rate: float
-    ) -> float:
-        """Distance t with P(mean of the draws - E[X] >= t) <= ``rate`` / 2, or below it likewise.
-
-        Chernoff's bound with the exact moments: N t = min_s (ln(2 / rate) + N ln E[exp(s X)]) / s
-        - N E[X], over s > 0, or s < 0 for the side below. Valid for few draws and skewed weights;
-        with many draws t tends to sqrt(2 ln(2 / rate)) standard errors, 5.4 for a rate of 1e-6.
-
-        Args:
-            mean: E[X].
-            variance: variance of X; without any the mean cannot stray.
-            draws: number N of independent draws.
-            upper: whether means above E[X] are meant.
-            rate: chance of straying as far, on either side.
-
-        Source: Boucheron, Lugosi and Massart, Concentration Inequalities (2013), section 2.2.
-        """
-        if variance == 0.0:
-            return 0.0
-        log_term = math.log(2.0 / rate) / draws
-        normal = math.sqrt(2.0 * log_term / variance)
-        sign = 1.0 if upper else -1.0
-
-        def reach(log_factor: float) -> float:
-            exponent = normal * math.exp(log_factor)
-            return (self.log_moment(sign * exponent) + log_term) / exponent - sign * mean
-
-        best = minimize_scalar(
-            reach, bounds=(-_REACH, _REACH), method="bounded", options={"xatol": _ACCURACY}
-        )
-        return float(best.fun)
-
-    @cached_property
-    def _parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """ln(1 - pi), ln pi, and v, which is 0 where nobody clicks."""
-        with np.errstate(divide="ignore"):
-            never, ever = np.log1p(-self.click_probability), np.log(self.click_probability)
-        return never, ever, np.where(self.click_probability > 0, self.weights, 0.0)
-
 
 ROUNDING = 1e-10
 """Relative difference that float64 sums over a whole corpus may show."""
@@ -137,14 +56,6 @@ def _law(evidence: Evidence) -> AffineLaw:
     """E[R_IPS] = (eps+ - eps-) R + eps- E[m(m+1)/2] for the logged queries."""
     users = evidence.users
     return affine_law(users.eps_plus, users.eps_minus, np.diff(evidence.query_offsets))
-
-
-def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(
-        expected_risk(
-            evidence.click_probability, propensity, evidence.family_ranks, evidence.query_offsets
-        )
-    )
 
 
 @proof(
@@ -157,7 +68,7 @@ def _expected(evidence: Evidence, propensity: NDArray[np.float64]) -> NDArray[np
 def corpus_affine_law(evidence: Evidence) -> Finding:
     """Largest relative distance of the exact expectation from the line, over the family."""
     predicted = _law(evidence).expected(evidence.true_risk)
-    expected = _expected(evidence, evidence.assumed_propensity)
+    expected = evidence.expected_risk
     worst = float(np.max(np.abs(expected - predicted) / predicted))
     if evidence.curve_is_right:
         sentence = (
@@ -201,8 +112,7 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
 )
 def order_preserved(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected weighted risks are in the wrong order."""
-    expected = _expected(evidence, evidence.assumed_propensity)
-    return _order(evidence, expected, evidence.curve_is_right)
+    return _order(evidence, evidence.expected_risk, evidence.curve_is_right)
 
 
 @proof(
@@ -214,25 +124,8 @@ def order_preserved(evidence: Evidence) -> Finding:
 )
 def naive_order(evidence: Evidence) -> Finding:
     """Pairs of the family whose expected naive risks are in the wrong order."""
-    expected = _expected(evidence, np.ones_like(evidence.assumed_propensity))
+    expected = evidence.expected_with(np.ones_like(evidence.assumed_propensity))
     return _order(evidence, expected, evidence.is_unbiased_by_position)
-
-
-def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
-    """Estimate of the best ranker: its index, estimate, exact mean, standard error, radius.
-
-    The radius is that of the side on which the estimate lies.
-    """
-    best = int(np.argmin(evidence.true_risk))
-    ranks, propensity = evidence.family_ranks[best], evidence.assumed_propensity
-    estimate = estimate_risk(evidence.log, ranks, evidence.assumed_curve.at(evidence.log.rank))
-    moments = (evidence.click_probability, propensity, ranks, evidence.query_offsets)
-    mean, draws = float(expected_risk(*moments)), evidence.log.query_draws
-    variance = float(variance_of_risk(*moments, draws))
-    law = ClickSums(evidence.click_probability, ranks / propensity, evidence.query_offsets)
-    above = estimate.value >= mean
-    radius = law.radius(mean, variance * draws, draws, upper=above, rate=FALSE_ALARM_RATE)
-    return best, estimate.value, mean, variance**0.5, radius
 
 
 @proof(
@@ -244,22 +137,23 @@ def _reach(evidence: Evidence) -> tuple[int, float, float, float, float]:
 )
 def simulation_agrees(evidence: Evidence) -> Finding:
     """Estimate of the best ranker against its exact expectation, by Chernoff's bound."""
-    _, value, mean, deviation, radius = _reach(evidence)
-    z = (value - mean) / deviation
+    best = evidence.best_ranker
+    z = (best.value - best.mean) / best.deviation
     sentence = (
         f"{counted(evidence.log.total_clicks, 'click')} of "
         f"{counted(evidence.log.query_draws, 'query draw')} give "
-        f"{value:.4f}; the expectation is {mean:.4f}, a distance of {z:+.2f} standard errors."
+        f"{best.value:.4f}; the expectation is {best.mean:.4f}, a distance of {z:+.2f} standard "
+        "errors."
     )
     return Finding(
         sentence,
-        value,
+        best.value,
         "=",
-        mean,
-        radius,
+        best.mean,
+        best.radius,
         details=(
             ("z-score", f"{z:+.3f}"),
-            ("standard error", f"{deviation:.4g}"),
+            ("standard error", f"{best.deviation:.4g}"),
             ("false alarm rate", f"{FALSE_ALARM_RATE:g}"),
         ),
     )
@@ -274,13 +168,12 @@ def simulation_agrees(evidence: Evidence) -> Finding:
 )
 def risk_recovered(evidence: Evidence) -> Finding:
     """The corrected estimate of the best ranker against its true risk."""
-    best, value, _, deviation, radius = _reach(evidence)
-    law = _law(evidence)
+    best, law = evidence.best_ranker, _law(evidence)
     slope = law.slope
-    recovered = float(law.invert(value))
-    truth = float(evidence.true_risk[best])
-    z = (recovered - truth) * slope / deviation
-    reach = NORMAL_QUANTILE * deviation / slope
+    recovered = float(law.invert(best.value))
+    truth = float(evidence.true_risk.min())
+    z = (recovered - truth) * slope / best.deviation
+    reach = NORMAL_QUANTILE * best.deviation / slope
     sentence = (
         f"The best ranker's clicks say {plus_minus(recovered, reach, 3)}; its true risk is "
         f"{truth:.3f}, a distance of {z:+.1f} standard errors."
@@ -291,7 +184,7 @@ def risk_recovered(evidence: Evidence) -> Finding:
         "=",
         truth,
         # Without its assumption nothing is promised, so that a normal interval may judge.
-        (radius if evidence.curve_is_right else RARE_QUANTILE * deviation) / slope,
+        (best.radius if evidence.curve_is_right else RARE_QUANTILE * best.deviation) / slope,
         should_hold=evidence.curve_is_right,
         details=(("z-score", f"{z:+.3f}"), ("false alarm rate", f"{FALSE_ALARM_RATE:g}")),
     )

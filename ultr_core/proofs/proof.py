@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from ultr_core.content import read
 from ultr_core.findings import Finding
+from ultr_core.proofs.concentration import Chance, chance_of
 from ultr_core.proofs.small_world import SmallWorld, default_world
 from ultr_core.proofs.walk import Derive, Walk, Ways
+from ultr_core.risk import expected_risk
 from ultr_core.users import ClickLog, ExaminationCurve, PositionModel
 
 SAME = 1e-13
@@ -95,6 +97,35 @@ class Evidence:
         """Whether users examine every presented rank equally often."""
         true = self.users.curve.at(self.presented_ranks)
         return bool((true == true[0]).all())
+
+    def expected_with(self, propensity: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Exact expectation of each ranker's estimate with these propensities, float64 [rankers].
+
+        propensity [documents].
+        """
+        return np.asarray(
+            expected_risk(self.click_probability, propensity, self.family_ranks, self.query_offsets)
+        )
+
+    @cached_property
+    def expected_risk(self) -> NDArray[np.float64]:
+        """The same with the assumed propensities."""
+        return self.expected_with(self.assumed_propensity)
+
+    @cached_property
+    def best_ranker(self) -> Chance:
+        """The estimate of the best ranker of the family from the log."""
+        ranks = self.family_ranks[int(np.argmin(self.true_risk))]
+        assumed = self.assumed_curve.at(self.log.rank)
+        return chance_of(self.log, assumed, self.click_probability, self.assumed_propensity, ranks)
+
+    @cached_property
+    def small_ways(self) -> tuple[Ways, ...]:
+        """The small world's query with its own rankings and with a few others, for all proofs."""
+        world = self.small_world
+        others = list(permutations(range(1, world.query.size + 1)))[::EVERY]
+        queries = [world.query, *(replace(world.query, new=new) for new in others)]
+        return tuple(Ways(replace(world, query=query)) for query in queries)
 
     @cached_property
     def small_world(self) -> SmallWorld:
@@ -239,9 +270,7 @@ def _words(name: str) -> tuple[str, str, str]:
 def _walked(derive: Derive, evidence: Evidence, *, needs_curve: bool) -> Finding:
     """Walk a derivation on the small query with several rankings; report the largest error."""
     world = evidence.small_world
-    others = list(permutations(range(1, world.query.size + 1)))[::EVERY]
-    queries = [world.query, *(replace(world.query, new=new) for new in others)]
-    walks = [derive(Ways(replace(world, query=query))) for query in queries]
+    walks = [derive(ways) for ways in evidence.small_ways]
     walk = max(walks, key=lambda walk: walk.largest_departure)
     return Finding(
         _sentence(walk, len(walks)),

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ultr_core.proofs.checks import FALSE_ALARM_RATE, ClickSums
+from ultr_core.proofs.concentration import FALSE_ALARM_RATE, ClickSums
 
 RATES = (0.5, 0.05, 1e-3, FALSE_ALARM_RATE)
 
