@@ -84,7 +84,7 @@ LEFT: set[tuple[str, str]] = {
 }
 """Where a habit waits for an editor; no entry may be added."""
 
-ROOMS_LEFT = {"claims", "files", "inspection", "own_data"}
+ROOMS_LEFT = {"files", "inspection", "own_data"}
 """Rooms whose docstrings wait for an editor; none may be added."""
 
 

@@ -636,8 +636,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "few-clicks": (
             Rule(
                 "doubly-robust-early",
-                "With 1,000 clicks a doubly robust ranker beats the naive, the weighted and the "
-                "clipped ranker.",
+                "With 1,000 clicks, a doubly robust ranker beats the naive, weighted and clipped "
+                "rankers.",
                 "7.2",
                 f"{_LOW} at 1,000 clicks, against each of the three.",
                 better_than("doubly-robust", "naive", "propensity", "clipped"),
@@ -645,8 +645,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "direct-stops",
-                "With {most} clicks a fitted relevance alone is worse than one that clicks "
-                "correct.",
+                "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
+                "corrected by clicks.",
                 "7.2",
                 f"{_LOW} at the most clicks, direct against doubly robust.",
                 better_than("doubly-robust", "direct", at=-1),
@@ -667,10 +667,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "More clicks than 45,000 do not bring back documents that a fixed logger never "
+                "Clicks beyond 45,000 do not make up for documents that a fixed logger never "
                 "shows.",
                 "4",
-                f"From 45,000 clicks to the most the weighted ranker changes by less than "
+                f"From 45,000 clicks to the most, the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",
                 hole_stays,
                 "later",
