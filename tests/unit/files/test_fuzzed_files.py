@@ -61,8 +61,9 @@ IN_MODELS = re.compile(
 IN_LOGS = re.compile(
     WHOLE.pattern
     + "|has no usable rows|has no column|has no [a-z ]+ column|is not UTF-8 text with|"
-    "[Tt]he column .* (contains|was taken|share)|begins like JSON|is not utf-16 text|clicked rows have|"
-    "^Positions restart|rows are at position 0|is a damaged or truncated zstandard"
+    "[Tt]he column .* (contains|was taken|share)|begins like JSON|is not utf-16 text|"
+    "clicked rows have|^Positions restart|rows are at position 0|"
+    "is a damaged or truncated zstandard"
 )
 TRAINING = re.compile(WHOLE.pattern + "|has no row with label 1")
 
