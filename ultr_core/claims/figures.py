@@ -100,7 +100,7 @@ def _drawn_at_random(lab: Lab) -> Finding:
     statistic = float(((draws - expected) ** 2).sum() / expected)
     z = (statistic - freedom) / (2 * freedom) ** 0.5
     return Finding(
-        f"{draws.sum():,} draws from {len(draws):,} queries: χ² = {statistic:,.0f} with "
+        f"{draws.sum():,} presentations of {len(draws):,} queries: χ² = {statistic:,.0f} with "
         f"{freedom:,} degrees of freedom, {z:+.1f} standard errors from its mean.",
         z,
         tolerance=REACH,

@@ -83,7 +83,7 @@ def _clicks_without_noise(lab: Lab) -> Finding:
     wrong = int(log.clicks[~relevance].sum())
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Finding(
-        f"Of {log.total_clicks:,} clicks in {SESSIONS:,} sessions (ε₋ = 0), {wrong} were on "
+        f"Of {log.total_clicks:,} clicks in {SESSIONS:,} presentations (ε₋ = 0), {wrong} were on "
         f"irrelevant documents; a relevant document at rank 1, which everybody examines, went "
         f"unclicked {missed} times.",
         float(wrong + missed),

@@ -187,8 +187,8 @@ def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
         )
     return (
         f"Only {number:,} of {counted(drawn, 'query', 'queries')} had all candidates shown and are "
-        f"used, with {draws[whole].sum() / draws.sum():.1%} of the query draws: the results apply "
-        "to those queries only."
+        f"used, with {draws[whole].sum() / draws.sum():.1%} of the presentations: the results "
+        "apply to those queries only."
     )
 
 

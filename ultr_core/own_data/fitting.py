@@ -362,8 +362,9 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     if any(trained.get(key) != count for key, count in counts.items()):
         return ""
     return (
-        f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
-        "so probably on this log; an estimate from a ranker's own training clicks is optimistic."
+        f"{name} was trained on as many clicks, presentations and clicked documents as this log "
+        "has, so probably on this log; an estimate from a ranker's own training clicks is "
+        "optimistic."
     )
 
 

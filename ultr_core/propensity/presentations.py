@@ -208,7 +208,7 @@ class PresentationLog:
             )
 
     def displays(self) -> DisplayCounts:
-        """Displays counted by document and position, over all rankers and swaps; counted once."""
+        """Impressions and clicks by document and position, over all rankers and swaps."""
         return self._displays
 
     @cached_property
@@ -268,8 +268,8 @@ class PresentationLog:
         self.require_unclicked()
         if not ((self.swap == landmark) & (self.position == landmark)).any():
             raise InputError(
-                f"No presentation is a control for landmark {landmark}: rows at position "
-                f"{landmark} with swapped_rank {landmark} are needed."
+                f"No presentation is a control for landmark {landmark}; add rows at position "
+                f"{landmark} with swapped_rank {landmark}."
             )
         if not ((self.swap > 0) & (self.swap != landmark)).any():
             raise InputError(f"No presentation swapped rank {landmark} with another rank.")

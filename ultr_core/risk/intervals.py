@@ -122,7 +122,7 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
     """
     n = log.total_clicks
     if n == 0:
-        return f"no interval: there is no click in {counted(log.query_draws, 'query draw')}"
+        return f"no interval: there is no click in {counted(log.query_draws, 'presentation')}"
     evenness = _evenness(log, row_numbers(numbers).u, scale)
     needed = max(
         FEWEST_CLICKS, n * FEWEST_DRAWS / log.query_draws, FEWEST_EQUAL / max(evenness, 1e-12)

@@ -241,7 +241,7 @@ def same_without_bias(result: StudyResult) -> Finding:
 
 def _equal(differences: Iterable[float]) -> Finding:
     largest = max(abs(value) for value in differences)
-    return Finding(f"Largest difference over draws: {largest:g}.", largest)
+    return Finding(f"Largest difference over click logs: {largest:g}.", largest)
 
 
 def gap_grows(result: StudyResult) -> Finding:
@@ -553,7 +553,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "same-without-bias",
                 "Without bias the weighted and the naive ranker are the same.",
                 "5.1",
-                "At η = 0 the losses are equal in every draw.",
+                "At η = 0 the losses are equal in every click log.",
                 same_without_bias,
                 "lab",
             ),
@@ -628,7 +628,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "zero-is-naive",
                 "Assuming no bias gives the naive ranker.",
                 "7.5",
-                "At an assumed η of 0 the losses are equal in every draw.",
+                "At an assumed η of 0 the losses are equal in every click log.",
                 zero_is_naive,
                 "set-up",
             ),
