@@ -131,7 +131,7 @@ LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believ
 NAMES = {
     LOOK: "looks",
     RELEVANT: "clicks a relevant document",
-    IRRELEVANT: "clicks an irrelevant one",
+    IRRELEVANT: "clicks an irrelevant document",
     BELIEVED: "what the learner assumes",
 }
 

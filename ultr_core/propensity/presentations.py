@@ -172,12 +172,12 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The distinct numbers in ``document``, rising, one for each (query, document) pair."""
+        """The distinct numbers in ``document``, in increasing order, one for each (query, document) pair."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property
     def positions(self) -> IntArray:
-        """The positions that occur, rising."""
+        """The positions that occur, in increasing order."""
         return _different(np.sort(self.position).astype(np.int64))
 
     @cached_property

@@ -78,7 +78,7 @@ class Estimate:
         return cls(value, standard_error, *ends, n, effective_sample_size, no_interval)
 
     def without_interval(self, reason: str) -> Estimate:
-        """The estimate without its interval for this reason; as it is where that is ""."""
+        """The estimate without its interval, for this reason; unchanged if the reason is ""."""
         if not reason:
             return self
         return replace(self, low=-math.inf, high=math.inf, no_interval=reason)

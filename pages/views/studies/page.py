@@ -120,7 +120,7 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
         claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
-    st.subheader("What is behind it")
+    st.subheader("Background")
     st.latex(in_colors(FORMULAS[name]))
     st.markdown(meaning(name))
     _steps_section(name, steps)

@@ -252,7 +252,7 @@ def test_kinds_are_told_by_content(data: bytes, kind: str) -> None:
         (b"hello world\n", "'hello world'"),
         (b"", "content"),
         (b"0.5\n0.25\n", "scores"),
-        (b"{}", "columns"),
+        (b"{}", "column"),
         (b'[{"document": "d"}]', "lines"),
         (b'{"a": 1}', "'a'"),
         (b"1.5 1:0.2\n", "line 1"),
