@@ -172,7 +172,7 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The distinct numbers in ``document``, in increasing order, one for each (query, document) pair."""
+        """The distinct numbers in ``document``, in increasing order, one per (query, document)."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property

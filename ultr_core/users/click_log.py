@@ -41,8 +41,8 @@ def require_log(log: object) -> None:
     """Raise InputError for what is no ClickLog."""
     if not isinstance(log, ClickLog):
         raise InputError(
-            f"The click log is {quoted(log)}; it must be a ClickLog, such as from simulate_counts or "
-            "join_log(...).clicks give it.",
+            f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts or "
+            "join_log(...).clicks returns.",
             "not_a_click_log",
         )
 
