@@ -611,7 +611,7 @@ DIRTS: tuple[Dirt, ...] = (
     Dirt("offsets below which positions start", _offsets, ("beside",)),
     Dirt("unknown positions as 0", _few_at_zero, ("rows_left_out", "positions")),
     Dirt("positions from 0", _from_zero, ("positions", "rows_per_position")),
-    Dirt("a bot's session", _bot, ("sessions",)),
+    Dirt("a program's session", _bot, ("sessions",)),
     Dirt("advertisements beside results", _advertisements, ("beside",)),
     Dirt("two columns of queries", _two_query_columns, ("queries_shown_once", "rank_changes")),
     Dirt("ids with decimals", _spelling(lambda text: f"{text}.0", "document"), ("ids",)),
